@@ -1,0 +1,98 @@
+#include "base/csv.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+
+size_t Csv::column(std::string_view name, std::string_view where) const {
+  const auto found = std::find(header.begin(), header.end(), name);
+  if (found == header.end()) {
+    fail(Exit::bad_data, "{}: has no column '{}'; its columns are {}", where, name, join(header, ", "));
+  }
+  return static_cast<size_t>(found - header.begin());
+}
+
+Csv parse_csv(std::string_view text, std::string_view where) {
+  std::vector<std::vector<std::string>> records(1);
+  std::string field;
+  bool quoted = false, any = false;  // any: the record has seen a character
+  int line = 1, opened = 0;
+  const auto end_field = [&] {
+    records.back().push_back(std::move(field));
+    field.clear();
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (quoted) {
+      if (c != '"') {
+        field += c;
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        field += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"' && field.empty()) {
+      quoted = any = true;
+      opened = line;
+    } else if (c == ',') {
+      end_field();
+      any = true;
+    } else if (c == '\n') {
+      if (any || !field.empty()) {
+        end_field();
+        records.emplace_back();
+      }
+      any = false;
+    } else if (c != '\r') {
+      field += c;
+      any = true;
+    }
+  }
+  if (quoted) fail(Exit::bad_data, "{}: line {}: a quote is opened and never closed", where, opened);
+  if (any || !field.empty()) {
+    end_field();
+  } else {
+    records.pop_back();
+  }
+  if (records.empty()) fail(Exit::bad_data, "{}: is empty, expected a header line", where);
+  Csv csv;
+  csv.header = std::move(records.front());
+  csv.rows.assign(std::make_move_iterator(records.begin() + 1), std::make_move_iterator(records.end()));
+  for (size_t i = 0; i < csv.rows.size(); ++i) {
+    if (csv.rows[i].size() != csv.header.size()) {
+      fail(Exit::bad_data, "{}: record {} has {} fields, the header has {}", where, i + 1, csv.rows[i].size(),
+           csv.header.size());
+    }
+  }
+  return csv;
+}
+
+Csv read_csv(const std::filesystem::path& path) { return parse_csv(read_file(path), path.string()); }
+
+std::string csv_text(const Csv& csv) {
+  std::string text;
+  const auto line = [&](const std::vector<std::string>& fields) {
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (i > 0) text += ',';
+      if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
+        text += fields[i];
+        continue;
+      }
+      text += '"';
+      for (char c : fields[i]) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+      text += '"';
+    }
+    text += '\n';
+  };
+  line(csv.header);
+  for (const auto& row : csv.rows) line(row);
+  return text;
+}
+
+void write_csv(const std::filesystem::path& path, const Csv& csv) { write_file(path, csv_text(csv)); }
+
+}  // namespace voxswap

@@ -1,0 +1,24 @@
+// Comma-separated tables as RFC 4180 defines them, with a header line; lines end in \n on writing, \r\n is read too.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace voxswap {
+
+struct Csv {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+
+  // Index of a column; throws Exit::bad_data naming `where` when it is missing.
+  size_t column(std::string_view name, std::string_view where) const;
+};
+
+Csv parse_csv(std::string_view text, std::string_view where);  // throws Exit::bad_data with the line number
+Csv read_csv(const std::filesystem::path& path);
+std::string csv_text(const Csv& csv);
+void write_csv(const std::filesystem::path& path, const Csv& csv);  // whole, renamed into place
+
+}  // namespace voxswap

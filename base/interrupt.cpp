@@ -1,0 +1,35 @@
+#include "base/interrupt.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/error.h"
+
+namespace voxswap {
+
+namespace {
+
+volatile std::sig_atomic_t requests = 0;
+
+void on_signal(int) {
+  requests = requests + 1;
+  if (requests > 1) ::_exit(static_cast<int>(Exit::interrupted));
+}
+
+}  // namespace
+
+void watch_for_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return requests > 0; }
+
+void throw_if_interrupted() {
+  if (interrupted()) fail(Exit::interrupted, "interrupted");
+}
+
+}  // namespace voxswap

@@ -1,0 +1,41 @@
+// The extents of a dense array, outermost first. Five axes mean N, D, H, W, C throughout the project.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace voxswap {
+
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {}
+  explicit Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {}
+
+  int rank() const { return static_cast<int>(extents_.size()); }
+  std::int64_t operator[](int axis) const { return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  std::int64_t& operator[](int axis) { return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  const std::vector<std::int64_t>& extents() const { return extents_; }
+
+  // Number of elements; 64-bit: 512^3 x 16 channels is 2^31 already.
+  std::int64_t count() const {
+    std::int64_t product = 1;
+    for (std::int64_t extent : extents_) product *= extent;
+    return product;
+  }
+  bool operator==(const Shape&) const = default;
+  std::string text() const {  // "1x64x64x64x16"
+    std::string result;
+    for (std::int64_t extent : extents_) result += (result.empty() ? "" : "x") + std::to_string(extent);
+    return result;
+  }
+
+ private:
+  std::vector<std::int64_t> extents_;
+};
+
+}  // namespace voxswap

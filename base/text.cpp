@@ -1,0 +1,121 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace voxswap {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end == text.npos ? text.npos : end - begin));
+    if (end == text.npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::string trim(std::string_view text) {
+  const char* blanks = " \t\r\n";
+  const size_t begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string result;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) result += separator;
+    result += parts[i];
+  }
+  return result;
+}
+
+bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
+
+namespace {
+
+// Levenshtein distance, one row at a time.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+bool looks_numeric(std::string_view cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell == "nan" || cell == "-" ||
+                           (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+') &&
+                            std::isdigit(static_cast<unsigned char>(cell[1]))));
+}
+
+// Columns on the screen: UTF-8 continuation bytes take no room.
+size_t display_width(std::string_view cell) {
+  return static_cast<size_t>(
+      std::count_if(cell.begin(), cell.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - display_width(row[i]), ' ');
+      const bool right = &row != &rows.front() ? looks_numeric(row[i])
+                                               : rows.size() > 1 && i < rows[1].size() && looks_numeric(rows[1][i]);
+      line += (i > 0 ? "  " : "") + (right ? gap + row[i] : row[i] + gap);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  char buffer[400];
+  // Plain decimals (no exponent) whenever that stays readable, the shortest form otherwise.
+  const double size = std::fabs(value);
+  const auto style = size != 0 && (size < 1e-7 || size >= 1e17) ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value, style);
+  return std::string(buffer, end);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,29 @@
+// Text: fmt's format under the project's name, and the few string helpers that several rooms need.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace voxswap {
+
+using fmt::format;
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string trim(std::string_view text);
+std::string lower(std::string_view text);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+bool ends_with(std::string_view text, std::string_view suffix);
+
+// The candidate with the smallest edit distance to `word`; empty when none is near enough to be a likely slip.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// A table for a terminal: columns padded to their widest cell, numbers right-aligned, first row is the header.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// The shortest decimal text that reads back as the same number; "nan", "inf", "-inf" otherwise.
+std::string number(double value);
+
+}  // namespace voxswap

@@ -1,0 +1,18 @@
+// Sizes (16GiB), rates (12GB/s) and durations, to and from text. Bytes are int64, rates bytes per second, times seconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace voxswap {
+
+// "16GiB" -> 17179869184. Takes B, KiB, MiB, GiB, TiB; throws Exit::usage on anything else.
+std::int64_t parse_bytes(std::string_view text);
+// "12GB/s" -> 1.2e10. Takes MB/s and GB/s; throws Exit::usage on anything else.
+double parse_rate(std::string_view text);
+
+std::string format_bytes(std::int64_t bytes);  // "1.50 GiB"
+std::string format_seconds(double seconds);    // "850 ms", "12.3 s", "4 min 05 s", "2 h 03 min"
+
+}  // namespace voxswap
