@@ -1,0 +1,60 @@
+// A data set on disk: which cases it has, which files belong to each, and what its label values mean.
+//
+// Layouts are rows of the table in layouts/layouts.cpp; `auto` asks each whether it recognises the folder.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/volume.h"
+
+namespace voxswap {
+
+// A named label value, or a named set of them; both keep the order in which they were written down.
+using Labels = std::vector<std::pair<std::string, int>>;                // {necrosis: 1, oedema: 2, …}
+using Regions = std::vector<std::pair<std::string, std::vector<int>>>;  // {whole_tumor: [1, 2, 4], …}
+
+// The `data` part of an experiment.
+struct DatasetOptions {
+  std::filesystem::path root;           // absolute, or relative to the current directory
+  std::string layout = "auto";          // auto | brats | msd | files
+  std::vector<std::string> modalities;  // empty: all that the layout has
+  std::map<std::string, std::string>
+      files;        // layout files: a pattern per channel, with {case} and *; "truth" is the label map
+  Labels labels;    // empty: from the layout
+  Regions regions;  // empty: from the layout
+};
+
+struct CaseFiles {
+  std::string id;
+  std::vector<std::filesystem::path> channels;  // one per modality; a 4D file is repeated
+  std::vector<int> components;                  // which volume of a 4D file each channel is; -1 for a 3D file
+  std::filesystem::path truth;                  // empty: the case has no truth
+};
+
+struct Dataset {
+  std::filesystem::path root;
+  std::string layout;      // the layout in use
+  std::string recognised;  // why `auto` chose it, one sentence
+  std::vector<std::string> modalities;
+  Labels labels;                 // the foreground labels; the order of the network's output channels
+  Regions regions;               // what is scored; names in snake_case
+  std::vector<CaseFiles> cases;  // sorted by id
+};
+
+// Lists the cases. Throws Exit::bad_data for a missing folder, an empty data set or a case that lacks a
+// channel (naming the case, the channel and the file that was expected), Exit::usage for options that
+// contradict the layout.
+Dataset open_dataset(const DatasetOptions& options);
+
+std::vector<std::string> layout_names();  // for help texts and error messages
+
+// Reads one case: every channel as float on one common grid, the truth rounded to whole labels. Throws
+// Exit::bad_data naming the file for: unreadable or truncated, channels on different grids, NaN or infinite
+// voxels, a truth value that is no whole number or is not in dataset.labels (0 is background).
+Volume read_case(const Dataset& dataset, const CaseFiles& files);
+
+}  // namespace voxswap

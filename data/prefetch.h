@@ -1,0 +1,34 @@
+// A thread that gets the next samples ready while the network trains on the present one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace voxswap {
+
+// What the network reads in one step: arrays of one batch.
+struct Sample {
+  std::size_t case_index = 0;
+  std::vector<float> image;          // D,H,W,C, normalised, augmented
+  std::vector<std::uint8_t> target;  // D,H,W target bits
+};
+
+// Calls produce(0), produce(1), … produce(count-1) on its own thread, at most `depth` ahead of next(). What
+// produce throws is thrown by next(). Destroying it stops the thread.
+class Prefetcher {
+ public:
+  Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth = 2);
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+  Sample next();                  // REQUIRES: called at most `count` times
+  double waited_seconds() const;  // how long next() has waited, in total
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,79 @@
+// From a case on disk to what the network reads: crop, resize, remember the way back. Results are cached on
+// disk under a key made of the files' content and the options, so that a second run starts at once.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/transforms.h"
+#include "data/volume.h"
+
+namespace voxswap {
+
+// The `preprocess` part of an experiment.
+struct PrepareOptions {
+  Size3 resolution{128, 128, 128};    // voxels x, y, z after cropping and resizing
+  std::string crop = "foreground";    // foreground | none
+  std::string normalize = "dataset";  // dataset | image | none
+  bool corner_background = false;     // take the background from each image's corner
+  double background = 0;              // else this value
+};
+
+// One case on the training grid. Not yet normalised: statistics over the data set come later.
+struct PreparedCase {
+  std::string id;
+  Size3 size{0, 0, 0};  // the training grid
+  std::int64_t channels = 0;
+  std::vector<float> image;  // D,H,W,C
+  std::vector<std::int16_t>
+      truth;  // D,H,W label values as in the data set (0 background); empty when there is none
+  std::vector<double> mean, deviation;  // per channel, over the resized box's foreground (voxels that differ
+                                        // from the background); deviation is the population's
+  std::vector<float> background;  // per channel, the value used
+  Box box;                        // the crop, on the original grid
+  Geometry original;              // the case's own grid
+
+  LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
+  Geometry training_geometry() const;                            // where the training grid lies in the world
+};
+
+PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
+
+// prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
+// made anew.
+class PreparedCache {
+ public:
+  PreparedCache(Dataset dataset, PrepareOptions options, std::filesystem::path folder);
+  PreparedCase get(const CaseFiles& files) const;  // thread safe
+  const Dataset& dataset() const { return dataset_; }
+  const PrepareOptions& options() const { return options_; }
+
+ private:
+  std::string key(const CaseFiles& files) const;
+  Dataset dataset_;
+  PrepareOptions options_;
+  std::filesystem::path folder_;
+};
+
+// Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation.
+struct Normalization {
+  std::vector<double> mean, deviation;
+};
+// The data set's: mean of the cases' means, mean of their deviations (as in the study). Only mean and
+// deviation are read.
+Normalization dataset_normalization(const std::vector<PreparedCase>& cases);
+// The one that applies to a case under options.normalize ("dataset" gives `dataset`, "image" the case's own,
+// "none" 0 and 1).
+Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
+                                const Normalization& dataset);
+void normalize(PreparedCase& prepared, const Normalization& normalization);
+
+// Target bits per voxel for the loss: bit c is set where the truth belongs to `classes[c]` (a set of label
+// values).
+std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
+                                      const std::vector<std::vector<int>>& classes);
+
+}  // namespace voxswap

@@ -1,0 +1,56 @@
+// Voxels with their place in the world: what every image becomes on its way in, and is again on its way out.
+//
+// Grids are stored x fastest, then y, then z, as in the file. World coordinates are ITK's: millimetres, LPS.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace voxswap {
+
+using Size3 = std::array<std::int64_t, 3>;  // x, y, z
+
+struct Geometry {
+  Size3 size{0, 0, 0};                                         // voxels
+  std::array<double, 3> spacing{1, 1, 1};                      // mm
+  std::array<double, 3> origin{0, 0, 0};                       // mm, centre of voxel (0,0,0)
+  std::array<double, 9> direction{1, 0, 0, 0, 1, 0, 0, 0, 1};  // row-major, columns are the axes
+
+  std::int64_t count() const { return size[0] * size[1] * size[2]; }
+  bool operator==(const Geometry&) const = default;
+};
+
+// Equal size, and spacing, origin and direction equal up to what file formats round away (1e-4 mm, 1e-5 of a
+// cosine).
+bool same_grid(const Geometry& a, const Geometry& b);
+std::string describe(const Geometry& geometry);  // "240x240x155 voxels of 1x1x1 mm at (0, -239, 0)"
+
+template <class T>
+struct Grid {
+  Geometry geometry;
+  std::vector<T> voxels;  // geometry.count() of them
+
+  T& at(std::int64_t x, std::int64_t y, std::int64_t z) {
+    return voxels[static_cast<std::size_t>((z * geometry.size[1] + y) * geometry.size[0] + x)];
+  }
+  const T& at(std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return voxels[static_cast<std::size_t>((z * geometry.size[1] + y) * geometry.size[0] + x)];
+  }
+};
+
+using Image = Grid<float>;
+using LabelMap = Grid<std::int16_t>;
+
+// One subject as read: its modalities on one common grid, and the truth when there is one.
+struct Volume {
+  std::string id;
+  std::vector<Image> channels;  // in the order of Dataset::modalities
+  LabelMap truth;               // geometry.size is 0,0,0 when there is none
+
+  bool has_truth() const { return !truth.voxels.empty(); }
+  const Geometry& geometry() const { return channels.front().geometry; }
+};
+
+}  // namespace voxswap

@@ -1,0 +1,82 @@
+// What runs a graph: kernels for nodes, memory, streams and events. The layers above see nothing else of a
+// device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/graph.h"
+
+namespace voxswap {
+
+// What changes from step to step.
+struct StepContext {
+  std::uint64_t seed = 0;  // of the run; keys random numbers together with `step`
+  std::int64_t step = 1;   // 1 for the first
+  double learning_rate = 0;
+};
+
+struct KernelArguments {
+  std::span<void*const> inputs, outputs, updates;  // in the node's order, 64-byte aligned
+  void* workspace = nullptr;                       // workspace_bytes(), 64-byte aligned
+  const StepContext* context = nullptr;
+};
+
+// A node made ready to run. It allocates nothing when it runs and gives the same bits for the same inputs.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual std::int64_t workspace_bytes() const { return 0; }
+  virtual std::string implementation() const { return ""; }  // which library routine was picked, for people
+  virtual void run(
+      const KernelArguments& arguments) = 0;  // on a CPU: runs; on a GPU: enqueues on the current stream
+};
+
+class Memory {  // owns one block, 64-byte aligned or better
+ public:
+  virtual ~Memory() = default;
+  virtual std::byte* data() = 0;
+  virtual std::int64_t bytes() const = 0;
+};
+
+class Event {
+ public:
+  virtual ~Event() = default;
+};
+
+// Commands that run in order; different streams run at the same time unless events order them. Nothing here
+// allocates after construction. What fails on a stream is thrown by the next synchronize().
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual void launch(Kernel& kernel,
+                      const KernelArguments& arguments) = 0;  // what the spans point to must stay until done
+  virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void record(Event& event) = 0;  // the event happens when the commands before it are done
+  virtual void wait(Event& event) = 0;    // later commands wait for its last record
+  virtual void synchronize() = 0;         // the caller waits for everything
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;         // reference | onednn
+  virtual std::string description() const = 0;  // for people: library version, instruction set
+  virtual bool supports(ElementType type) const = 0;
+  virtual ElementType fastest_type() const = 0;  // what precision: auto means here
+  virtual std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) = 0;
+  virtual std::unique_ptr<Memory> allocate(
+      std::int64_t bytes) = 0;  // device memory; throws Exit::does_not_fit
+  virtual std::unique_ptr<Stream> make_stream() = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+  virtual std::int64_t free_bytes() const = 0;  // of device memory, now (the cgroup's limit respected)
+};
+
+std::unique_ptr<Backend> make_backend(const std::string& name);  // throws Exit::usage with the nearest name
+std::vector<std::string> backend_names();
+
+}  // namespace voxswap

@@ -1,0 +1,17 @@
+// The CPU seen as a device: memory is RAM, a stream is a worker thread with a queue of fixed size, an event
+// is a counter. Shared by every backend that computes on the host.
+#pragma once
+
+#include <memory>
+
+#include "net/backend.h"
+
+namespace voxswap {
+
+std::unique_ptr<Memory> allocate_host(
+    std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it
+std::unique_ptr<Stream> make_host_stream();
+std::unique_ptr<Event> make_host_event();
+std::int64_t free_host_bytes();  // available RAM, or what the cgroup leaves if that is less
+
+}  // namespace voxswap

@@ -1,0 +1,13 @@
+// Plain loops that accumulate in double: slow, obvious, and what every other backend is measured against.
+// Runs every operation for every element type, f64 included.
+#pragma once
+
+#include <memory>
+
+#include "net/backend.h"
+
+namespace voxswap {
+
+std::unique_ptr<Backend> make_reference_backend();
+
+}  // namespace voxswap

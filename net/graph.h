@@ -1,0 +1,111 @@
+// The graph: values and nodes by index, in the order in which they run. One flat list is one whole step.
+//
+// Layout is N,D,H,W,C everywhere (C innermost); convolution weights are O,I,D,H,W (I,O,D,H,W for transposed
+// ones), as PyTorch writes them. Accumulation, norm statistics, losses, parameters and optimiser state are
+// f32 (f64 where the activations are, for checks of gradients); activations and their gradients are of the
+// graph's activation type.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/shape.h"
+
+namespace voxswap {
+
+enum class ElementType { f64, f32, bf16, f16, u8 };
+std::int64_t element_bytes(ElementType type);
+std::string_view element_name(ElementType type);
+ElementType parse_element_type(std::string_view name);  // throws Exit::usage
+
+enum class Role {
+  input,            // written from outside before the step
+  parameter,        // persistent, trained
+  optimizer_state,  // persistent
+  activation,       // made by the forward pass
+  statistic,        // small: norm statistics, dropout scales, loss sums
+  gradient,         // made by the backward pass
+};
+enum class Phase { forward, loss, backward, update };
+
+using ValueId = std::int32_t;
+using NodeId = std::int32_t;
+constexpr std::int32_t none = -1;
+
+struct Value {
+  std::string name;
+  Shape shape;
+  ElementType type = ElementType::f32;
+  Role role = Role::activation;
+  NodeId producer = none;  // none for inputs and persistent values
+
+  std::int64_t bytes() const { return shape.count() * element_bytes(type); }
+  bool persistent() const { return role == Role::parameter || role == Role::optimizer_state; }
+};
+
+// Named numbers; integers are exact up to 2^53.
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<std::pair<const std::string, double>> values) : values_(values) {}
+  double real(std::string_view name) const;           // REQUIRES: it is there
+  std::int64_t integer(std::string_view name) const;  // REQUIRES: it is there and whole
+  bool flag(std::string_view name) const;             // false when it is not there
+  void set(const std::string& name, double value) { values_[name] = value; }
+  const std::map<std::string, double, std::less<>>& values() const { return values_; }
+  bool operator==(const Attributes&) const = default;
+
+ private:
+  std::map<std::string, double, std::less<>> values_;
+};
+
+struct Operation;  // net/operation.h
+
+struct Node {
+  std::string name;
+  const Operation* operation = nullptr;
+  Attributes attributes;
+  std::vector<ValueId> inputs;   // read
+  std::vector<ValueId> outputs;  // made
+  std::vector<ValueId> updates;  // persistent values read and written in place
+  Phase phase = Phase::forward;
+};
+
+class Graph {
+ public:
+  // A value that no node makes: input, parameter or optimiser state.
+  ValueId add_value(std::string name, Shape shape, ElementType type, Role role);
+
+  // Appends a node; the operation infers its outputs' shapes and types. Returns the node. Output values are
+  // named `name` (and `name.1`, … beyond the first). REQUIRES: operation is in the table, inputs exist.
+  NodeId add(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+             Attributes attributes = {}, std::vector<ValueId> updates = {});
+  // The same for operations with one output, whose value is returned.
+  ValueId apply(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+                Attributes attributes = {});
+
+  const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
+  const std::vector<Value>& values() const { return values_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  Phase phase = Phase::forward;  // given to nodes that are added; decides their outputs' role
+
+  // The same values with the nodes in another order or with other nodes (graph passes use it): producers are
+  // set anew. Values that no node makes or reads any more keep their ids. REQUIRES: every node reads only
+  // what was made before.
+  void replace_nodes(std::vector<Node> nodes);
+
+  std::vector<ValueId> with_role(Role role) const;  // in order of id
+  std::string text() const;                         // a line per node, for people and tests
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,42 @@
+// Networks as graphs of their forward pass: rows of the table in networks/networks.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net/graph.h"
+
+namespace voxswap {
+
+// The `network` part of an experiment.
+struct NetworkOptions {
+  std::string name = "isensee2017";  // isensee2017 | unet3d
+  std::int64_t base_filters = 16;
+  std::int64_t depth = 5;
+  double dropout = 0.3;
+  double slope = 0.3;           // of the leaky ReLU
+  std::string heads = "plain";  // isensee2017: plain | normalized (conv, norm, leaky ReLU: IBM's variant)
+};
+
+struct ForwardGraph {
+  Graph graph;
+  ValueId input = none;             // N,D,H,W,C, of the activation type
+  ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
+  std::vector<ValueId> parameters;  // in the order of the checkpoint; names as in REFERENCE section 3, e.g.
+                                    // "encoder.0.input.conv.weight"
+};
+
+// `training` adds dropout. Throws Exit::usage for an unknown name (with the nearest) or options out of range.
+ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+                           ElementType activations, bool training);
+
+std::vector<std::string> network_names();
+std::int64_t side_multiple(const NetworkOptions& options);  // sides must be multiples of this: 2^(depth-1)
+std::int64_t parameter_count(const Graph& graph);
+
+// Glorot-uniform weights, zero biases, gamma 1, beta 0; a pure function of (seed, position among the
+// parameters).
+std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::size_t position,
+                                 std::uint64_t seed);
+
+}  // namespace voxswap

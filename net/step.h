@@ -1,0 +1,53 @@
+// Whole steps as one flat graph: what the planner plans and the executor runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net/network.h"
+
+namespace voxswap {
+
+struct LossOptions {
+  double dice = 1;           // weight of the soft Dice term
+  double cross_entropy = 0;  // weight of the binary cross entropy term
+  double epsilon = 1e-5;
+};
+LossOptions parse_loss(const std::string& name);  // weighted_dice | dice_cross_entropy; throws Exit::usage
+
+struct OptimizerOptions {
+  std::string name = "adam";
+  double learning_rate = 5e-4;
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
+};
+
+struct StepOptions {
+  NetworkOptions network;
+  Shape input;               // N,D,H,W,C
+  std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits)
+  ElementType activations = ElementType::f32;
+  LossOptions loss;
+  OptimizerOptions optimizer;
+  bool recompute = true;  // compute cheap values again in the backward pass (passes.h)
+};
+
+// Persistent values come first and in the same order in both: parameters, then (training only) m and v of
+// each.
+struct TrainingStep {
+  Graph graph;
+  ValueId input = none, target = none, logits = none, loss = none;
+  std::vector<ValueId> parameters;
+  std::vector<ValueId> optimizer_state;  // m0, v0, m1, v1, …, named "<parameter>.m" and ".v"
+};
+TrainingStep build_training_step(const StepOptions& options);
+
+struct InferenceStep {
+  Graph graph;
+  ValueId input = none, target = none, loss = none;  // target and loss: none unless with_loss
+  ValueId probabilities = none;                      // N,D,H,W,outputs, f32
+  std::vector<ValueId> parameters;
+};
+InferenceStep build_inference_step(const StepOptions& options, bool with_loss);
+
+}  // namespace voxswap
