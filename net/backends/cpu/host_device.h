@@ -2,6 +2,7 @@
 // is a counter. Shared by every backend that computes on the host.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "net/backend.h"
@@ -9,9 +10,12 @@
 namespace voxswap {
 
 std::unique_ptr<Memory> allocate_host(
-    std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it
+    std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
 std::unique_ptr<Stream> make_host_stream();
-std::unique_ptr<Event> make_host_event();
-std::int64_t free_host_bytes();  // available RAM, or what the cgroup leaves if that is less
+std::unique_ptr<Event> make_host_event();  // REQUIRES: outlives the commands that name it
+
+// Available RAM, or what the process's cgroup and those above it leave if that is less. `root` is where proc/
+// and sys/ are looked for (tests put files there).
+std::int64_t free_host_bytes(const std::filesystem::path& root = "/");
 
 }  // namespace voxswap

@@ -1,0 +1,139 @@
+// Memory of the CPU as a device: one mapping per block, in huge pages where the system has them, refused with
+// a clear message before the kernel's out-of-memory killer could end the program.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "net/backends/cpu/host_device.h"
+
+namespace voxswap {
+namespace {
+
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t huge_page = std::int64_t{2} << 20;
+
+std::optional<std::string> first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+// A file that holds one number; nothing when it is missing or says "max".
+std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
+  const std::optional<std::string> line = first_line(path);
+  if (!line || line->empty() || (*line)[0] < '0' || (*line)[0] > '9') return std::nullopt;
+  std::uint64_t value = 0;
+  std::istringstream(*line) >> value;
+  // cgroup v1 writes "no limit" as 2^63 rounded down to a page.
+  return static_cast<std::int64_t>(std::min(value, static_cast<std::uint64_t>(unlimited)));
+}
+
+// The number after `key` in a file of "key number" lines.
+std::optional<std::int64_t> number_after(const std::filesystem::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    std::int64_t value = 0;
+    if (words >> word && word == key && words >> value) return value;
+  }
+  return std::nullopt;
+}
+
+struct CgroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* reclaimable;  // key in memory.stat: page cache that gives way
+};
+
+// The least that a cgroup or any of its ancestors leaves.
+std::int64_t left_by_cgroups(const std::filesystem::path& mount, std::filesystem::path group,
+                             const CgroupFiles& files) {
+  std::int64_t least = unlimited;
+  for (group = group.relative_path();; group = group.parent_path()) {
+    const std::filesystem::path folder = mount / group;
+    const auto limit = number_in(folder / files.limit), usage = number_in(folder / files.usage);
+    if (limit && usage && *limit < unlimited / 2) {
+      const std::int64_t cache = number_after(folder / "memory.stat", files.reclaimable).value_or(0);
+      const std::int64_t used = std::max<std::int64_t>(*usage - cache, 0);
+      least = std::min(least, std::max<std::int64_t>(*limit - used, 0));
+    }
+    if (group.empty()) return least;
+  }
+}
+
+class HostMemory : public Memory {
+ public:
+  explicit HostMemory(std::int64_t bytes) : bytes_(bytes) {
+    // Room to start at a huge page's boundary; pages that are never touched cost nothing.
+    mapped_ = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+    if (bytes >= huge_page) mapped_ += static_cast<std::size_t>(huge_page);
+    mapping_ =
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping_ == MAP_FAILED)
+      fail(Exit::does_not_fit, "memory: {} could not be reserved ({}); {} are free", format_bytes(bytes),
+           std::strerror(errno), format_bytes(free_host_bytes()));
+    data_ = static_cast<std::byte*>(mapping_);
+    if (bytes < huge_page) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
+    const auto unit = static_cast<std::uintptr_t>(huge_page);
+    data_ += (unit - address % unit) % unit;
+    madvise(data_, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // advice: works without it too
+  }
+  ~HostMemory() override { munmap(mapping_, mapped_); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  std::byte* data() override { return data_; }
+  std::int64_t bytes() const override { return bytes_; }
+
+ private:
+  std::int64_t bytes_;
+  std::size_t mapped_ = 0;
+  void* mapping_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace
+
+std::int64_t free_host_bytes(const std::filesystem::path& root) {
+  std::int64_t free = unlimited;
+  if (const auto kibibytes = number_after(root / "proc/meminfo", "MemAvailable:")) free = *kibibytes * 1024;
+
+  // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,")
+      free = std::min(free, left_by_cgroups(root / "sys/fs/cgroup", path,
+                                            {"memory.max", "memory.current", "inactive_file"}));
+    else if (controllers.find(",memory,") != std::string::npos)
+      free = std::min(
+          free, left_by_cgroups(root / "sys/fs/cgroup/memory", path,
+                                {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}));
+  }
+  return free;
+}
+
+std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
+  if (const std::int64_t free = free_host_bytes(); bytes > free)
+    fail(Exit::does_not_fit,
+         "memory: {} are needed in one block, {} are free on this machine (or within its cgroup's limit); "
+         "lower preprocess.resolution, network.base_filters or memory.budget, or end other programs",
+         format_bytes(bytes), format_bytes(free));
+  return std::make_unique<HostMemory>(bytes);
+}
+
+}  // namespace voxswap
