@@ -1,0 +1,31 @@
+// The experiment file: YAML with overrides becomes one struct with every default in it, or an error that
+// names file, line and the nearest known key.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/options.h"
+
+namespace voxswap {
+
+struct Experiment {
+  RunOptions run;
+  std::filesystem::path file;
+};
+
+// Reads FILE, applies "dotted.key=value" overrides in order (value is YAML), checks everything that can be
+// checked without the data. Relative data.root and split.file are taken relative to the file's folder,
+// output.dir to the current directory. run.resolved holds the file as it would be written with every key.
+// Throws Exit::usage.
+Experiment load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+// The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
+// when it is no run.
+Experiment load_run(const std::filesystem::path& run_directory);
+
+// Every key with its default and one line of meaning, for `voxswap run --help` and the docs.
+std::string describe_keys();
+
+}  // namespace voxswap

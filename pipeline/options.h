@@ -1,0 +1,77 @@
+// Everything a run needs to know, with its defaults: the experiment file's sections as plain structs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/prepare.h"
+#include "net/step.h"
+
+namespace voxswap {
+
+struct SplitOptions {
+  double validation = 0.2;
+  std::uint64_t seed = 1;
+  std::filesystem::path file;  // a split.csv (columns case,part); empty: drawn from `seed`
+};
+
+struct ScheduleOptions {
+  std::string name = "plateau";  // plateau | poly | cosine | constant
+  double factor = 0.5;           // plateau
+  std::int64_t patience = 10;    // plateau, epochs
+};
+
+struct AugmentOptions {
+  bool symmetries = true;  // one of the 48 symmetries that keep the box in shape, per sample
+  double flip = 0;         // else: probability of a flip, per axis
+};
+
+struct TrainingOptions {
+  std::int64_t epochs = 500;
+  std::int64_t batch_size = 1;
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
+  std::string loss = "weighted_dice";
+  std::string targets = "labels";  // labels | regions
+  std::string precision = "auto";  // auto | f32 | bf16
+  AugmentOptions augment;
+  std::uint64_t seed = 1;
+  bool deterministic = true;  // always so on a CPU
+  std::int64_t repeats = 1;
+  double checkpoint_minutes = 10;  // besides one at the end of every epoch that improves
+};
+
+struct MemoryOptions {
+  std::string device = "auto";    // auto | cpu | reference (double accumulation, slow: for checks)
+  std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
+  std::string planner = "keep";
+};
+
+struct EvaluateOptions {
+  std::vector<std::string> at{"native"};  // native | training | the side of a cube
+  std::string empty = "brats";            // brats | nnunet
+  std::vector<std::string> metrics{"dice", "sensitivity", "specificity"};
+};
+
+struct RunOptions {
+  std::string name = "run";
+  DatasetOptions data;
+  SplitOptions split;
+  PrepareOptions preprocess;
+  NetworkOptions network;
+  TrainingOptions training;
+  MemoryOptions memory;
+  EvaluateOptions evaluate;
+  std::filesystem::path output = "runs/{name}";  // already expanded
+  std::filesystem::path cache;                   // of prepared volumes; empty: none
+
+  std::string
+      resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
+  bool resume = false;
+};
+
+}  // namespace voxswap

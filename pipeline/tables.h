@@ -1,0 +1,63 @@
+// The tables a run leaves behind, as structs and as CSV. Column names are a contract with scripts outside.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "metrics/box_statistics.h"
+
+namespace voxswap {
+
+struct EpochRow {  // epochs.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;  // "128" for a cube, "48x64x48" (x, y, z) for a box
+  std::int64_t epoch = 1;
+  double seconds = 0, train_loss = 0, validation_loss = 0, learning_rate = 0, megavoxels_per_second = 0;
+  double wait_seconds = 0, stall_seconds = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
+               host_peak_bytes = 0;
+};
+
+struct DiceRow {  // dice.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution, evaluated_at, case_id, region;
+  double dice = 0, hd95 = 0, sensitivity = 0, specificity = 0;  // nan where not asked for
+  std::int64_t truth_voxels = 0, predicted_voxels = 0;
+};
+
+struct BoxRow {  // boxplot.csv
+  std::string resolution, evaluated_at, region, metric;
+  BoxStatistics statistics;
+};
+
+struct TimingRow {  // timing.csv
+  std::string run, resolution, device, planner;
+  std::int64_t budget_bytes = 0;
+  double link_to_host_gbps = 0, link_to_device_gbps = 0, epoch_seconds_mean = 0, step_seconds_median = 0;
+  double predicted_step_seconds = 0, bound_step_seconds = 0, overhead = 0, utilization = 0, to_host_gbps = 0,
+         to_device_gbps = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, device_peak_bytes = 0;
+};
+
+Csv epochs_csv(const std::vector<EpochRow>& rows);
+Csv dice_csv(const std::vector<DiceRow>& rows);
+Csv boxplot_csv(const std::vector<BoxRow>& rows);
+Csv timing_csv(const std::vector<TimingRow>& rows);
+
+// The way back; throws Exit::bad_data naming `where` for a missing column or a field that is no number.
+std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
+std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
+std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
+
+// Per resolution, grid, region and metric (dice, sensitivity, specificity, hd95 where any value is a number),
+// over the per-case means of the repeats.
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
+
+std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
+
+}  // namespace voxswap
