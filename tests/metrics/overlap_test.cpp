@@ -1,0 +1,101 @@
+// Dice, sensitivity and specificity on maps small enough to count by hand, and both rules for empty regions.
+#include "metrics/overlap.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "metrics/metrics.h"
+
+namespace voxswap {
+namespace {
+
+const std::vector<std::int16_t> truth = {0, 0, 1, 1, 2, 2, 4, 4, 0, 0};
+const std::vector<std::int16_t> prediction = {0, 2, 2, 1, 2, 0, 4, 1, 4, 0};
+const std::vector<int> whole_tumor = {1, 2, 4}, tumor_core = {1, 4}, enhancing_tumor = {4};
+
+void expect_counts(const Overlap& counts, std::int64_t in_truth, std::int64_t in_prediction,
+                   std::int64_t in_both) {
+  EXPECT_EQ(counts.truth, in_truth);
+  EXPECT_EQ(counts.prediction, in_prediction);
+  EXPECT_EQ(counts.intersection, in_both);
+}
+
+TEST(Overlap, CountsARegionAsTheUnionOfItsLabels) {
+  expect_counts(overlap(truth, prediction, whole_tumor), 6, 7, 5);
+  expect_counts(overlap(truth, prediction, tumor_core), 4, 4, 3);
+  expect_counts(overlap(truth, prediction, enhancing_tumor), 2, 2, 1);
+  expect_counts(overlap(truth, prediction, std::vector<int>{3}), 0, 0, 0);
+}
+
+TEST(Overlap, ScoresAgreeWithCountingByHand) {
+  const Overlap whole = overlap(truth, prediction, whole_tumor);
+  EXPECT_DOUBLE_EQ(dice(whole, EmptyRule::brats), 2.0 * 5 / (6 + 7));
+  EXPECT_DOUBLE_EQ(sensitivity(whole, EmptyRule::brats), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(specificity(whole, 10, EmptyRule::brats), 2.0 / 4);
+}
+
+TEST(Overlap, OfAMapWithItselfIsPerfect) {
+  const Overlap same = overlap(truth, truth, tumor_core);
+  EXPECT_EQ(dice(same, EmptyRule::nnunet), 1);
+  EXPECT_EQ(sensitivity(same, EmptyRule::nnunet), 1);
+  EXPECT_EQ(specificity(same, 10, EmptyRule::nnunet), 1);
+}
+
+TEST(EmptyRegion, BothEmptyIsPerfectForBratsAndNoNumberForNnunet) {
+  const Overlap empty{0, 0, 0};
+  EXPECT_EQ(dice(empty, EmptyRule::brats), 1);
+  EXPECT_EQ(sensitivity(empty, EmptyRule::brats), 1);
+  EXPECT_TRUE(std::isnan(dice(empty, EmptyRule::nnunet)));
+  EXPECT_TRUE(std::isnan(sensitivity(empty, EmptyRule::nnunet)));
+  EXPECT_EQ(specificity(empty, 10, EmptyRule::nnunet), 1);  // nothing is empty outside the region
+}
+
+TEST(EmptyRegion, OneEmptyIsZeroForBoth) {
+  for (EmptyRule rule : {EmptyRule::brats, EmptyRule::nnunet}) {
+    EXPECT_EQ(dice({5, 0, 0}, rule), 0);
+    EXPECT_EQ(dice({0, 5, 0}, rule), 0);
+    EXPECT_EQ(sensitivity({5, 0, 0}, rule), 0);
+    EXPECT_EQ(sensitivity({0, 5, 0}, rule), 0);
+    EXPECT_EQ(specificity({10, 4, 4}, 10, rule), 0);
+  }
+}
+
+TEST(EmptyRegion, OfSpecificityIsWhatLiesOutside) {
+  EXPECT_EQ(specificity({10, 10, 10}, 10, EmptyRule::brats), 1);
+  EXPECT_TRUE(std::isnan(specificity({10, 10, 10}, 10, EmptyRule::nnunet)));
+}
+
+TEST(EmptyRule, HasTwoNamesAndRefusesOthers) {
+  EXPECT_EQ(parse_empty_rule("brats"), EmptyRule::brats);
+  EXPECT_EQ(parse_empty_rule("nnunet"), EmptyRule::nnunet);
+  try {
+    parse_empty_rule("monai");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("monai"), std::string::npos);
+  }
+}
+
+TEST(Metrics, AreFoundByNameAndAgreeWithTheFunctions) {
+  const MetricInput input{overlap(truth, prediction, tumor_core), 10, EmptyRule::brats};
+  EXPECT_EQ(metric_names(), (std::vector<std::string>{"dice", "sensitivity", "specificity"}));
+  EXPECT_DOUBLE_EQ(metric("dice").score(input), 0.75);
+  EXPECT_DOUBLE_EQ(metric("sensitivity").score(input), 0.75);
+  EXPECT_DOUBLE_EQ(metric("specificity").score(input), 5.0 / 6);
+}
+
+TEST(Metrics, RefuseAnUnknownNameAndSuggestTheNearest) {
+  try {
+    metric("dise");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'dice'"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
