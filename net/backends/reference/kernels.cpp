@@ -1,0 +1,60 @@
+// The table of the reference backend's routines.
+#include "net/backends/reference/kernels.h"
+
+#include <array>
+
+namespace voxswap::reference {
+
+namespace {
+
+struct Row {
+  std::string_view operation;
+  Routine routine;
+};
+
+constexpr std::array table = {
+    Row{"conv3d", conv3d},
+    Row{"conv3d_data_gradient", conv3d_data_gradient},
+    Row{"conv3d_weight_gradient", conv3d_weight_gradient},
+    Row{"channel_sum", channel_sum},
+    Row{"instance_norm_statistics", instance_norm_statistics},
+    Row{"norm_activation", norm_activation},
+    Row{"norm_activation_sums", norm_activation_sums},
+    Row{"norm_activation_gradient", norm_activation_gradient},
+    Row{"norm_parameter_gradient", norm_parameter_gradient},
+    Row{"spatial_dropout_scale", spatial_dropout_scale},
+    Row{"leaky_relu", leaky_relu},
+    Row{"leaky_relu_gradient", leaky_relu_gradient},
+    Row{"sigmoid", sigmoid},
+    Row{"sigmoid_gradient", sigmoid_gradient},
+    Row{"add", add},
+    Row{"cast", cast},
+    Row{"constant", constant},
+    Row{"concat", concat},
+    Row{"channel_slice", channel_slice},
+    Row{"upsample_nearest", upsample_nearest},
+    Row{"upsample_nearest_gradient", upsample_nearest_gradient},
+    Row{"max_pool", max_pool},
+    Row{"max_pool_gradient", max_pool_gradient},
+    Row{"loss_sums", loss_sums},
+    Row{"loss_value", loss_value},
+    Row{"loss_value_gradient", loss_value_gradient},
+    Row{"loss_sums_gradient", loss_sums_gradient},
+    Row{"adam", adam},
+};
+
+}  // namespace
+
+Routine find_routine(std::string_view operation) {
+  for (const Row& row : table) {
+    if (row.operation == operation) return row.routine;
+  }
+  return nullptr;
+}
+
+Extents extents(const Shape& shape) {
+  const std::int64_t samples = shape[0], channels = shape[-1];
+  return {samples, shape.count() / (samples * channels), channels};
+}
+
+}  // namespace voxswap::reference

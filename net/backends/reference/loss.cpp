@@ -1,0 +1,83 @@
+// The losses: sums over the volume per sample and channel, and soft Dice + binary cross entropy made of them
+// (the formulas are in REFERENCE section 4 and at the end of net/operation.h).
+#include <algorithm>
+#include <cmath>
+
+#include "net/backends/reference/kernels.h"
+
+namespace voxswap::reference {
+
+namespace {
+
+double probability(double logit) {
+  return 1 / (1 + std::exp(-logit));
+}
+
+// Calls visit(element, n * C + c, target) for every logit; bit c of a voxel's target belongs to channel c.
+template <class Visit>
+void for_each_logit(const Array& logits, const Array& target, Visit visit) {
+  const auto [samples, voxels, channels] = extents(logits.shape);
+  for (std::int64_t i = 0; i < logits.shape.count(); ++i) {
+    const std::int64_t voxel = i / channels, c = i % channels;
+    visit(i, voxel / voxels * channels + c, (static_cast<int>(target.data[voxel]) >> c) & 1);
+  }
+}
+
+}  // namespace
+
+void loss_sums(const Call& call) {
+  const Array &logits = call.inputs[0], &sums = call.outputs[0];
+  std::fill_n(sums.data, sums.shape.count(), 0.0);
+  for_each_logit(logits, call.inputs[1], [&](std::int64_t i, std::int64_t instance, int t) {
+    const double x = logits.data[i], p = probability(x);
+    double* sum = sums.data + 4 * instance;
+    sum[0] += t * p;
+    sum[1] += t;
+    sum[2] += p;
+    sum[3] += std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x)));  // never log(0)
+  });
+}
+
+void loss_value(const Call& call) {
+  const Array& sums = call.inputs[0];
+  const double epsilon = call.attributes.real("epsilon"), voxels = call.attributes.real("voxels");
+  const std::int64_t instances = sums.shape.count() / 4;
+  double dice = 0, cross_entropy = 0;
+  for (std::int64_t i = 0; i < instances; ++i) {
+    const double* sum = sums.data + 4 * i;
+    dice += (2 * sum[0] + epsilon) / (sum[1] + sum[2] + epsilon);
+    cross_entropy += sum[3];
+  }
+  const double count = static_cast<double>(instances);
+  call.outputs[0].data[0] = -call.attributes.real("dice") * dice / count +
+                            call.attributes.real("cross_entropy") * cross_entropy / (count * voxels);
+}
+
+void loss_value_gradient(const Call& call) {
+  const Array &sums = call.inputs[0], &dsums = call.outputs[0];
+  const double dloss = call.inputs[1].data[0], epsilon = call.attributes.real("epsilon");
+  const double count = static_cast<double>(sums.shape.count() / 4);
+  const double dice = call.attributes.real("dice") / count;
+  const double cross_entropy =
+      call.attributes.real("cross_entropy") / (count * call.attributes.real("voxels"));
+  for (std::int64_t i = 0; i < sums.shape.count() / 4; ++i) {
+    const double* sum = sums.data + 4 * i;
+    double* gradient = dsums.data + 4 * i;
+    const double denominator = sum[1] + sum[2] + epsilon;
+    gradient[0] = -dloss * dice * 2 / denominator;
+    gradient[1] = 0;
+    gradient[2] = dloss * dice * (2 * sum[0] + epsilon) / (denominator * denominator);
+    gradient[3] = dloss * cross_entropy;
+  }
+}
+
+void loss_sums_gradient(const Call& call) {
+  const Array &logits = call.inputs[0], &dsums = call.inputs[2], &dlogits = call.outputs[0];
+  for_each_logit(logits, call.inputs[1], [&](std::int64_t i, std::int64_t instance, int t) {
+    const double p = probability(logits.data[i]);
+    const double* d = dsums.data + 4 * instance;
+    dlogits.data[i] = (d[0] * t + d[2]) * p * (1 - p) + d[3] * (p - t);
+  });
+}
+
+}  // namespace voxswap::reference

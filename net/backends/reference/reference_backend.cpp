@@ -1,0 +1,103 @@
+// The reference backend: a kernel reads its inputs into doubles, runs the operation's routine, and rounds
+// what it made.
+#include "net/backends/reference/reference_backend.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "net/backends/cpu/host_device.h"
+#include "net/backends/reference/elements.h"
+#include "net/backends/reference/kernels.h"
+#include "net/operation.h"
+
+namespace voxswap {
+
+namespace {
+
+using reference::Array;
+
+// Every array has its doubles in the workspace: first inputs, then outputs, then updates.
+class ReferenceKernel final : public Kernel {
+ public:
+  ReferenceKernel(const Graph& graph, const Node& node, reference::Routine routine) : routine_(routine) {
+    call_.attributes = node.attributes;
+    const auto describe = [&](const std::vector<ValueId>& ids, std::vector<Array>& arrays,
+                              std::vector<ElementType>& types) {
+      for (ValueId id : ids) {
+        arrays.push_back({nullptr, graph.value(id).shape});
+        types.push_back(graph.value(id).type);
+        doubles_ += graph.value(id).shape.count();
+      }
+    };
+    describe(node.inputs, call_.inputs, input_types_);
+    describe(node.outputs, call_.outputs, output_types_);
+    describe(node.updates, call_.updates, update_types_);
+  }
+
+  std::int64_t workspace_bytes() const override {
+    return doubles_ * static_cast<std::int64_t>(sizeof(double));
+  }
+  std::string implementation() const override { return "plain loops in double"; }
+
+  void run(const KernelArguments& arguments) override {
+    call_.context = arguments.context;
+    auto* place = static_cast<double*>(arguments.workspace);
+    for (auto* arrays : {&call_.inputs, &call_.outputs, &call_.updates}) {
+      for (Array& array : *arrays) {
+        array.data = place;
+        place += array.shape.count();
+      }
+    }
+    load(call_.inputs, arguments.inputs, input_types_);
+    load(call_.updates, arguments.updates, update_types_);
+    routine_(call_);
+    store(call_.outputs, arguments.outputs, output_types_);
+    store(call_.updates, arguments.updates, update_types_);
+  }
+
+ private:
+  using Places = std::span<void* const>;
+  static void load(const std::vector<Array>& arrays, Places places, const std::vector<ElementType>& types) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      load_elements(arrays[i].data, places[i], types[i], arrays[i].shape.count());
+    }
+  }
+  static void store(const std::vector<Array>& arrays, Places places, const std::vector<ElementType>& types) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      store_elements(places[i], arrays[i].data, types[i], arrays[i].shape.count());
+    }
+  }
+
+  reference::Routine routine_;
+  reference::Call call_;
+  std::vector<ElementType> input_types_, output_types_, update_types_;
+  std::int64_t doubles_ = 0;
+};
+
+class ReferenceBackend final : public Backend {
+ public:
+  std::string name() const override { return "reference"; }
+  std::string description() const override { return "plain loops that accumulate in double"; }
+  bool supports(ElementType type) const override { return type != ElementType::u8; }
+  ElementType fastest_type() const override { return ElementType::f32; }
+  std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
+    const reference::Routine routine = reference::find_routine(node.operation->name);
+    if (routine == nullptr) {
+      fail(Exit::failed, "the reference backend cannot run operation '{}' (node {})", node.operation->name,
+           node.name);
+    }
+    return std::make_unique<ReferenceKernel>(graph, node, routine);
+  }
+  std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return allocate_host(bytes); }
+  std::unique_ptr<Stream> make_stream() override { return make_host_stream(); }
+  std::unique_ptr<Event> make_event() override { return make_host_event(); }
+  std::int64_t free_bytes() const override { return free_host_bytes(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend() {
+  return std::make_unique<ReferenceBackend>();
+}
+
+}  // namespace voxswap
