@@ -2,15 +2,18 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "data/volume.h"
 
 namespace voxswap {
 
 Geometry read_geometry(const std::filesystem::path& path);  // header only
+int count_volumes(const std::filesystem::path& path);  // header only: 1 for a 3D file, more for a 4D file
 
 // `component`: which volume of a 4D file, or -1 for a 3D file. Throws Exit::bad_data naming the file.
 Image read_image(const std::filesystem::path& path, int component = -1);
+std::vector<Image> read_images(const std::filesystem::path& path);  // every volume, unpacked once
 
 // Values within 1e-3 of a whole number are rounded (real label maps are stored as float, or scaled).
 LabelMap read_label_map(const std::filesystem::path& path);

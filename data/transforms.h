@@ -28,6 +28,10 @@ Box foreground_box(const std::vector<Image>& channels, std::span<const float> ba
 // Value of the corner voxel (0,0,0): the background of skull-stripped images that were normalised before.
 float corner_value(const Image& image);
 
+// Where the voxels of a crop, or of a resampled grid, lie in the world.
+Geometry crop_geometry(const Geometry& geometry, const Box& box);
+Geometry resample_geometry(const Geometry& geometry, const Size3& size);
+
 Image crop(const Image& image, const Box& box);
 LabelMap crop(const LabelMap& labels, const Box& box);
 

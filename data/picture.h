@@ -1,0 +1,15 @@
+// Colour pictures as PNG files: for reports, never for measurements.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace voxswap {
+
+// `rgb` holds height rows of width pixels of three bytes, from the top left. Written whole and renamed into
+// place. Throws Exit::failed when it cannot be written.
+void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
+               std::span<const std::uint8_t> rgb);
+
+}  // namespace voxswap
