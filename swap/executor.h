@@ -39,7 +39,9 @@ class Executor {
   Executor(CompiledGraph& compiled, Plan plan, std::shared_ptr<Memory> arena);
   ~Executor();
 
-  // Inputs are written before a step, persistent values whenever no step runs; kept values are read after it.
+  // Inputs are written before every step (their places are used again within it), persistent values whenever
+  // no step runs; kept and persistent values are read after it. REQUIRES: of the value's size in bytes. With
+  // a shared arena a step destroys what the other executors keep, persistent values excepted.
   void write(ValueId value, const void* bytes, std::int64_t size);
   void read(ValueId value, void* bytes, std::int64_t size);
   StepReport run(const StepContext& context);

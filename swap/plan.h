@@ -36,14 +36,17 @@ struct Plan {
   std::int64_t live_peak_bytes =
       0;  // largest sum of what is live at one instruction: no packing can be smaller
   std::vector<std::int64_t> live_bytes;  // that sum per instruction
+  std::vector<ValueId> kept;             // read from outside after the step: resident to its end
 };
 
 std::string plan_json(const Graph& graph, const Plan& plan);
 std::string plan_text(const Graph& graph,
                       const Plan& plan);  // the report: peak, limit of any packing, what fills it at the peak
 
-// Every violation, in words: a read before a write, overlap of live places, a place outside the arena or
-// misaligned, a node run twice or never or in a wrong order, a budget exceeded. Empty for a good plan.
+// Every violation, in words: a read before a write, overlap of live places (writing in place over an input
+// that dies excepted), a place outside the arena or misaligned or too small or missing, a node run twice or
+// never or in a wrong order, persistent values elsewhere than at the bottom, a budget exceeded, sums that are
+// not those of the places. Empty for a good plan. Knows nothing of how the plan was made.
 std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64_t>& workspaces,
                                 const Plan& plan);
 

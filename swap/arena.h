@@ -1,0 +1,33 @@
+// Places in one block of memory for things that live from one instruction to another: interval packing,
+// known to mathematicians as dynamic storage allocation, and NP-hard; what follows are good heuristics.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace voxswap {
+
+constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
+
+// What a value of `bytes` occupies.
+inline std::int64_t occupied(std::int64_t bytes) {
+  const std::int64_t least = bytes > 0 ? bytes : 1;
+  return (least + place_alignment - 1) / place_alignment * place_alignment;
+}
+
+struct Interval {
+  std::int64_t bytes = 0;            // a multiple of place_alignment
+  std::int32_t first = 0, last = 0;  // both included
+  std::int64_t offset = 0;           // what pack() finds
+};
+
+// Sets the offsets so that no two intervals that are live at the same time overlap; returns the height that
+// is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size
+// times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packing by
+// placing what reaches its top earlier; stops when `live_limit` is reached.
+std::int64_t pack(std::vector<Interval>& intervals);
+
+// The largest sum of bytes live at one instruction: no packing is lower.
+std::int64_t live_limit(const std::vector<Interval>& intervals);
+
+}  // namespace voxswap
