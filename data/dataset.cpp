@@ -1,0 +1,242 @@
+// Opening a data set: the layout lists what there should be; here that is narrowed to what the experiment
+// asks for, and checked.
+#include "data/dataset.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "data/case_checks.h"
+#include "data/image_io.h"
+#include "data/layouts/layouts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const Layout& layout_named(const std::string& name) {
+  for (const Layout& layout : layouts()) {
+    if (layout.name == name) return layout;
+  }
+  std::vector<std::string> known = layout_names();
+  const std::string meant = nearest(name, known);
+  fail(Exit::usage, "data.layout: unknown layout \"{}\"{}; there are {}", name,
+       meant.empty() ? "" : format(", did you mean {}?", meant), join(known, ", "));
+}
+
+// The first layout that recognises the folder; its reason becomes Dataset::recognised.
+const Layout& recognised_layout(const DatasetOptions& options) {
+  for (const Layout& layout : layouts()) {
+    if (layout.recognise(options)) return layout;
+  }
+  if (fs::is_empty(options.root)) {
+    fail(Exit::bad_data, "{}: the data set is empty: the folder holds nothing", options.root.string());
+  }
+  std::string known;
+  for (const Layout& layout : layouts()) known += format("\n  {}: {}", layout.name, layout.looks_like);
+  fail(Exit::bad_data,
+       "{}: no cases of a known layout there. Is it the right folder? Known layouts (data.layout):{}",
+       options.root.string(), known);
+}
+
+std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
+  const auto& known = dataset.modalities;
+  auto found = std::find(known.begin(), known.end(), wanted);
+  if (found == known.end()) {
+    found = std::find_if(known.begin(), known.end(), [&](const std::string& name) {
+      return modality_name(name) == modality_name(wanted);
+    });
+  }
+  if (found == known.end()) {
+    fail(Exit::usage, "data.modalities: unknown modality \"{}\"; this data set has {}", wanted,
+         join(known, ", "));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+// Keeps the wanted channels, in the wanted order and under the names that were asked for.
+void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::vector<std::size_t> order;
+  for (const std::string& name : wanted) {
+    order.push_back(find_modality(dataset, name));
+    if (std::count(order.begin(), order.end(), order.back()) > 1) {
+      fail(Exit::usage, "data.modalities: \"{}\" is listed twice", name);
+    }
+  }
+  for (CaseFiles& files : dataset.cases) {
+    CaseFiles selected{files.id, {}, {}, files.truth};
+    for (const std::size_t channel : order) {
+      selected.channels.push_back(files.channels[channel]);
+      selected.components.push_back(files.components[channel]);
+    }
+    files = std::move(selected);
+  }
+  dataset.modalities = wanted;
+}
+
+void check_labels(const Labels& labels) {
+  std::set<int> values;
+  std::set<std::string> names;
+  for (const auto& [name, value] : labels) {
+    if (value < 1 || value > 32767) {
+      fail(Exit::usage, "data.labels: {}: {} cannot be a label; labels are 1 to 32767, 0 is the background",
+           name, value);
+    }
+    if (!values.insert(value).second) fail(Exit::usage, "data.labels: two labels have the value {}", value);
+    if (!names.insert(name).second) fail(Exit::usage, "data.labels: two labels have the name {}", name);
+  }
+}
+
+void check_regions(const Dataset& dataset) {
+  for (const auto& [name, values] : dataset.regions) {
+    if (values.empty()) fail(Exit::usage, "data.regions: {} has no labels", name);
+    for (const int value : values) {
+      const bool known = std::any_of(dataset.labels.begin(), dataset.labels.end(),
+                                     [&](const auto& label) { return label.second == value; });
+      if (known) continue;
+      std::vector<std::string> listed;
+      for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
+      fail(Exit::usage, "data.regions: {}: {} is no label; the labels are {{{}}}", name, value,
+           join(listed, ", "));
+    }
+  }
+}
+
+// Labels and regions of the experiment go before the layout's; regions follow from the labels that are then
+// in use.
+void choose_labels(Dataset& dataset, const DatasetOptions& options) {
+  if (!options.labels.empty()) dataset.labels = options.labels;
+  check_labels(dataset.labels);
+  dataset.regions = options.regions.empty() ? default_regions(dataset.labels) : options.regions;
+  check_regions(dataset);
+}
+
+void check_cases(const Dataset& dataset, const Layout& layout) {
+  if (dataset.cases.empty()) {
+    fail(Exit::bad_data, "{}: the data set is empty: no cases of layout {} ({})", dataset.root.string(),
+         layout.name, layout.looks_like);
+  }
+  for (std::size_t i = 1; i < dataset.cases.size(); ++i) {
+    if (dataset.cases[i].id == dataset.cases[i - 1].id) {
+      fail(Exit::bad_data, "{}: two cases are named {}: {} and {}", dataset.root.string(),
+           dataset.cases[i].id, dataset.cases[i - 1].channels.front().string(),
+           dataset.cases[i].channels.front().string());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> layout_names() {
+  std::vector<std::string> names{"auto"};
+  for (const Layout& layout : layouts()) names.emplace_back(layout.name);
+  return names;
+}
+
+Dataset list_dataset(const DatasetOptions& given) {
+  DatasetOptions options = given;
+  if (options.root.filename().empty()) options.root = options.root.parent_path();  // "folder/" is "folder"
+  const bool automatic = options.layout == "auto";
+  if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
+  std::error_code ignored;
+  if (!fs::is_directory(options.root, ignored)) {
+    fail(Exit::bad_data, "{}: {}; data.root must be the folder of a data set", options.root.string(),
+         fs::exists(options.root, ignored) ? "is not a folder" : "no such folder");
+  }
+  const Layout& layout = automatic ? recognised_layout(options) : layout_named(options.layout);
+  Dataset dataset = layout.list(options);
+  dataset.root = options.root;
+  dataset.layout = layout.name;
+  const std::string reason = dataset.recognised.empty() ? "" : format(": {}", dataset.recognised);
+  dataset.recognised =
+      format("layout {} {}{}", layout.name, automatic ? "recognised" : "as asked for", reason);
+  std::sort(dataset.cases.begin(), dataset.cases.end(),
+            [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  check_cases(dataset, layout);
+  select_modalities(dataset, options.modalities);
+  choose_labels(dataset, options);
+  return dataset;
+}
+
+std::string missing_channel(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
+  std::error_code ignored;
+  if (fs::exists(files.channels[channel], ignored)) return {};
+  return format("case {}: channel {} is missing: expected {}", files.id, dataset.modalities[channel],
+                files.channels[channel].string());
+}
+
+Dataset open_dataset(const DatasetOptions& options) {
+  Dataset dataset = list_dataset(options);
+  for (const CaseFiles& files : dataset.cases) {
+    for (std::size_t channel = 0; channel < files.channels.size(); ++channel) {
+      const std::string missing = missing_channel(dataset, files, channel);
+      if (!missing.empty()) {
+        fail(Exit::bad_data,
+             "{}. Add the file, move the case away, or leave the channel out of data.modalities", missing);
+      }
+    }
+    std::error_code ignored;
+    if (!files.truth.empty() && !fs::exists(files.truth, ignored)) {
+      fail(Exit::bad_data, "case {}: the truth is missing: expected {}", files.id, files.truth.string());
+    }
+  }
+  return dataset;
+}
+
+namespace {
+
+void stop_if(const std::string& problem) {
+  if (!problem.empty()) throw Error(Exit::bad_data, problem);
+}
+
+// Reads the channels; a 4D file that gives several of them is unpacked once.
+std::vector<Image> read_channels(const CaseFiles& files) {
+  std::vector<Image> channels(files.channels.size());
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (!channels[i].voxels.empty()) continue;
+    const fs::path& path = files.channels[i];
+    if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
+      channels[i] = read_image(path, files.components[i]);
+      continue;
+    }
+    std::vector<Image> volumes = read_images(path);
+    for (std::size_t j = i; j < channels.size(); ++j) {
+      if (files.channels[j] != path) continue;
+      const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
+      if (component >= volumes.size()) {
+        fail(Exit::bad_data,
+             "{}: holds {} volumes, but the data set promises channel number {} (counted from 0)",
+             path.string(), volumes.size(), component);
+      }
+      channels[j] = std::move(volumes[component]);
+    }
+  }
+  return channels;
+}
+
+}  // namespace
+
+Volume read_case(const Dataset& dataset, const CaseFiles& files) {
+  Volume volume;
+  volume.id = files.id;
+  volume.channels = read_channels(files);
+  for (std::size_t i = 0; i < volume.channels.size(); ++i) {
+    Image& image = volume.channels[i];
+    stop_if(
+        different_grids(files.channels[i], image.geometry, files.channels[0], volume.channels[0].geometry));
+    stop_if(nonfinite_voxels(files.channels[i], image));
+    image.geometry = volume.channels[0].geometry;  // what formats round away is gone from here on
+  }
+  if (!files.truth.empty()) {
+    volume.truth = read_label_map(files.truth);
+    stop_if(different_grids(files.truth, volume.truth.geometry, files.channels[0], volume.geometry()));
+    volume.truth.geometry = volume.geometry();
+    stop_if(unknown_labels(files.truth, volume.truth, dataset.labels));
+  }
+  return volume;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,163 @@
+// Any other arrangement: somebody writes down one pattern per channel. In a pattern {case} stands for the
+// case's name and * and ? for any characters, none of them across folders: "{case}/Flair*.nii.gz".
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "base/error.h"
+#include "data/layouts/layouts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* truth_key = "truth";
+
+// One folder or file name of a pattern as a regular expression. The first {case} is captured, or, once it is
+// known, stands for itself.
+std::regex expression(const std::string& part, const std::string& known_case) {
+  std::string text;
+  bool captured = false;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (part.compare(i, 6, "{case}") == 0) {
+      if (!known_case.empty()) {
+        for (const char c : known_case)
+          text += std::isalnum(static_cast<unsigned char>(c)) ? std::string(1, c) : std::string("\\") + c;
+      } else {
+        text += captured ? "\\1" : "(.+)";
+      }
+      captured = true;
+      i += 5;
+    } else if (part[i] == '*') {
+      text += ".*";
+    } else if (part[i] == '?') {
+      text += ".";
+    } else if (std::isalnum(static_cast<unsigned char>(part[i])) ||
+               static_cast<unsigned char>(part[i]) >= 0x80 || part[i] == '_') {
+      text += part[i];
+    } else {
+      text += std::string("\\") + part[i];
+    }
+  }
+  return std::regex(text);
+}
+
+using Matches = std::map<std::string, std::vector<fs::path>>;  // case -> its files
+
+void match(const fs::path& folder, const std::vector<std::string>& parts, std::size_t at,
+           const std::string& known_case, Matches& matches) {
+  const bool last = at + 1 == parts.size();
+  const auto descend = [&](const std::string& name, const std::string& found_case) {
+    const fs::path path = folder / name;
+    std::error_code ignored;
+    if (last) {
+      if (!fs::is_directory(path, ignored) && fs::exists(path, ignored)) matches[found_case].push_back(path);
+    } else if (fs::is_directory(path, ignored)) {
+      match(path, parts, at + 1, found_case, matches);
+    }
+  };
+  const std::string& part = parts[at];
+  if (part.find_first_of("*?{") == std::string::npos) return descend(part, known_case);
+  const std::regex pattern = expression(part, known_case);
+  for (const std::string& name : entries(folder)) {
+    std::smatch groups;
+    if (!std::regex_match(name, groups, pattern)) continue;
+    descend(name, groups.size() > 1 ? groups[1].str() : known_case);
+  }
+}
+
+Matches match(const fs::path& root, const std::string& channel, const std::string& pattern) {
+  if (pattern.find("{case}") == std::string::npos) {
+    fail(Exit::usage,
+         "data.files.{}: \"{}\" does not say where the case's name stands; write {{case}} there, e.g. "
+         "\"{{case}}/Flair*.nii.gz\"",
+         channel, pattern);
+  }
+  std::vector<std::string> parts;
+  for (const std::string& part : split(pattern, '/')) {
+    if (!part.empty() && part != ".") parts.push_back(part);
+  }
+  Matches matches;
+  match(root, parts, 0, "", matches);
+  return matches;
+}
+
+std::string with_case(std::string pattern, const std::string& id) {
+  for (std::size_t at = 0; (at = pattern.find("{case}", at)) != std::string::npos; at += id.size())
+    pattern.replace(at, 6, id);
+  return pattern;
+}
+
+// The one file of a case; where the pattern finds none, the pattern itself as the path that was expected.
+fs::path only_file(const fs::path& root, const std::string& channel, const std::string& pattern,
+                   const Matches& matches, const std::string& id) {
+  const auto found = matches.find(id);
+  if (found == matches.end()) return root / with_case(pattern, id);
+  if (found->second.size() > 1) {
+    fail(Exit::bad_data,
+         "case {}, {}: {} files fit \"{}\": {} and {}; make the pattern in data.files narrower", id, channel,
+         found->second.size(), pattern, found->second[0].filename().string(),
+         found->second[1].filename().string());
+  }
+  return found->second.front();
+}
+
+std::vector<std::string> channels_of(const DatasetOptions& options) {
+  if (!options.modalities.empty()) return options.modalities;
+  std::vector<std::string> names;
+  for (const auto& [name, pattern] : options.files) {
+    if (name != truth_key) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::optional<std::string> recognise_files(const DatasetOptions& options) {
+  if (options.files.empty()) return std::nullopt;
+  return "data.files gives a pattern per channel";
+}
+
+Dataset list_files(const DatasetOptions& options) {
+  Dataset dataset;
+  dataset.recognised = recognise_files(options).value_or("");
+  for (const auto& [name, pattern] : options.files) {
+    if (name != truth_key) dataset.modalities.push_back(name);
+  }
+  if (dataset.modalities.empty()) {
+    fail(Exit::usage,
+         "layout files: data.files has no channel; give a pattern for each, e.g. flair: "
+         "\"{{case}}/Flair*.nii.gz\"");
+  }
+  const bool has_truth = options.files.contains(truth_key);
+  if (has_truth && options.labels.empty()) {
+    fail(Exit::usage,
+         "layout files: data.labels must say what the values of the truth mean, e.g. {{tumor: 1}}");
+  }
+  std::map<std::string, Matches> found;
+  std::set<std::string> ids;
+  const std::vector<std::string> wanted = channels_of(options);
+  for (const auto& [name, pattern] : options.files) {
+    found[name] = match(options.root, name, pattern);
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    for (const auto& [id, paths] : found[name]) ids.insert(id);
+  }
+  for (const std::string& id : ids) {
+    CaseFiles files;
+    files.id = id;
+    for (const std::string& name : dataset.modalities) {
+      files.channels.push_back(only_file(options.root, name, options.files.at(name), found[name], id));
+      files.components.push_back(-1);
+    }
+    if (has_truth && found[truth_key].contains(id)) {
+      files.truth = only_file(options.root, truth_key, options.files.at(truth_key), found[truth_key], id);
+    }
+    dataset.cases.push_back(std::move(files));
+  }
+  return dataset;
+}
+
+}  // namespace voxswap
