@@ -1,8 +1,8 @@
 // The tables a run leaves behind, as structs and as CSV. Column names are a contract with scripts outside.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,6 +33,7 @@ struct DiceRow {  // dice.csv
 struct BoxRow {  // boxplot.csv
   std::string resolution, evaluated_at, region, metric;
   BoxStatistics statistics;
+  std::vector<double> values;  // what the statistics are of: a mean per run and case; not a column
 };
 
 struct TimingRow {  // timing.csv
@@ -54,10 +55,11 @@ std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
 
-// Per resolution, grid, region and metric (dice, sensitivity, specificity, hd95 where any value is a number),
-// over the per-case means of the repeats.
+// Per resolution (coarse to fine), grid, region and metric (dice, sensitivity, specificity; hd95 where any
+// value is a number), over the per-case means of the repeats. Cases of different runs count by themselves.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
+double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
 
 }  // namespace voxswap

@@ -1,0 +1,101 @@
+// Box statistics of dice.csv: a model trained several times answers once per case, with the mean of its
+// answers, so that repeats do not count as cases (as in the study).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "pipeline/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+struct MetricColumn {
+  const char* name;
+  double DiceRow::*value;
+  bool always;  // listed even when it was never asked for
+};
+constexpr MetricColumn metric_columns[] = {{"dice", &DiceRow::dice, true},
+                                           {"sensitivity", &DiceRow::sensitivity, true},
+                                           {"specificity", &DiceRow::specificity, true},
+                                           {"hd95", &DiceRow::hd95, false}};
+
+// Mean over the repeats that scored; NaN when none did.
+struct Mean {
+  double sum = 0;
+  int n = 0;
+  void add(double value) {
+    if (std::isnan(value)) return;
+    sum += value;
+    ++n;
+  }
+  double value() const { return n > 0 ? sum / n : std::numeric_limits<double>::quiet_NaN(); }
+};
+
+// The rows of one box: same resolution, grid and region.
+struct Group {
+  std::string resolution, evaluated_at, region;
+  std::vector<const DiceRow*> rows;
+};
+
+// Resolutions from coarse to fine; grids and regions in the order in which they first appear.
+std::vector<Group> groups(const std::vector<DiceRow>& rows) {
+  std::vector<std::string> grids, regions;
+  const auto place = [](std::vector<std::string>& seen, const std::string& name) {
+    const auto found = std::find(seen.begin(), seen.end(), name);
+    if (found != seen.end()) return found - seen.begin();
+    seen.push_back(name);
+    return static_cast<std::ptrdiff_t>(seen.size()) - 1;
+  };
+  std::map<std::tuple<double, std::string, std::ptrdiff_t, std::ptrdiff_t>, Group> ordered;
+  for (const DiceRow& row : rows) {
+    const auto grid = place(grids, row.evaluated_at), region = place(regions, row.region);
+    Group& group = ordered[{resolution_voxels(row.resolution), row.resolution, grid, region}];
+    group.resolution = row.resolution;
+    group.evaluated_at = row.evaluated_at;
+    group.region = row.region;
+    group.rows.push_back(&row);
+  }
+  std::vector<Group> result;
+  for (auto& [key, group] : ordered) result.push_back(std::move(group));
+  return result;
+}
+
+// One value per run and case, in the order in which they first appear.
+std::vector<double> case_means(const Group& group, double DiceRow::*metric) {
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  std::vector<Mean> means;
+  for (const DiceRow* row : group.rows) {
+    const auto [found, fresh] = places.try_emplace({row->run, row->case_id}, means.size());
+    if (fresh) means.emplace_back();
+    means[found->second].add(row->*metric);
+  }
+  std::vector<double> values;
+  for (const Mean& mean : means) values.push_back(mean.value());
+  return values;
+}
+
+}  // namespace
+
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows) {
+  std::vector<BoxRow> boxes;
+  for (const Group& group : groups(rows)) {
+    for (const MetricColumn& column : metric_columns) {
+      const bool scored = std::any_of(rows.begin(), rows.end(),
+                                      [&](const DiceRow& row) { return !std::isnan(row.*column.value); });
+      if (!scored && !column.always) continue;
+      BoxRow& box = boxes.emplace_back();
+      box.resolution = group.resolution;
+      box.evaluated_at = group.evaluated_at;
+      box.region = group.region;
+      box.metric = column.name;
+      box.values = case_means(group, column.value);
+      box.statistics = box_statistics(box.values);
+    }
+  }
+  return boxes;
+}
+
+}  // namespace voxswap

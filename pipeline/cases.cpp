@@ -1,0 +1,151 @@
+#include "pipeline/cases.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/interrupt.h"
+#include "base/philox.h"
+#include "base/progress.h"
+
+namespace voxswap {
+
+namespace {
+
+// Prepared volumes may take this much memory beside the arena; more are read from the disk cache again.
+constexpr std::int64_t memory_for_cases = 2LL << 30;
+
+std::int64_t bytes_of(const PreparedCase& prepared) {
+  return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
+                                   prepared.truth.size() * sizeof(std::int16_t));
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets) {
+  std::vector<std::vector<int>> classes;
+  if (targets == "regions") {
+    for (const auto& [name, values] : dataset.regions) classes.push_back(values);
+  } else {
+    for (const auto& [name, value] : dataset.labels) classes.push_back({value});
+  }
+  return classes;
+}
+
+Cases::Cases(const RunOptions& options, Dataset dataset)
+    : options_(options),
+      cache_(std::move(dataset), options.preprocess, options.cache),
+      limit_bytes_(memory_for_cases) {
+  classes_ = output_classes(cache_.dataset(), options.training.targets);
+  kept_.resize(cache_.dataset().cases.size());
+}
+
+std::shared_ptr<const PreparedCase> Cases::prepared(std::size_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_[index]) return kept_[index];
+  }
+  auto made = std::make_shared<const PreparedCase>(cache_.get(dataset().cases[index]));
+  const std::lock_guard lock(mutex_);
+  if (!kept_[index] && kept_bytes_ + bytes_of(*made) <= limit_bytes_) {
+    kept_[index] = made;
+    kept_bytes_ += bytes_of(*made);
+  }
+  return made;
+}
+
+void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others) {
+  Progress progress("preparing", "cases", static_cast<std::int64_t>(training.size() + others.size()));
+  std::vector<PreparedCase> statistics;
+  for (const auto* part : {&training, &others}) {
+    for (std::size_t index : *part) {
+      throw_if_interrupted();
+      const auto one = prepared(index);
+      if (part == &training) {
+        PreparedCase moments;  // the statistics without the voxels
+        moments.mean = one->mean;
+        moments.deviation = one->deviation;
+        statistics.push_back(std::move(moments));
+      }
+      progress.advance();
+    }
+  }
+  normalization_ = dataset_normalization(statistics);
+}
+
+PreparedCase Cases::normalized(std::size_t index) {
+  PreparedCase copy = *prepared(index);
+  normalize(copy, normalization_for(copy, options_.preprocess, normalization_));
+  return copy;
+}
+
+Sample Cases::sample(std::size_t index) {
+  PreparedCase prepared = normalized(index);
+  Sample sample;
+  sample.case_index = index;
+  sample.target = target_bits(prepared.truth, classes_);
+  sample.image = std::move(prepared.image);
+  return sample;
+}
+
+EpochSampler::EpochSampler(const TrainingOptions& training, std::uint64_t seed, const Size3& resolution,
+                           std::vector<std::size_t> cases)
+    : training_(training),
+      seed_(seed),
+      resolution_(resolution),
+      cases_(std::move(cases)),
+      symmetries_(allowed_symmetries(resolution)) {
+  // A batch larger than the training part draws some cases twice.
+  const std::vector<std::size_t> once = cases_;
+  while (cases_.size() < static_cast<std::size_t>(training.batch_size)) {
+    cases_.insert(cases_.end(), once.begin(), once.end());
+  }
+}
+
+std::int64_t EpochSampler::steps() const {
+  return static_cast<std::int64_t>(cases_.size()) / training_.batch_size;
+}
+
+std::vector<std::size_t> EpochSampler::order(std::int64_t epoch) const {
+  std::vector<std::size_t> order = cases_;
+  const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0x0de2);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[random.word(i) % i]);  // Fisher-Yates
+  return order;
+}
+
+int EpochSampler::draw_symmetry(std::int64_t epoch, std::size_t case_index) const {
+  const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0xa06);
+  const std::uint64_t at = 4 * case_index;
+  if (training_.augment.symmetries) return symmetries_[random.word(at) % symmetries_.size()];
+  std::array<bool, 3> flips{};
+  for (int axis = 0; axis < 3; ++axis)
+    flips[axis] = random.uniform(at + static_cast<std::uint64_t>(axis)) < training_.augment.flip;
+  for (int index = 0; index < 48; ++index) {
+    const Symmetry candidate = symmetry(index);
+    if (candidate.axes == std::array<int, 3>{0, 1, 2} && candidate.flips == flips) return index;
+  }
+  return 0;
+}
+
+Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
+  const std::vector<std::size_t> sequence = order(epoch);
+  Sample batch;
+  for (std::int64_t i = 0; i < training_.batch_size; ++i) {
+    const std::size_t index = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
+    Sample sample = cases.sample(index);
+    if (const int drawn = draw_symmetry(epoch, index); drawn != 0) {
+      const auto channels = static_cast<std::int64_t>(sample.image.size() / sample.target.size());
+      sample.image = apply(symmetry(drawn), sample.image, resolution_, channels);
+      sample.target = apply(symmetry(drawn), sample.target, resolution_, 1);
+    }
+    if (i == 0) {
+      batch = std::move(sample);
+    } else {
+      batch.image.insert(batch.image.end(), sample.image.begin(), sample.image.end());
+      batch.target.insert(batch.target.end(), sample.target.begin(), sample.target.end());
+    }
+  }
+  return batch;
+}
+
+}  // namespace voxswap

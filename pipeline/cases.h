@@ -1,0 +1,64 @@
+// The prepared cases of a run: read through the disk cache, kept in memory while they fit, turned into
+// samples.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "data/prefetch.h"
+#include "pipeline/options.h"
+#include "pipeline/split.h"
+
+namespace voxswap {
+
+// The label values that make each output channel's target: the labels, or the regions.
+std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets);
+
+class Cases {
+ public:
+  Cases(const RunOptions& options, Dataset dataset);
+
+  // Prepares every case of the list (with a progress bar); the data set's normalisation is made from
+  // `training`.
+  void prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others);
+  void set_normalization(Normalization normalization) { normalization_ = std::move(normalization); }
+
+  const Dataset& dataset() const { return cache_.dataset(); }
+  const Normalization& normalization() const { return normalization_; }
+  std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
+  PreparedCase normalized(std::size_t index);
+  Sample sample(std::size_t index);  // normalised, with target bits
+
+ private:
+  RunOptions options_;
+  PreparedCache cache_;
+  Normalization normalization_;
+  std::vector<std::vector<int>> classes_;
+  std::vector<std::shared_ptr<const PreparedCase>> kept_;
+  std::int64_t kept_bytes_ = 0, limit_bytes_;
+  std::mutex mutex_;
+};
+
+// What the network reads in a step of an epoch: the cases in the epoch's order, each under the augmentation
+// drawn for (seed, epoch, case). Order and thread count change nothing.
+class EpochSampler {
+ public:
+  EpochSampler(const TrainingOptions& training, std::uint64_t seed, const Size3& resolution,
+               std::vector<std::size_t> cases);
+  std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
+  // The batch of step `step` (0-based) of `epoch` (1-based).
+  Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
+
+ private:
+  std::vector<std::size_t> order(std::int64_t epoch) const;
+  int draw_symmetry(std::int64_t epoch, std::size_t case_index) const;
+
+  TrainingOptions training_;
+  std::uint64_t seed_;
+  Size3 resolution_;
+  std::vector<std::size_t> cases_;
+  std::vector<int> symmetries_;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,260 @@
+#include "pipeline/run.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "data/image_io.h"
+#include "pipeline/evaluate.h"
+#include "pipeline/predict.h"
+#include "pipeline/report.h"
+#include "pipeline/slices.h"
+#include "pipeline/train.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t pictures = 6;  // cases shown in the report
+
+struct Job {
+  RunOptions options;
+  std::unique_ptr<Cases> cases;
+  Split split;
+  std::int64_t channels = 0, outputs = 0;
+};
+
+std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
+  const std::size_t count = output_classes(dataset, targets).size();
+  if (count == 0 || count > 8) {
+    fail(Exit::usage,
+         "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
+         "data.{}",
+         targets, count, targets);
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+Job open_job(const RunOptions& options) {
+  Job job;
+  job.options = options;
+  Dataset dataset = open_dataset(options.data);
+  if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
+  job.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  job.outputs = output_count(dataset, options.training.targets);
+  job.split = make_split(dataset, options.split);
+  job.cases = std::make_unique<Cases>(options, std::move(dataset));
+  return job;
+}
+
+TimingRow timing(const Job& job, const Session& session, const TrainingResult& result) {
+  TimingRow row;
+  row.run = job.options.name;
+  row.resolution = resolution_text(job.options.preprocess.resolution);
+  row.device = session.backend().name();
+  row.planner = session.plan().planner;
+  row.budget_bytes = session.budget_bytes();
+  double seconds = 0;
+  for (const EpochRow& epoch : result.epochs) seconds += epoch.seconds;
+  row.epoch_seconds_mean = result.epochs.empty() ? 0 : seconds / static_cast<double>(result.epochs.size());
+  row.step_seconds_median = result.step_seconds_median;
+  row.utilization = result.utilization;
+  row.device_peak_bytes = session.arena_bytes();
+  return row;
+}
+
+Job train_job(const RunOptions& options) {
+  Job job = open_job(options);
+  // Whether it fits is known before anything is prepared or written.
+  Session session(options, job.channels, job.outputs, Session::Purpose::training);
+  log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
+            job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
+  log::info("{}, {}, {} parameters, arena {} of {}", session.backend().description(),
+            element_name(session.precision()), parameter_count(session.graph()),
+            format_bytes(session.arena_bytes()), format_bytes(session.budget_bytes()));
+  make_writable_directory(options.output);
+  write_file(options.output / "experiment.yaml", options.resolved);
+  write_split(options.output / "split.csv", job.cases->dataset(), job.split);
+  write_file(options.output / "plan.json", plan_json(session.graph(), session.plan()));
+  job.cases->prepare_all(job.split.training, job.split.validation);
+
+  std::vector<EpochRow> rows;
+  std::vector<TimingRow> timings;
+  const fs::path timing_file = options.output / "timing.csv";
+  std::vector<TimingRow> earlier;
+  if (options.resume && fs::exists(timing_file))
+    earlier = timing_rows(read_csv(timing_file), timing_file.string());
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows);
+    rows.insert(rows.end(), result.epochs.begin(), result.epochs.end());
+    TimingRow row = timing(job, session, result);
+    // A repeat that was finished before made no step in this process: its row stays.
+    const auto index = static_cast<std::size_t>(repeat - 1);
+    if (row.step_seconds_median == 0 && index < earlier.size()) row = earlier[index];
+    timings.push_back(row);
+    write_csv(timing_file, timing_csv(timings));
+  }
+  return job;
+}
+
+// The prepared case on the grid of `at`: truth and prediction to be compared there.
+struct Comparison {
+  LabelMap truth, prediction;
+};
+
+Comparison compare_on(const std::string& at, const Volume& volume, const PreparedCase& prepared,
+                      const Prediction& prediction) {
+  if (at == "native") return {volume.truth, prediction.native};
+  if (at == "training") {
+    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
+  }
+  const std::int64_t side = std::stoll(at);
+  const Size3 cube = {side, side, side};
+  return {resample_nearest(crop(volume.truth, prepared.box), cube),
+          resample_nearest(prediction.on_training_grid, cube)};
+}
+
+void predict_and_score(Job& job) {
+  const RunOptions& options = job.options;
+  const Dataset& dataset = job.cases->dataset();
+  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  Session session(options, job.channels, job.outputs, Session::Purpose::inference);
+  const auto count = static_cast<std::int64_t>(job.split.validation.size());
+  Progress progress("predicting", "cases", count * options.training.repeats);
+  std::vector<DiceRow> rows;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    const fs::path weights = checkpoint_folder(options, repeat) / "best.safetensors";
+    session.load(read_checkpoint(weights), weights.string(), false);
+    const fs::path folder = prediction_folder(options, repeat);
+    fs::create_directories(folder);
+    for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
+      throw_if_interrupted();
+      const CaseFiles& files = dataset.cases[job.split.validation[i]];
+      const PreparedCase prepared = job.cases->normalized(job.split.validation[i]);
+      const Volume volume = read_case(dataset, files);
+      const Prediction prediction = predict_case(session, prepared, decoder);
+      write_label_map(folder / (files.id + ".nii.gz"), prediction.native);
+      for (const std::string& at : options.evaluate.at) {
+        const Comparison grids = compare_on(at, volume, prepared, prediction);
+        for (DiceRow& row : score(files.id, grids.truth, grids.prediction, dataset.regions,
+                                  options.evaluate.empty, options.evaluate.metrics)) {
+          row.run = options.name;
+          row.repeat = repeat;
+          row.resolution = resolution_text(options.preprocess.resolution);
+          row.evaluated_at = at;
+          rows.push_back(std::move(row));
+        }
+      }
+      if (repeat == 1 && i < pictures) {
+        fs::create_directories(options.output / "slices");
+        write_slices(options.output / "slices" / (files.id + ".png"), volume.channels.back(), volume.truth,
+                     prediction.native);
+      }
+      progress.advance();
+    }
+  }
+  write_csv(options.output / "dice.csv", dice_csv(rows));
+}
+
+// The cases of `input`: a data set of the run's kind, a case's folder inside one, or one multi-channel file.
+Dataset prediction_cases(const RunOptions& options, const fs::path& input) {
+  if (!fs::exists(input)) fail(Exit::bad_data, "{}: no such file or folder", input.string());
+  const Dataset trained = open_dataset(options.data);  // labels and regions are the training set's
+  DatasetOptions wanted = options.data;
+  wanted.modalities = trained.modalities;
+  wanted.labels = trained.labels;
+  wanted.regions = trained.regions;
+  if (fs::is_directory(input)) {
+    wanted.root = input;
+    try {
+      return open_dataset(wanted);
+    } catch (const Error& as_dataset) {
+      wanted.root = fs::absolute(input).lexically_normal().parent_path();
+      if (!fs::absolute(input).lexically_normal().has_filename()) wanted.root = wanted.root.parent_path();
+      try {
+        Dataset around = open_dataset(wanted);
+        std::erase_if(around.cases, [&](const CaseFiles& files) {
+          return !fs::equivalent(files.channels.front().parent_path(), input);
+        });
+        if (!around.cases.empty()) return around;
+      } catch (const Error&) {
+        // What the folder itself said is the more useful message.
+      }
+      throw;
+    }
+  }
+  Dataset single = trained;
+  CaseFiles files;
+  std::string id = input.filename().string();
+  for (const char* suffix : {".nii.gz", ".nii", ".nrrd", ".mha"}) {
+    if (ends_with(id, suffix)) {
+      id.resize(id.size() - std::string_view(suffix).size());
+      break;
+    }
+  }
+  files.id = id;
+  for (std::size_t c = 0; c < trained.modalities.size(); ++c) {
+    files.channels.push_back(input);
+    files.components.push_back(trained.modalities.size() > 1 ? static_cast<int>(c) : -1);
+  }
+  single.cases = {files};
+  return single;
+}
+
+}  // namespace
+
+fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
+  const fs::path folder = options.output / "checkpoints";
+  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
+}
+
+fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
+  const fs::path folder = options.output / "predictions";
+  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
+}
+
+void train(const RunOptions& options) {
+  train_job(options);
+}
+
+void run(const RunOptions& options) {
+  Job job = train_job(options);
+  predict_and_score(job);
+  report({options.output}, options.output);
+}
+
+void predict(const RunOptions& options, const fs::path& input, const fs::path& out) {
+  Dataset dataset = prediction_cases(options, input);
+  for (CaseFiles& files : dataset.cases) files.truth.clear();  // prediction is free of truth
+  const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
+  const std::int64_t outputs = output_count(dataset, options.training.targets);
+  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  Session session(options, channels, outputs, Session::Purpose::inference);
+  make_writable_directory(out);
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    const fs::path weights = checkpoint_folder(options, repeat) / "best.safetensors";
+    const Checkpoint checkpoint = read_checkpoint(weights);
+    session.load(checkpoint, weights.string(), false);
+    const Normalization normalization = normalization_from(checkpoint, weights.string());
+    const fs::path folder = options.training.repeats == 1 ? out : out / format("repeat_{}", repeat);
+    fs::create_directories(folder);
+    Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
+    for (const CaseFiles& files : dataset.cases) {
+      throw_if_interrupted();
+      PreparedCase prepared = prepare(read_case(dataset, files), options.preprocess);
+      normalize(prepared, normalization_for(prepared, options.preprocess, normalization));
+      write_label_map(folder / (files.id + ".nii.gz"), predict_case(session, prepared, decoder).native);
+      progress.advance();
+    }
+  }
+  log::info("{} label maps in {}", dataset.cases.size(), out.string());
+}
+
+}  // namespace voxswap

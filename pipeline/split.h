@@ -1,0 +1,21 @@
+// Which cases train and which validate: seeded, saved as split.csv, reusable.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/options.h"
+
+namespace voxswap {
+
+struct Split {
+  std::vector<std::size_t> training, validation;  // indices into Dataset::cases, ascending
+};
+
+// Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
+// names a case that is not there.
+Split make_split(const Dataset& dataset, const SplitOptions& options);
+void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split);  // case,part
+
+}  // namespace voxswap

@@ -1,0 +1,215 @@
+// Every table is one list of columns, so that header, order, writing and reading cannot drift apart.
+#include "pipeline/tables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+
+namespace voxswap {
+
+namespace {
+
+// Reads a whole field; from_chars takes no locale, and knows nan and inf.
+template <class Number>
+bool parse(const std::string& text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// Clocks are not finer, and the digits behind would only be noise. Adding 0 turns -0 into 0.
+double to_microseconds(double seconds) {
+  return std::round(seconds * 1e6) / 1e6 + 0.0;
+}
+
+template <class Row>
+struct Column {
+  const char* name;
+  std::function<std::string(const Row&)> write;
+  std::function<bool(Row&, const std::string&)> read;  // false: not a number
+};
+
+template <class Row>
+Column<Row> text(const char* name, std::string Row::*member) {
+  return {name, [=](const Row& row) { return row.*member; },
+          [=](Row& row, const std::string& field) {
+            row.*member = field;
+            return true;
+          }};
+}
+
+template <class Row>
+Column<Row> count(const char* name, std::int64_t Row::*member) {
+  return {name, [=](const Row& row) { return std::to_string(row.*member); },
+          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+}
+
+template <class Row>
+Column<Row> real(const char* name, double Row::*member) {
+  return {name, [=](const Row& row) { return number(row.*member); },
+          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+}
+
+template <class Row>
+Column<Row> seconds(const char* name, double Row::*member) {
+  return {name, [=](const Row& row) { return number(to_microseconds(row.*member)); },
+          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+}
+
+const std::vector<Column<EpochRow>>& epoch_columns() {
+  using Row = EpochRow;
+  static const std::vector<Column<Row>> columns = {
+      text("run", &Row::run),
+      count("repeat", &Row::repeat),
+      text("resolution", &Row::resolution),
+      count("epoch", &Row::epoch),
+      seconds("seconds", &Row::seconds),
+      real("train_loss", &Row::train_loss),
+      real("validation_loss", &Row::validation_loss),
+      real("learning_rate", &Row::learning_rate),
+      real("megavoxels_per_second", &Row::megavoxels_per_second),
+      seconds("wait_seconds", &Row::wait_seconds),
+      seconds("stall_seconds", &Row::stall_seconds),
+      count("swapped_out_bytes", &Row::swapped_out_bytes),
+      count("swapped_in_bytes", &Row::swapped_in_bytes),
+      count("recomputed_nodes", &Row::recomputed_nodes),
+      count("device_peak_bytes", &Row::device_peak_bytes),
+      count("host_peak_bytes", &Row::host_peak_bytes),
+  };
+  return columns;
+}
+
+const std::vector<Column<DiceRow>>& dice_columns() {
+  using Row = DiceRow;
+  static const std::vector<Column<Row>> columns = {
+      text("run", &Row::run),
+      count("repeat", &Row::repeat),
+      text("resolution", &Row::resolution),
+      text("evaluated_at", &Row::evaluated_at),
+      text("case", &Row::case_id),
+      text("region", &Row::region),
+      real("dice", &Row::dice),
+      real("hd95", &Row::hd95),
+      real("sensitivity", &Row::sensitivity),
+      real("specificity", &Row::specificity),
+      count("truth_voxels", &Row::truth_voxels),
+      count("predicted_voxels", &Row::predicted_voxels),
+  };
+  return columns;
+}
+
+const std::vector<Column<TimingRow>>& timing_columns() {
+  using Row = TimingRow;
+  static const std::vector<Column<Row>> columns = {
+      text("run", &Row::run),
+      text("resolution", &Row::resolution),
+      text("device", &Row::device),
+      text("planner", &Row::planner),
+      count("budget_bytes", &Row::budget_bytes),
+      real("link_to_host_gbps", &Row::link_to_host_gbps),
+      real("link_to_device_gbps", &Row::link_to_device_gbps),
+      seconds("epoch_seconds_mean", &Row::epoch_seconds_mean),
+      seconds("step_seconds_median", &Row::step_seconds_median),
+      seconds("predicted_step_seconds", &Row::predicted_step_seconds),
+      seconds("bound_step_seconds", &Row::bound_step_seconds),
+      real("overhead", &Row::overhead),
+      real("utilization", &Row::utilization),
+      real("to_host_gbps", &Row::to_host_gbps),
+      real("to_device_gbps", &Row::to_device_gbps),
+      count("swapped_out_bytes", &Row::swapped_out_bytes),
+      count("swapped_in_bytes", &Row::swapped_in_bytes),
+      count("device_peak_bytes", &Row::device_peak_bytes),
+  };
+  return columns;
+}
+
+template <class Row>
+Csv to_csv(const std::vector<Row>& rows, const std::vector<Column<Row>>& columns) {
+  Csv csv;
+  for (const auto& column : columns) csv.header.emplace_back(column.name);
+  for (const Row& row : rows) {
+    auto& fields = csv.rows.emplace_back();
+    for (const auto& column : columns) fields.push_back(column.write(row));
+  }
+  return csv;
+}
+
+template <class Row>
+std::vector<Row> from_csv(const Csv& csv, const std::vector<Column<Row>>& columns, const std::string& where) {
+  std::vector<std::size_t> places;
+  for (const auto& column : columns) places.push_back(csv.column(column.name, where));
+  std::vector<Row> rows(csv.rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string& field = csv.rows[i][places[c]];
+      if (columns[c].read(rows[i], field)) continue;
+      fail(Exit::bad_data, "{}: record {}: column '{}' should be a number, found '{}'", where, i + 1,
+           columns[c].name, field);
+    }
+  }
+  return rows;
+}
+
+std::string outliers_text(const std::vector<double>& outliers) {
+  std::vector<std::string> parts;
+  for (double value : outliers) parts.push_back(number(value));
+  return join(parts, ";");
+}
+
+}  // namespace
+
+Csv epochs_csv(const std::vector<EpochRow>& rows) {
+  return to_csv(rows, epoch_columns());
+}
+Csv dice_csv(const std::vector<DiceRow>& rows) {
+  return to_csv(rows, dice_columns());
+}
+Csv timing_csv(const std::vector<TimingRow>& rows) {
+  return to_csv(rows, timing_columns());
+}
+
+Csv boxplot_csv(const std::vector<BoxRow>& rows) {
+  Csv csv;
+  csv.header = {"resolution", "evaluated_at", "region",       "metric",  "n",      "nan",
+                "mean",       "sd",           "minimum",      "q1",      "median", "q3",
+                "maximum",    "whisker_low",  "whisker_high", "outliers"};
+  for (const BoxRow& row : rows) {
+    const BoxStatistics& box = row.statistics;
+    csv.rows.push_back({row.resolution, row.evaluated_at, row.region, row.metric, std::to_string(box.n),
+                        std::to_string(box.nan), number(box.mean), number(box.sd), number(box.minimum),
+                        number(box.q1), number(box.median), number(box.q3), number(box.maximum),
+                        number(box.whisker_low), number(box.whisker_high), outliers_text(box.outliers)});
+  }
+  return csv;
+}
+
+std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, epoch_columns(), where);
+}
+std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, dice_columns(), where);
+}
+std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, timing_columns(), where);
+}
+
+std::string resolution_text(const std::array<std::int64_t, 3>& size) {
+  if (size[0] == size[1] && size[1] == size[2]) return std::to_string(size[0]);
+  return format("{}x{}x{}", size[0], size[1], size[2]);
+}
+
+double resolution_voxels(const std::string& resolution) {
+  const std::vector<std::string> sides = split(resolution, 'x');
+  double voxels = 1;
+  for (const std::string& side : sides) {
+    double extent = 0;
+    if (!parse(side, extent)) return std::numeric_limits<double>::infinity();
+    voxels *= extent;
+  }
+  return sides.size() == 1 ? voxels * voxels * voxels : voxels;
+}
+
+}  // namespace voxswap

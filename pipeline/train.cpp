@@ -1,0 +1,284 @@
+#include "pipeline/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "pipeline/run.h"
+#include "pipeline/schedule.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string numbers_text(const std::vector<double>& values) {
+  std::vector<std::string> parts;
+  for (double value : values) parts.push_back(number(value));
+  return join(parts, " ");
+}
+
+std::vector<double> numbers_from(const std::string& text) {
+  std::vector<double> values;
+  for (const std::string& part : voxswap::split(text, ' ')) {
+    if (!part.empty()) values.push_back(std::stod(part));
+  }
+  return values;
+}
+
+// Where a run stands: everything a checkpoint holds beside tensors.
+struct Position {
+  std::int64_t epoch = 1;  // in progress
+  std::int64_t step = 0;   // of the epoch, done
+  std::int64_t total_steps = 0;
+  double loss_sum = 0;  // over the epoch's steps so far
+  double train_seconds = 0, wait_seconds = 0;
+  bool finished = false;
+  ScheduleState schedule;
+};
+
+std::map<std::string, std::string> to_metadata(const Position& p) {
+  const ScheduleState& s = p.schedule;
+  return {{"position", numbers_text({double(p.epoch), double(p.step), double(p.total_steps), p.loss_sum,
+                                     p.train_seconds, p.wait_seconds, p.finished ? 1.0 : 0.0})},
+          {"schedule",
+           numbers_text({s.best_loss, s.plateau_best, double(s.best_epoch), double(s.waited), s.rate})}};
+}
+
+Position to_position(const Checkpoint& checkpoint, const std::string& where) {
+  const auto p = numbers_from(checkpoint.text("position", where)),
+             s = numbers_from(checkpoint.text("schedule", where));
+  if (p.size() != 7 || s.size() != 5)
+    fail(Exit::bad_data, "{}: its position in the training is unreadable", where);
+  Position position;
+  position.epoch = std::llround(p[0]);
+  position.step = std::llround(p[1]);
+  position.total_steps = std::llround(p[2]);
+  position.loss_sum = p[3];
+  position.train_seconds = p[4];
+  position.wait_seconds = p[5];
+  position.finished = p[6] != 0;
+  position.schedule = {s[0], s[1], std::llround(s[2]), std::llround(s[3]), s[4]};
+  return position;
+}
+
+// One repeat's training, with what its steps share.
+class Trainer {
+ public:
+  Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
+          const std::vector<EpochRow>& rows)
+      : options_(options),
+        training_(options.training),
+        repeat_(repeat),
+        session_(session),
+        cases_(cases),
+        split_(split),
+        rows_(rows),
+        seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
+        sampler_(training_, seed_, options.preprocess.resolution, split.training),
+        folder_(checkpoint_folder(options, repeat)) {}
+
+  TrainingResult train() {
+    start();
+    while (!position_.finished) epoch();
+    TrainingResult result;
+    result.epochs = mine_;
+    if (!step_seconds_.empty()) {
+      std::nth_element(step_seconds_.begin(), step_seconds_.begin() + step_seconds_.size() / 2,
+                       step_seconds_.end());
+      result.step_seconds_median = step_seconds_[step_seconds_.size() / 2];
+      result.utilization = stepped_ / std::max(trained_, 1e-9);
+    }
+    return result;
+  }
+
+ private:
+  void start() {
+    fs::create_directories(folder_);
+    const fs::path last = folder_ / "last.safetensors";
+    session_.initialize(seed_);
+    if (options_.resume && fs::exists(last)) {
+      const Checkpoint checkpoint = read_checkpoint(last);
+      session_.load(checkpoint, last.string(), true);
+      position_ = to_position(checkpoint, last.string());
+      const fs::path epochs = options_.output / "epochs.csv";
+      if (fs::exists(epochs)) {
+        for (EpochRow& row : epoch_rows(read_csv(epochs), epochs.string())) {
+          if (row.repeat == repeat_ && (row.epoch < position_.epoch || position_.finished))
+            mine_.push_back(std::move(row));
+        }
+      }
+      if (!position_.finished)
+        log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
+    }
+    saved_ = Clock::now();
+  }
+
+  void epoch() {
+    const double rate = learning_rate(training_, position_.schedule, position_.epoch);
+    steps(rate);
+    const auto validation_start = Clock::now();
+    double validation = 0;
+    for (std::size_t index : split_.validation) {
+      stop_if_interrupted();
+      const Sample sample = cases_.sample(index);
+      validation += session_.validation_loss(sample.image, sample.target);
+    }
+    validation /= static_cast<double>(split_.validation.size());
+    finish(rate, validation, seconds_since(validation_start));
+  }
+
+  void steps(double rate) {
+    const std::int64_t count = sampler_.steps(), first = position_.step;
+    Progress progress(title(), "steps", count);
+    progress.advance(first);
+    Prefetcher prefetcher(static_cast<std::size_t>(count - first),
+                          [this, first, epoch = position_.epoch](std::size_t i) {
+                            return sampler_.batch(cases_, epoch, first + static_cast<std::int64_t>(i));
+                          });
+    const auto started = Clock::now();
+    const double seconds_before = position_.train_seconds, waited_before = position_.wait_seconds;
+    for (std::int64_t step = first; step < count; ++step) {
+      const Sample batch = prefetcher.next();
+      StepReport report;
+      const StepContext context{seed_, position_.total_steps + 1, rate};
+      const float loss = session_.train(batch.image, batch.target, context, &report);
+      if (!std::isfinite(loss)) {
+        fail(Exit::failed,
+             "the loss became {} in epoch {}, step {}; the checkpoint of before is in {}. Try a lower "
+             "training.optimizer.learning_rate, or precision f32",
+             loss, position_.epoch, step + 1, folder_.string());
+      }
+      step_seconds_.push_back(report.seconds);
+      stepped_ += report.seconds;
+      position_.loss_sum += loss;
+      position_.step = step + 1;
+      ++position_.total_steps;
+      position_.train_seconds = seconds_before + seconds_since(started);
+      position_.wait_seconds = waited_before + prefetcher.waited_seconds();
+      progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
+      stop_if_interrupted();
+      if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
+    }
+    trained_ += seconds_since(started);
+  }
+
+  void finish(double rate, double validation, double validation_seconds) {
+    EpochRow row;
+    row.run = options_.name;
+    row.repeat = repeat_;
+    row.resolution = resolution_text(options_.preprocess.resolution);
+    row.epoch = position_.epoch;
+    row.seconds = position_.train_seconds + validation_seconds;
+    row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
+    row.validation_loss = validation;
+    row.learning_rate = rate;
+    const Size3& side = options_.preprocess.resolution;
+    row.megavoxels_per_second =
+        static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
+        std::max(position_.train_seconds, 1e-9);
+    row.wait_seconds = position_.wait_seconds;
+    row.device_peak_bytes = session_.arena_bytes();
+    mine_.push_back(row);
+
+    if (finish_epoch(training_, position_.schedule, position_.epoch, validation)) best_ = session_.weights();
+    const bool stop = should_stop(training_, position_.schedule, position_.epoch);
+    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}{}  {}", position_.epoch, training_.epochs,
+              row.train_loss, validation, position_.schedule.best_epoch == position_.epoch ? " (best)" : "",
+              format_seconds(row.seconds));
+    position_.finished = stop;
+    ++position_.epoch;
+    position_.step = 0;
+    position_.loss_sum = position_.train_seconds = position_.wait_seconds = 0;
+
+    std::vector<EpochRow> all = rows_;
+    all.insert(all.end(), mine_.begin(), mine_.end());
+    write_csv(options_.output / "epochs.csv", epochs_csv(all));
+    // A checkpoint costs time; where epochs are short it is not worth one every time.
+    if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
+      save();
+  }
+
+  void stop_if_interrupted() {
+    if (!interrupted()) return;
+    save();
+    fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
+         position_.step);
+  }
+
+  void save() {
+    const auto started = Clock::now();
+    std::map<std::string, std::string> metadata = model_metadata(cases_, options_);
+    metadata.merge(to_metadata(position_));
+    // The best weights first: whatever `last` says about the best is then true of the file beside it.
+    if (!best_.empty()) {
+      write_checkpoint(folder_ / "best.safetensors", {metadata, best_});
+      best_.clear();
+    }
+    Checkpoint last{metadata, session_.weights()};
+    std::vector<Tensor> state = session_.optimizer_state();
+    std::move(state.begin(), state.end(), std::back_inserter(last.tensors));
+    write_checkpoint(folder_ / "last.safetensors", last);
+    saved_ = Clock::now();
+    save_seconds_ = seconds_since(started);
+  }
+
+  std::string title() const {
+    return training_.repeats > 1 ? format("repeat {}/{} epoch {}/{}", repeat_, training_.repeats,
+                                          position_.epoch, training_.epochs)
+                                 : format("epoch {}/{}", position_.epoch, training_.epochs);
+  }
+
+  const RunOptions& options_;
+  const TrainingOptions& training_;
+  std::int64_t repeat_;
+  Session& session_;
+  Cases& cases_;
+  const Split& split_;
+  const std::vector<EpochRow>& rows_;
+  std::uint64_t seed_;
+  EpochSampler sampler_;
+  fs::path folder_;
+  Position position_;
+  std::vector<EpochRow> mine_;
+  std::vector<Tensor> best_;  // weights of the best epoch since the last save
+  std::vector<double> step_seconds_;
+  double stepped_ = 0, trained_ = 0, save_seconds_ = 0;
+  Clock::time_point saved_;
+};
+
+}  // namespace
+
+TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
+                            const Split& split, const std::vector<EpochRow>& rows) {
+  return Trainer(options, repeat, session, cases, split, rows).train();
+}
+
+std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options) {
+  return {{"normalization.mean", numbers_text(cases.normalization().mean)},
+          {"normalization.deviation", numbers_text(cases.normalization().deviation)},
+          {"network", options.network.name},
+          {"modalities", join(cases.dataset().modalities, " ")},
+          {"targets", options.training.targets}};
+}
+
+Normalization normalization_from(const Checkpoint& checkpoint, const std::string& where) {
+  return {numbers_from(checkpoint.text("normalization.mean", where)),
+          numbers_from(checkpoint.text("normalization.deviation", where))};
+}
+
+}  // namespace voxswap

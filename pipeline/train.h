@@ -1,0 +1,33 @@
+// The training loop of one repeat: epochs, validation, schedule, checkpoints, and going on where a killed run
+// stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases.h"
+#include "pipeline/options.h"
+#include "pipeline/session.h"
+#include "pipeline/split.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+
+struct TrainingResult {
+  std::vector<EpochRow> epochs;
+  double step_seconds_median = 0;  // of this process's steps; 0 when it made none
+  double utilization = 0;          // steps' share of the epochs' training time
+};
+
+// `rows`: epochs.csv of earlier repeats, which is written anew after every epoch with this repeat's rows
+// appended. With options.resume it goes on from checkpoints/last.safetensors where there is one. A run that
+// is interrupted writes a checkpoint and throws Exit::interrupted.
+TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
+                            const Split& split, const std::vector<EpochRow>& rows);
+
+// Metadata that prediction needs, beside the weights.
+std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options);
+Normalization normalization_from(const Checkpoint& checkpoint, const std::string& where);
+
+}  // namespace voxswap
