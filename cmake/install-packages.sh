@@ -1,0 +1,31 @@
+# Sourced by ./test and ./quickstart: installs the Debian packages that the build needs and that are not there yet.
+install_packages() {
+  local wanted=(cmake ninja-build g++ libfmt-dev libspdlog-dev libxxhash-dev libinsighttoolkit5-dev libdnnl-dev
+    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev gnuplot-nox)
+  local missing=()
+  local package
+  for package in "${wanted[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    return
+  fi
+  if ! command -v apt-get >/dev/null; then
+    echo "This script installs Debian packages and finds no apt-get. docs/building.md lists what is needed elsewhere." >&2
+    exit 1
+  fi
+  local root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    root=(sudo)
+  fi
+  echo "== installing ${missing[*]}"
+  "${root[@]}" apt-get update -qq
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Configures and builds a preset. A build may take a few minutes the first time.
+build_preset() {
+  echo "== building ($1)"
+  cmake --preset "$1" >/dev/null
+  cmake --build --preset "$1" -- -j "$(nproc)" "${@:2}"
+}
