@@ -1,7 +1,7 @@
 // Smooth random fields over space: cubic B-splines with independent normal coefficients on a lattice.
 //
-// A field is a pure function of its random stream and of the position in millimetres, so the same subject can be
-// sampled on any grid. It has mean 0, variance about 1, and two continuous derivatives.
+// A field is a pure function of its random stream and of the position in millimetres, so the same subject can
+// be sampled on any grid. It has mean 0, variance about 1, and two continuous derivatives.
 #pragma once
 
 #include <array>
