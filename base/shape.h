@@ -17,8 +17,12 @@ class Shape {
   explicit Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {}
 
   int rank() const { return static_cast<int>(extents_.size()); }
-  std::int64_t operator[](int axis) const { return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
-  std::int64_t& operator[](int axis) { return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  std::int64_t operator[](int axis) const {
+    return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+  }
+  std::int64_t& operator[](int axis) {
+    return extents_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+  }
   const std::vector<std::int64_t>& extents() const { return extents_; }
 
   // Number of elements; 64-bit: 512^3 x 16 channels is 2^31 already.
@@ -30,7 +34,10 @@ class Shape {
   bool operator==(const Shape&) const = default;
   std::string text() const {  // "1x64x64x64x16"
     std::string result;
-    for (std::int64_t extent : extents_) result += (result.empty() ? "" : "x") + std::to_string(extent);
+    for (std::int64_t extent : extents_) {
+      if (!result.empty()) result += 'x';
+      result += std::to_string(extent);
+    }
     return result;
   }
 

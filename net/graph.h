@@ -54,6 +54,9 @@ class Attributes {
   double real(std::string_view name) const;           // REQUIRES: it is there
   std::int64_t integer(std::string_view name) const;  // REQUIRES: it is there and whole
   bool flag(std::string_view name) const;             // false when it is not there
+  std::int64_t integer_or(std::string_view name, std::int64_t otherwise) const {
+    return values_.contains(name) ? integer(name) : otherwise;
+  }
   void set(const std::string& name, double value) { values_[name] = value; }
   const std::map<std::string, double, std::less<>>& values() const { return values_; }
   bool operator==(const Attributes&) const = default;

@@ -68,60 +68,53 @@ const Operation& find_operation(std::string_view name);  // REQUIRES: it is in t
 double node_flops(const Graph& graph, const Node& node);
 std::int64_t node_bytes(const Graph& graph, const Node& node);
 
-// The table, for writers of backends. x, y: N,D,H,W,C of the activation type; "full" means f32 (f64 in f64
-// graphs).
+// clang-format off
+// The table, for writers of backends. x, y: N,D,H,W,C of the activation type. "full" means f32 (f64 in f64
+// graphs). "over x": the output may be written over x, element by element, where nobody reads x afterwards.
 //
-// conv3d                      x, w[O,I,k,k,k] (, b[O])       -> y             attributes stride, padding
-// (both sides, zeros)
-//                             output side (n + 2 padding - k) / stride + 1
-// conv3d_data_gradient        dy, w[O,I,k,k,k] (, b[I])      -> dx [N,d,h,w,I] attributes stride, padding, d,
-// h, w (of dx). With the bias
-//                             it is also the transposed convolution: bias is added to every voxel of dx
-// conv3d_weight_gradient      x, dy                          -> dw[O,I,k,k,k] (full), and db[O] (full) if
-// `bias`;
-//                                                               attributes stride, padding, kernel, bias
-// channel_sum                 x                              -> [C] full: sum over N,D,H,W
-// instance_norm_statistics    x                              -> [N,C,2] full: mean, 1/sqrt(variance +
-// epsilon); attribute epsilon norm_activation             x, statistics, gamma[C], beta[C] (, scale[N,C]) (,
-// residual like x) -> y
-//                             z = gamma (x - mean) / deviation + beta;  y = (z > 0 ? z : slope z) * scale +
-//                             residual attributes slope, has_scale, has_residual
-// norm_activation_sums        x, statistics, gamma, beta, dy (, scale)       -> [N,C,2] full: sum dz, sum dz
-// xhat
-//                             dz = dy * scale * (z > 0 ? 1 : slope), xhat = (x - mean) / deviation;
-//                             attributes slope, has_scale
-// norm_activation_gradient    x, statistics, gamma, beta, dy, sums (, scale) -> dx
-//                             dx = gamma / deviation (dz - sums0 / V - xhat sums1 / V), V = D H W; attributes
-//                             slope, has_scale (may overwrite dy)
-// norm_parameter_gradient     sums[N,C,2]                    -> dgamma[C] (sum over N of sums1), dbeta[C] (of
-// sums0), full spatial_dropout_scale       (nothing)                      -> [N,C] full: 0 with probability
-// rate, else 1/(1-rate);
-//                             attributes n, c, rate, key. Drawn as Philox(seed, step, key).uniform(n * C + c)
-//                             < rate
-// leaky_relu                  x -> y (may overwrite x)       attribute slope (0: ReLU)
-// leaky_relu_gradient         y, dy -> dx (may overwrite dy) y > 0 ? dy : slope dy
-// add                         a, b -> a + b (may overwrite a or b)
-// concat                      a[…,Ca], b[…,Cb] -> […,Ca+Cb]
-// channel_slice               x -> x[…, start : start+count]; attributes start, count
-// upsample_nearest            x -> y of twice the sides
-// upsample_nearest_gradient   dy -> dx: sum over each 2x2x2 block
-// max_pool                    x -> y of half the sides, 2x2x2, stride 2
-// max_pool_gradient           x, dy -> dx: dy goes to the first maximum in scan order (z, y, x)
-// sigmoid                     x -> y (may overwrite x);      sigmoid_gradient: y, dy -> dy y (1 - y)
-// cast                        x -> y of another type; attribute type (the enum's number)
-// constant                    (nothing) -> [1] full; attribute value
-// loss_sums                   logits, target u8[N,D,H,W] (bit c: channel c) -> [N,C,4] full: sum t p, sum t,
-// sum p,
-//                             sum of binary cross entropy; p = sigmoid(logit); accumulate in double
-// loss_value                  sums -> [1] full: dice * -mean over n,c of (2 s0 + epsilon) / (s1 + s2 +
-// epsilon)
-//                             + cross_entropy * sum s3 / (N C voxels); attributes dice, cross_entropy,
-//                             epsilon, voxels
-// loss_value_gradient         sums, dloss[1] -> dsums[N,C,4] (the column of sum t is 0: it depends on no
-// logit) loss_sums_gradient          logits, target, dsums -> dlogits: (dsums0 t + dsums2) p (1 - p) + dsums3
-// (p - t) adam                        gradient; updates parameter, m, v (all full). Kingma & Ba 2015,
-// algorithm 1, with decoupled weight
-//                             decay; attributes beta1, beta2, epsilon, weight_decay; learning rate and step
-//                             from StepContext
+// conv3d                     x, w[O,I,k,k,k] (, b[O]) -> y; zeros around. Attributes stride, padding (both sides):
+//                            output side = (n + 2 padding - k) / stride + 1
+// conv3d_data_gradient       dy, w[O,I,k,k,k] (, b[I]) -> dx[N,d,h,w,I]. Attributes stride, padding, d, h, w (of dx).
+//                            With the bias, which is added to every voxel of dx, also the transposed convolution
+// conv3d_weight_gradient     x, dy -> dw[O,I,k,k,k] full, and db[O] full if `bias`.
+//                            Attributes stride, padding, kernel, bias
+// channel_sum                x -> [C] full: sum over N,D,H,W
+// instance_norm_statistics   x -> [N,C,2] full: mean, 1/sqrt(variance + epsilon). Attribute epsilon
+// norm_activation            x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x.
+//                            z = gamma (x - mean) / deviation + beta, y = (z > 0 ? z : slope z) * scale + residual.
+//                            Attributes slope, has_scale, has_residual
+// norm_activation_sums       x, statistics, gamma, beta, dy (, scale) -> [N,C,2] full: sum dz, sum dz xhat over D,H,W;
+//                            dz = dy * scale * (z > 0 ? 1 : slope), xhat = (x - mean) / deviation.
+//                            Attributes slope, has_scale
+// norm_activation_gradient   x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy.
+//                            dx = gamma / deviation (dz - sums0 / V - xhat sums1 / V), V = D H W.
+//                            Attributes slope, has_scale
+// norm_parameter_gradient    sums[N,C,2] -> dgamma[C] (sum over N of sums1), dbeta[C] (of sums0), full
+// spatial_dropout_scale      (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as
+//                            Philox(seed, step, key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type)
+// leaky_relu                 x -> y; over x. Attribute slope (0: ReLU)
+// leaky_relu_gradient        y, dy -> dx; over dy. y > 0 ? dy : slope dy
+// add                        a, b -> a + b; over a or b
+// concat                     a[…,Ca], b[…,Cb] -> […,Ca+Cb]
+// channel_slice              x -> x[…, start : start+count]. Attributes start, count
+// upsample_nearest           x -> y of twice the sides
+// upsample_nearest_gradient  dy -> dx: sum over each 2x2x2 block
+// max_pool                   x -> y of half the sides, 2x2x2, stride 2
+// max_pool_gradient          x, dy -> dx: dy goes to the first maximum in scan order (z, y, x)
+// sigmoid                    x -> y; over x
+// sigmoid_gradient           y, dy -> dy y (1 - y); over dy
+// cast                       x -> y of another type. Attribute type (the enum's number)
+// constant                   (nothing) -> [1] full. Attribute value (, type: the enum's number, f32 when absent)
+// loss_sums                  logits, target u8[N,D,H,W] (bit c: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of
+//                            binary cross entropy; p = sigmoid(logit); accumulate in double
+// loss_value                 sums -> [1] full: dice * -mean over n,c of (2 s0 + epsilon) / (s1 + s2 + epsilon)
+//                            + cross_entropy * sum s3 / (N C voxels). Attributes dice, cross_entropy, epsilon, voxels
+// loss_value_gradient        sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit
+// loss_sums_gradient         logits, target, dsums -> dlogits; over logits.
+//                            (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t)
+// adam                       gradient; updates parameter, m, v (all full). Kingma & Ba 2015, algorithm 1, with
+//                            decoupled weight decay. Attributes beta1, beta2, epsilon, weight_decay; learning rate and
+//                            step from StepContext
+// clang-format on
 
 }  // namespace voxswap

@@ -1,0 +1,39 @@
+// The sum of two volumes. Not marked cheap: it may be written over either summand.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 2 && graph.value(inputs[0]).shape == graph.value(inputs[1]).shape);
+  assert(graph.value(inputs[0]).type == graph.value(inputs[1]).type);
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueId> gradient(Graph&, NodeId, std::span<const ValueId> output_gradients,
+                              const std::vector<bool>& wanted) {
+  return {wanted[0] ? output_gradients[0] : none, wanted[1] ? output_gradients[0] : none};
+}
+
+OperationCase example(std::string name, const Shape& shape) {
+  return {std::move(name), {activation(shape), activation(shape)}, {}, {}};
+}
+
+}  // namespace
+
+const Operation& add() {
+  static const Operation operation = {
+      "add",
+      "a, b -> a + b",
+      infer,
+      gradient,
+      per_element<1>,
+      {{0, 0}, {0, 1}},
+      /*cheap=*/false,
+      {example("16 channels", {1, 4, 5, 6, 16}), example("odd channels, batch of two", {2, 3, 5, 7, 3}),
+       example("one element", {1, 1, 1, 1, 1})}};
+  return operation;
+}
+
+}  // namespace voxswap::ops

@@ -1,0 +1,33 @@
+// Sum over samples and voxels: the gradient of a bias where no weight gradient is computed beside it.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 5);
+  return {{{shape_of(graph, inputs[0])[4]}, full_type(graph, inputs[0])}};
+}
+
+OperationCase example(std::string name, Shape shape) {
+  return {std::move(name), {activation(std::move(shape))}, {}, {}};
+}
+
+}  // namespace
+
+const Operation& channel_sum() {
+  static const Operation operation = {
+      "channel_sum",
+      "x -> [C]: sum over N,D,H,W",
+      infer,
+      nullptr,
+      per_element<1>,
+      {},
+      /*cheap=*/false,
+      {example("odd channels, batch of two", {2, 3, 5, 7, 3}), example("16 channels", {1, 9, 7, 11, 16}),
+       example("20 channels", {1, 4, 5, 6, 20}), example("one voxel", {1, 1, 1, 1, 32})}};
+  return operation;
+}
+
+}  // namespace voxswap::ops

@@ -1,0 +1,233 @@
+// Convolution in three dimensions and its two gradients. The data gradient is also the transposed
+// convolution, so each of the three differentiates into the others.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+std::int64_t output_side(std::int64_t side, std::int64_t kernel, const Attributes& attributes) {
+  return (side + 2 * attributes.integer("padding") - kernel) / attributes.integer("stride") + 1;
+}
+
+// The volume that a convolution makes of `x`, O channels.
+Shape convolved(const Shape& x, const Shape& w, const Attributes& attributes) {
+  return {x[0], output_side(x[1], w[2], attributes), output_side(x[2], w[3], attributes),
+          output_side(x[3], w[4], attributes), w[0]};
+}
+
+// Two per multiply-add, border voxels counted like the others. `y` is the small side: one row of weights per
+// voxel.
+double convolution_flops(const Shape& y, const Shape& w) {
+  return 2.0 * static_cast<double>(y[0] * voxels(y)) * static_cast<double>(w.count());
+}
+
+std::vector<ValueSpec> infer_conv3d(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes& attributes) {
+  assert(inputs.size() == 2 || inputs.size() == 3);
+  const Shape &x = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
+  assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
+  assert(inputs.size() == 2 || shape_of(graph, inputs[2]) == Shape{w[0]});
+  return {{convolved(x, w, attributes), graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_data_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                           const Attributes& attributes) {
+  assert(inputs.size() == 2 || inputs.size() == 3);
+  const Shape &dy = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
+  const Shape dx = {dy[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), w[1]};
+  assert(convolved(dx, w, attributes) == dy);
+  assert(inputs.size() == 2 || shape_of(graph, inputs[2]) == Shape{w[1]});
+  return {{dx, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                             const Attributes& attributes) {
+  assert(inputs.size() == 2);
+  const Shape &x = shape_of(graph, inputs[0]), &dy = shape_of(graph, inputs[1]);
+  const std::int64_t kernel = attributes.integer("kernel");
+  const Shape dw = {dy[4], x[4], kernel, kernel, kernel};
+  assert(convolved(x, dw, attributes) == dy);
+  const ElementType type = full_type(graph, inputs[0]);
+  std::vector<ValueSpec> outputs = {{dw, type}};
+  if (attributes.flag("bias")) outputs.push_back({Shape{dy[4]}, type});
+  return outputs;
+}
+
+Attributes window(const Attributes& attributes) {
+  return {{"stride", attributes.real("stride")}, {"padding", attributes.real("padding")}};
+}
+
+ValueId add_data_gradient(Graph& graph, const Node& node, ValueId dy) {
+  const Shape x = shape_of(graph, node.inputs[0]);
+  Attributes attributes = window(node.attributes);
+  attributes.set("d", static_cast<double>(x[1]));
+  attributes.set("h", static_cast<double>(x[2]));
+  attributes.set("w", static_cast<double>(x[3]));
+  return graph.apply("conv3d_data_gradient", node.name + ".data_gradient", {dy, node.inputs[1]}, attributes);
+}
+
+// The gradients of weight and bias come before the one of x, which has the size of x: so the copy of x that
+// they read, often computed again just for them, is gone before that gradient is made.
+std::vector<ValueId> gradient_conv3d(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                     const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  const ValueId dy = output_gradients[0];
+  const bool bias = node.inputs.size() == 3 && wanted[2];
+  std::vector<ValueId> gradients(node.inputs.size(), none);
+  if (wanted[1]) {
+    Attributes attributes = window(node.attributes);
+    attributes.set("kernel", static_cast<double>(shape_of(graph, node.inputs[1])[2]));
+    attributes.set("bias", bias);
+    const NodeId made =
+        graph.add("conv3d_weight_gradient", node.name + ".weight_gradient", {node.inputs[0], dy}, attributes);
+    gradients[1] = graph.node(made).outputs[0];
+    if (bias) gradients[2] = graph.node(made).outputs[1];
+  } else if (bias) {
+    gradients[2] = graph.apply("channel_sum", node.name + ".bias_gradient", {dy});
+  }
+  if (wanted[0]) gradients[0] = add_data_gradient(graph, node, dy);
+  return gradients;
+}
+
+// Of the transposed convolution x -> y: here y plays the part of a convolution's input, x of its output.
+std::vector<ValueId> gradient_data_gradient(Graph& graph, NodeId id,
+                                            std::span<const ValueId> output_gradients,
+                                            const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  const ValueId dy = output_gradients[0];
+  std::vector<ValueId> gradients(node.inputs.size(), none);
+  if (wanted[1]) {
+    Attributes attributes = window(node.attributes);
+    attributes.set("kernel", static_cast<double>(shape_of(graph, node.inputs[1])[2]));
+    gradients[1] = graph.apply("conv3d_weight_gradient", node.name + ".weight_gradient", {dy, node.inputs[0]},
+                               attributes);
+  }
+  if (node.inputs.size() == 3 && wanted[2])
+    gradients[2] = graph.apply("channel_sum", node.name + ".bias_gradient", {dy});
+  if (wanted[0])
+    gradients[0] =
+        graph.apply("conv3d", node.name + ".data_gradient", {dy, node.inputs[1]}, window(node.attributes));
+  return gradients;
+}
+
+double flops_conv3d(const Graph& graph, const Node& node) {
+  return convolution_flops(shape_of(graph, node.outputs[0]), shape_of(graph, node.inputs[1]));
+}
+double flops_data_gradient(const Graph& graph, const Node& node) {
+  return convolution_flops(shape_of(graph, node.inputs[0]), shape_of(graph, node.inputs[1]));
+}
+double flops_weight_gradient(const Graph& graph, const Node& node) {
+  return convolution_flops(shape_of(graph, node.inputs[1]), shape_of(graph, node.outputs[0]));
+}
+
+// One geometry, from which all three operations take a case.
+struct Geometry {
+  std::string name;
+  Shape x;  // N,D,H,W,I
+  std::int64_t outputs, kernel, stride, padding;
+  bool bias;
+
+  Shape w() const { return {outputs, x[4], kernel, kernel, kernel}; }
+  Attributes attributes() const {
+    return {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(padding)}};
+  }
+  Shape y() const { return convolved(x, w(), attributes()); }
+};
+
+const std::vector<Geometry>& geometries() {
+  static const std::vector<Geometry> list = {
+      {"one voxel", {1, 1, 1, 1, 1}, 1, 1, 1, 0, true},
+      {"kernel larger than the volume", {1, 2, 1, 2, 5}, 3, 3, 1, 1, true},
+      {"odd channels, unequal sides", {1, 5, 7, 6, 3}, 5, 3, 1, 1, true},
+      {"odd channels, stride 2, odd sides", {2, 7, 6, 9, 3}, 4, 3, 2, 1, true},
+      {"batch of two, no bias", {2, 4, 5, 6, 4}, 20, 3, 1, 1, false},
+      {"no padding", {1, 5, 6, 4, 4}, 3, 3, 1, 0, true},
+      {"20 to 16, long row", {1, 3, 4, 35, 20}, 16, 3, 1, 1, true},
+      {"kernel 1, odd channels", {2, 3, 5, 7, 5}, 3, 1, 1, 0, true},
+      {"kernel 2, stride 2", {1, 6, 4, 8, 16}, 32, 2, 2, 0, false},
+      {"kernel 2, stride 2, odd channels, batch of two", {2, 4, 6, 2, 3}, 5, 2, 2, 0, true},
+      {"isensee2017 first: 4 to 16", {1, 8, 10, 12, 4}, 16, 3, 1, 1, true},
+      {"one channel to 16", {1, 6, 8, 10, 1}, 16, 3, 1, 1, true},
+      {"isensee2017 16 to 16", {1, 8, 10, 12, 16}, 16, 3, 1, 1, true},
+      {"isensee2017 16 to 32, stride 2", {1, 8, 12, 10, 16}, 32, 3, 2, 1, true},
+      {"isensee2017 32 to 16", {1, 6, 8, 10, 32}, 16, 3, 1, 1, true},
+      {"isensee2017 32 to 32", {1, 6, 4, 8, 32}, 32, 3, 1, 1, true},
+      {"isensee2017 32 to 32, kernel 1", {1, 6, 8, 10, 32}, 32, 1, 1, 0, true},
+      {"isensee2017 head: 16 to 3, kernel 1", {1, 8, 10, 12, 16}, 3, 1, 1, 0, true},
+      {"isensee2017 deep: 64 to 128, stride 2", {1, 4, 4, 6, 64}, 128, 3, 2, 1, true},
+  };
+  return list;
+}
+
+std::vector<OperationCase> cases_conv3d() {
+  std::vector<OperationCase> cases;
+  for (const Geometry& g : geometries()) {
+    OperationCase example{g.name, {activation(g.x), full(g.w())}, g.attributes(), {}};
+    if (g.bias) example.inputs.push_back(full({g.outputs}));
+    cases.push_back(std::move(example));
+  }
+  return cases;
+}
+
+std::vector<OperationCase> cases_data_gradient() {
+  std::vector<OperationCase> cases;
+  for (const Geometry& g : geometries()) {
+    OperationCase example{g.name, {activation(g.y()), full(g.w())}, g.attributes(), {}};
+    example.attributes.set("d", static_cast<double>(g.x[1]));
+    example.attributes.set("h", static_cast<double>(g.x[2]));
+    example.attributes.set("w", static_cast<double>(g.x[3]));
+    cases.push_back(example);
+    if (g.kernel == 2 || g.name.starts_with("odd")) {  // as a transposed convolution it has a bias
+      example.name += ", with bias";
+      example.inputs.push_back(full({g.x[4]}));
+      cases.push_back(std::move(example));
+    }
+  }
+  return cases;
+}
+
+std::vector<OperationCase> cases_weight_gradient() {
+  std::vector<OperationCase> cases;
+  for (const Geometry& g : geometries()) {
+    OperationCase example{g.name, {activation(g.x), activation(g.y())}, g.attributes(), {}};
+    example.attributes.set("kernel", static_cast<double>(g.kernel));
+    example.attributes.set("bias", g.bias);
+    cases.push_back(std::move(example));
+  }
+  return cases;
+}
+
+}  // namespace
+
+const Operation& conv3d() {
+  static const Operation operation = {
+      "conv3d",        "x, w[O,I,k,k,k] (, b[O]) -> y: convolution with zero padding",
+      infer_conv3d,    gradient_conv3d,
+      flops_conv3d,    {},
+      /*cheap=*/false, cases_conv3d()};
+  return operation;
+}
+
+const Operation& conv3d_data_gradient() {
+  static const Operation operation = {
+      "conv3d_data_gradient",
+      "dy, w[O,I,k,k,k] (, b[I]) -> dx: also the transposed convolution, then with a bias",
+      infer_data_gradient,
+      gradient_data_gradient,
+      flops_data_gradient,
+      {},
+      /*cheap=*/false,
+      cases_data_gradient()};
+  return operation;
+}
+
+const Operation& conv3d_weight_gradient() {
+  static const Operation operation = {"conv3d_weight_gradient", "x, dy -> dw[O,I,k,k,k] (, db[O])",
+                                      infer_weight_gradient,    nullptr,
+                                      flops_weight_gradient,    {},
+                                      /*cheap=*/false,          cases_weight_gradient()};
+  return operation;
+}
+
+}  // namespace voxswap::ops

@@ -1,0 +1,33 @@
+// Spatial dropout (Tompson et al. 2015): whole channels. Only the factors are an operation; norm_activation
+// multiplies by them, so no pass over memory is spent on dropout.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+std::vector<ValueSpec> infer(const Graph&, const std::vector<ValueId>& inputs, const Attributes& attributes) {
+  assert(inputs.empty());
+  assert(attributes.real("rate") >= 0 && attributes.real("rate") < 1);
+  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
+  return {{{attributes.integer("n"), attributes.integer("c")}, type}};
+}
+
+}  // namespace
+
+const Operation& spatial_dropout_scale() {
+  static const Operation operation = {
+      "spatial_dropout_scale",
+      "-> [N,C]: 0 with probability rate, else 1/(1-rate)",
+      infer,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      {{"study's rate", {}, {{"n", 1}, {"c", 64}, {"rate", 0.3}, {"key", 0}}, {}},
+       {"odd channels, batch of two, another key", {}, {{"n", 2}, {"c", 5}, {"rate", 0.5}, {"key", 7}}, {}},
+       {"rate 0", {}, {{"n", 2}, {"c", 3}, {"rate", 0}, {"key", 1}}, {}}}};
+  return operation;
+}
+
+}  // namespace voxswap::ops

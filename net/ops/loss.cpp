@@ -1,0 +1,131 @@
+// Soft Dice (as in isensee2017) and binary cross entropy, in two steps: sums over the volume, then a number.
+// So the gradient needs no more than the logits, the target and a few sums.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 2);
+  const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
+  assert(logits.rank() == 5 && logits[4] <= 8 && graph.value(inputs[1]).type == ElementType::u8);
+  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3]}));
+  return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_value(const Graph& graph, const std::vector<ValueId>& inputs,
+                                   const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0])[-1] == 4);
+  return {{{1}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_value_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                            const Attributes&) {
+  assert(inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{1});
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueSpec> infer_sums_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                           const Attributes& attributes) {
+  assert(inputs.size() == 3);
+  assert(infer_sums(graph, {inputs[0], inputs[1]}, attributes)[0].shape == shape_of(graph, inputs[2]));
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                   const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  if (!wanted[0]) return {none, none};
+  return {graph.apply("loss_sums_gradient", node.name + ".gradient",
+                      {node.inputs[0], node.inputs[1], output_gradients[0]}),
+          none};
+}
+
+std::vector<ValueId> gradient_value(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                    const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  return {graph.apply("loss_value_gradient", node.name + ".gradient", {node.inputs[0], output_gradients[0]},
+                      node.attributes)};
+}
+
+std::vector<OperationCase> cases_volume(bool backward) {
+  const std::vector<std::pair<std::string, Shape>> volumes = {
+      {"3 labels", {1, 7, 5, 6, 3}},
+      {"8 labels, batch of two", {2, 3, 4, 5, 8}},
+      {"one label, one voxel", {1, 1, 1, 1, 1}},
+      {"2 labels, longer", {1, 12, 13, 11, 2}},
+  };
+  std::vector<OperationCase> result;
+  for (const auto& [name, x] : volumes) {
+    result.push_back({name, {full(x), bits({x[0], x[1], x[2], x[3]})}, {}, {}});
+    if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
+  }
+  return result;
+}
+
+std::vector<OperationCase> cases_value(bool backward) {
+  struct Example {
+    std::string name;
+    Shape sums;
+    double dice, cross_entropy, voxels;
+  };
+  const std::vector<Example> examples = {
+      {"Dice, 3 labels", {1, 3, 4}, 1, 0, 1000},
+      {"Dice and cross entropy, batch of two", {2, 3, 4}, 1, 1, 60},
+      {"cross entropy, one label", {1, 1, 4}, 0, 0.5, 7},
+  };
+  std::vector<OperationCase> result;
+  for (const Example& e : examples) {
+    result.push_back(
+        {e.name,
+         {full(e.sums, Fill::positive)},
+         {{"dice", e.dice}, {"cross_entropy", e.cross_entropy}, {"epsilon", 1e-5}, {"voxels", e.voxels}},
+         {}});
+    if (backward) result.back().inputs.push_back(full({1}));
+  }
+  return result;
+}
+
+}  // namespace
+
+const Operation& loss_sums() {
+  static const Operation operation = {
+      "loss_sums",     "logits, target[N,D,H,W] bits -> [N,C,4]: sum t p, sum t, sum p, sum of cross entropy",
+      infer_sums,      gradient_sums,
+      per_element<12>, {},
+      /*cheap=*/false, cases_volume(false)};
+  return operation;
+}
+
+const Operation& loss_value() {
+  static const Operation operation = {
+      "loss_value",    "sums[N,C,4] -> [1]: weighted soft Dice and cross entropy",
+      infer_value,     gradient_value,
+      per_element<2>,  {},
+      /*cheap=*/false, cases_value(false)};
+  return operation;
+}
+
+const Operation& loss_value_gradient() {
+  static const Operation operation = {"loss_value_gradient", "sums[N,C,4], dloss[1] -> dsums[N,C,4]",
+                                      infer_value_gradient,  nullptr,
+                                      per_element<4>,        {},
+                                      /*cheap=*/false,       cases_value(true)};
+  return operation;
+}
+
+const Operation& loss_sums_gradient() {
+  static const Operation operation = {
+      "loss_sums_gradient",
+      "logits, target, dsums -> dlogits: (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t)",
+      infer_sums_gradient,
+      nullptr,
+      per_element<10>,
+      {{0, 0}},
+      /*cheap=*/false,
+      cases_volume(true)};
+  return operation;
+}
+
+}  // namespace voxswap::ops

@@ -1,0 +1,198 @@
+// Instance normalisation, leaky ReLU, dropout and residual in one pass over memory, and its backward pass in
+// two: sums, then dx. One pass because these are bound by memory, not by arithmetic.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+// x, statistics, gamma, beta: what all three volumes' operations start with.
+void check_norm(const Graph& graph, const std::vector<ValueId>& inputs) {
+  assert(inputs.size() >= 4);
+  const Shape& x = shape_of(graph, inputs[0]);
+  assert(x.rank() == 5 && shape_of(graph, inputs[1]) == (Shape{x[0], x[4], 2}));
+  assert(shape_of(graph, inputs[2]) == Shape{x[4]} && shape_of(graph, inputs[3]) == Shape{x[4]});
+}
+
+// The optional scale[N,C] at `position`.
+void check_scale(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes& attributes,
+                 std::size_t position) {
+  if (!attributes.flag("has_scale")) return;
+  const Shape& x = shape_of(graph, inputs[0]);
+  assert(inputs.size() > position && shape_of(graph, inputs[position]) == (Shape{x[0], x[4]}));
+}
+
+std::vector<ValueSpec> infer_activation(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes& attributes) {
+  check_norm(graph, inputs);
+  check_scale(graph, inputs, attributes, 4);
+  const bool residual = attributes.flag("has_residual");
+  assert(inputs.size() == 4u + attributes.flag("has_scale") + residual);
+  assert(!residual || shape_of(graph, inputs.back()) == shape_of(graph, inputs[0]));
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs,
+                                  const Attributes& attributes) {
+  check_norm(graph, inputs);
+  check_scale(graph, inputs, attributes, 5);
+  assert(inputs.size() == 5u + attributes.flag("has_scale"));
+  return {{shape_of(graph, inputs[1]), full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                      const Attributes& attributes) {
+  check_norm(graph, inputs);
+  check_scale(graph, inputs, attributes, 6);
+  assert(inputs.size() == 6u + attributes.flag("has_scale"));
+  assert(shape_of(graph, inputs[5]) == shape_of(graph, inputs[1]));
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueSpec> infer_parameter_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                                const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 3);
+  const ValueSpec per_channel = {{shape_of(graph, inputs[0])[1]}, graph.value(inputs[0]).type};
+  return {per_channel, per_channel};
+}
+
+// dx takes the statistics for functions of x. The residual's gradient is dy itself, not a copy.
+std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                         const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  const ValueId dy = output_gradients[0];
+  const bool has_scale = node.attributes.flag("has_scale");
+  const Attributes attributes = {{"slope", node.attributes.real("slope")},
+                                 {"has_scale", has_scale ? 1.0 : 0.0}};
+  std::vector<ValueId> gradients(node.inputs.size(), none);
+  if (node.attributes.flag("has_residual") && wanted.back()) gradients.back() = dy;
+  if (!wanted[0] && !wanted[2] && !wanted[3]) return gradients;
+
+  std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.begin() + 4);
+  inputs.push_back(dy);
+  std::vector<ValueId> with_scale = inputs;
+  if (has_scale) with_scale.push_back(node.inputs[4]);
+  const ValueId sums = graph.apply("norm_activation_sums", node.name + ".sums", with_scale, attributes);
+  if (wanted[2] || wanted[3]) {
+    const NodeId made = graph.add("norm_parameter_gradient", node.name + ".parameter_gradient", {sums});
+    if (wanted[2]) gradients[2] = graph.node(made).outputs[0];
+    if (wanted[3]) gradients[3] = graph.node(made).outputs[1];
+  }
+  if (wanted[0]) {
+    inputs.push_back(sums);
+    if (has_scale) inputs.push_back(node.inputs[4]);
+    gradients[0] = graph.apply("norm_activation_gradient", node.name + ".norm_gradient", inputs, attributes);
+  }
+  return gradients;
+}
+
+struct Example {
+  std::string name;
+  Shape x;
+  double slope;
+  bool scale, residual;
+};
+
+const std::vector<Example>& examples() {
+  static const std::vector<Example> list = {
+      {"one voxel", {1, 1, 1, 1, 3}, 0.3, false, false},
+      {"odd channels", {1, 3, 5, 4, 5}, 0.3, false, false},
+      {"batch of two, scale", {2, 3, 4, 5, 3}, 0.3, true, false},
+      {"batch of two, scale, residual, 20 channels", {2, 3, 4, 5, 20}, 0.01, true, true},
+      {"residual, 16 channels", {1, 7, 5, 9, 16}, 0.3, false, true},
+      {"scale, 16 channels", {1, 7, 6, 5, 16}, 0.3, true, false},
+      {"ReLU, 32 channels", {1, 4, 6, 8, 32}, 0, false, false},
+      {"32 channels, batch of two, residual", {2, 4, 3, 5, 32}, 0.3, false, true},
+      {"identity activation, 4 channels", {1, 6, 5, 7, 4}, 1, false, false},
+      {"256 channels, few voxels", {1, 2, 3, 2, 256}, 0.3, true, true},
+  };
+  return list;
+}
+
+std::vector<Input> norm_inputs(const Shape& x) {
+  return {activation(x), full({x[0], x[4], 2}, Fill::statistics), full({x[4]}), full({x[4]})};
+}
+
+Attributes example_attributes(const Example& e) {
+  return {{"slope", e.slope}, {"has_scale", e.scale ? 1.0 : 0.0}};
+}
+
+std::vector<OperationCase> cases_activation() {
+  std::vector<OperationCase> cases;
+  for (const Example& e : examples()) {
+    OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
+    example.attributes.set("has_residual", e.residual);
+    if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
+    if (e.residual) example.inputs.push_back(activation(e.x));
+    cases.push_back(std::move(example));
+  }
+  return cases;
+}
+
+// For both passes of the gradient; the second reads the sums of the first.
+std::vector<OperationCase> cases_backward(bool with_sums) {
+  std::vector<OperationCase> cases;
+  for (const Example& e : examples()) {
+    OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
+    example.inputs.push_back(activation(e.x));
+    if (with_sums) example.inputs.push_back(full({e.x[0], e.x[4], 2}));
+    if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
+    cases.push_back(std::move(example));
+  }
+  return cases;
+}
+
+}  // namespace
+
+const Operation& norm_activation() {
+  static const Operation operation = {
+      "norm_activation",
+      "x, statistics, gamma, beta (, scale) (, residual) -> y: leaky_relu(norm(x)) * scale + residual",
+      infer_activation,
+      gradient_activation,
+      per_element<6>,
+      {{0, 0}},
+      /*cheap=*/true,
+      cases_activation()};
+  return operation;
+}
+
+const Operation& norm_activation_sums() {
+  static const Operation operation = {
+      "norm_activation_sums",
+      "x, statistics, gamma, beta, dy (, scale) -> [N,C,2]: sum dz, sum dz xhat",
+      infer_sums,
+      nullptr,
+      per_element<8>,
+      {},
+      /*cheap=*/false,
+      cases_backward(false)};
+  return operation;
+}
+
+const Operation& norm_activation_gradient() {
+  static const Operation operation = {"norm_activation_gradient",
+                                      "x, statistics, gamma, beta, dy, sums (, scale) -> dx",
+                                      infer_gradient,
+                                      nullptr,
+                                      per_element<10>,
+                                      {{0, 4}},
+                                      /*cheap=*/false,
+                                      cases_backward(true)};
+  return operation;
+}
+
+const Operation& norm_parameter_gradient() {
+  static const Operation operation = {"norm_parameter_gradient",
+                                      "sums[N,C,2] -> dgamma[C], dbeta[C]",
+                                      infer_parameter_gradient,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      {{"one sample", {full({1, 16, 2})}, {}, {}},
+                                       {"three samples, odd channels", {full({3, 5, 2})}, {}, {}}}};
+  return operation;
+}
+
+}  // namespace voxswap::ops

@@ -1,0 +1,40 @@
+// The table of operations. A new one is a file in this folder and a line here.
+#include "net/ops/ops.h"
+
+namespace voxswap {
+
+const std::vector<const Operation*>& operations() {
+  static const std::vector<const Operation*> table = {
+      &ops::conv3d(),
+      &ops::conv3d_data_gradient(),
+      &ops::conv3d_weight_gradient(),
+      &ops::channel_sum(),
+      &ops::instance_norm_statistics(),
+      &ops::norm_activation(),
+      &ops::norm_activation_sums(),
+      &ops::norm_activation_gradient(),
+      &ops::norm_parameter_gradient(),
+      &ops::spatial_dropout_scale(),
+      &ops::leaky_relu(),
+      &ops::leaky_relu_gradient(),
+      &ops::add(),
+      &ops::concat(),
+      &ops::channel_slice(),
+      &ops::upsample_nearest(),
+      &ops::upsample_nearest_gradient(),
+      &ops::max_pool(),
+      &ops::max_pool_gradient(),
+      &ops::sigmoid(),
+      &ops::sigmoid_gradient(),
+      &ops::cast(),
+      &ops::constant(),
+      &ops::loss_sums(),
+      &ops::loss_value(),
+      &ops::loss_value_gradient(),
+      &ops::loss_sums_gradient(),
+      &ops::adam(),
+  };
+  return table;
+}
+
+}  // namespace voxswap

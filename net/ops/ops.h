@@ -1,0 +1,84 @@
+// The operations, one function per row of the table in ops.cpp, and what their files share.
+#pragma once
+
+#include <cassert>
+#include <utility>
+
+#include "net/operation.h"
+
+namespace voxswap::ops {
+
+const Operation& conv3d();
+const Operation& conv3d_data_gradient();
+const Operation& conv3d_weight_gradient();
+const Operation& channel_sum();
+const Operation& instance_norm_statistics();
+const Operation& norm_activation();
+const Operation& norm_activation_sums();
+const Operation& norm_activation_gradient();
+const Operation& norm_parameter_gradient();
+const Operation& spatial_dropout_scale();
+const Operation& leaky_relu();
+const Operation& leaky_relu_gradient();
+const Operation& add();
+const Operation& concat();
+const Operation& channel_slice();
+const Operation& upsample_nearest();
+const Operation& upsample_nearest_gradient();
+const Operation& max_pool();
+const Operation& max_pool_gradient();
+const Operation& sigmoid();
+const Operation& sigmoid_gradient();
+const Operation& cast();
+const Operation& constant();
+const Operation& loss_sums();
+const Operation& loss_value();
+const Operation& loss_value_gradient();
+const Operation& loss_sums_gradient();
+const Operation& adam();
+
+// Shorthands for cases.
+using Input = OperationCase::Input;
+inline Input activation(Shape shape, Fill fill = Fill::normal) {
+  return {std::move(shape), fill, Input::Kind::activation};
+}
+inline Input full(Shape shape, Fill fill = Fill::normal) {
+  return {std::move(shape), fill, Input::Kind::full};
+}
+inline Input bits(Shape shape) {
+  return {std::move(shape), Fill::bits, Input::Kind::bits};
+}
+
+// The type of statistics, sums and parameters beside an activation.
+inline ElementType full_type(ElementType activation_type) {
+  return activation_type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
+}
+inline ElementType full_type(const Graph& graph, ValueId id) {
+  return full_type(graph.value(id).type);
+}
+
+inline const Shape& shape_of(const Graph& graph, ValueId id) {
+  return graph.value(id).shape;
+}
+
+// D * H * W of N,D,H,W,C.
+inline std::int64_t voxels(const Shape& shape) {
+  return shape[1] * shape[2] * shape[3];
+}
+
+inline std::vector<ValueSpec> like(const Graph& graph, ValueId id) {
+  return {{graph.value(id).shape, graph.value(id).type}};
+}
+// For operations whose output is like their first input.
+inline std::vector<ValueSpec> like_first(const Graph& graph, const std::vector<ValueId>& inputs,
+                                         const Attributes&) {
+  return like(graph, inputs[0]);
+}
+
+// `Count` operations per element of the first input.
+template <int Count>
+double per_element(const Graph& graph, const Node& node) {
+  return Count * static_cast<double>(graph.value(node.inputs[0]).shape.count());
+}
+
+}  // namespace voxswap::ops
