@@ -35,6 +35,8 @@ bool may_take_over(const Graph& graph, const Node& node, ValueId output, ValueId
   const Value& from = graph.value(input);
   if (from.persistent() || from.role == Role::input) return false;
   if (from.bytes() < graph.value(output).bytes()) return false;
+  // Element over element: with another type the n-th output would lie over another input than the n-th.
+  if (from.type != graph.value(output).type) return false;
   // Read twice, it may be needed in two places at different times of the same kernel.
   if (std::count(node.inputs.begin(), node.inputs.end(), input) != 1) return false;
   return std::any_of(

@@ -21,8 +21,8 @@ struct Lifetime {
 std::vector<Lifetime> lifetimes(const Graph& graph, const std::vector<ValueId>& kept);
 
 // Whether `node` may write `output` over `input`, provided that nobody reads `input` later: the operation
-// allows it, the node reads the input once, and the input is large enough and no value that belongs to the
-// outside (persistent values and inputs).
+// allows it, the node reads the input once, and the input is large enough, of the same element type, and no
+// value that belongs to the outside (persistent values and inputs).
 bool may_take_over(const Graph& graph, const Node& node, ValueId output, ValueId input);
 
 }  // namespace voxswap

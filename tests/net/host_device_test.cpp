@@ -1,0 +1,212 @@
+// The CPU as a device: memory that refuses in time, streams that keep order, events that order streams.
+#include "net/backends/cpu/host_device.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/error.h"
+
+namespace voxswap {
+namespace {
+
+class FunctionKernel : public Kernel {
+ public:
+  explicit FunctionKernel(std::function<void()> function) : function_(std::move(function)) {}
+  void run(const KernelArguments&) override { function_(); }
+
+ private:
+  std::function<void()> function_;
+};
+
+TEST(HostMemory, IsAlignedZeroedAndOfTheSizeAskedFor) {
+  for (const std::int64_t bytes : {0LL, 1LL, 4096LL, 5LL << 20}) {
+    const std::unique_ptr<Memory> memory = allocate_host(bytes);
+    EXPECT_EQ(memory->bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->data()) % 64, 0u);
+    for (std::int64_t i = 0; i < bytes; i += 4096) ASSERT_EQ(memory->data()[i], std::byte{0});
+    if (bytes > 0) memory->data()[bytes - 1] = std::byte{1};
+  }
+}
+
+TEST(HostMemory, BeyondTheMachineDoesNotFit) {
+  try {
+    allocate_host(std::int64_t{1} << 50);
+    FAIL() << "a pebibyte was handed out";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::does_not_fit);
+    EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
+  }
+}
+
+// A proc/ and sys/ of our own.
+class FreeHostBytes : public testing::Test {
+ protected:
+  FreeHostBytes() : root_(testing::TempDir() + "/voxswap_" + std::to_string(getpid())) {
+    std::filesystem::remove_all(root_);
+    put("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:   1000 kB\nCached: 7 kB\n");
+  }
+  ~FreeHostBytes() override { std::filesystem::remove_all(root_); }
+  void put(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  std::filesystem::path root_;
+};
+
+TEST_F(FreeHostBytes, IsWhatTheKernelCallsAvailableWithoutCgroups) {
+  EXPECT_EQ(free_host_bytes(root_), 1000 * 1024);
+}
+
+TEST_F(FreeHostBytes, RespectsTheLimitOfTheCgroupAndCountsItsCacheAsFree) {
+  put("proc/self/cgroup", "0::/job\n");
+  put("sys/fs/cgroup/job/memory.max", "500000\n");
+  put("sys/fs/cgroup/job/memory.current", "400000\n");
+  put("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 50000\n");
+  EXPECT_EQ(free_host_bytes(root_), 500000 - (400000 - 50000));
+}
+
+TEST_F(FreeHostBytes, RespectsTheLimitsOfCgroupsAbove) {
+  put("proc/self/cgroup", "0::/slice/job\n");
+  put("sys/fs/cgroup/slice/job/memory.max", "max\n");
+  put("sys/fs/cgroup/slice/job/memory.current", "400000\n");
+  put("sys/fs/cgroup/slice/memory.max", "600000\n");
+  put("sys/fs/cgroup/slice/memory.current", "590000\n");
+  EXPECT_EQ(free_host_bytes(root_), 10000);
+}
+
+TEST_F(FreeHostBytes, ReadsVersionOneCgroupsAndTheirNoLimit) {
+  put("proc/self/cgroup", "5:cpu:/\n4:memory:/docker/abc\n");
+  put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n");
+  put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "70000\n");
+  EXPECT_EQ(free_host_bytes(root_), 1000 * 1024);
+  put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "100000\n");
+  put("sys/fs/cgroup/memory/docker/abc/memory.stat", "cache 9\ntotal_inactive_file 20000\n");
+  EXPECT_EQ(free_host_bytes(root_), 50000);
+}
+
+TEST_F(FreeHostBytes, IsNothingWhenTheCgroupIsOverItsLimit) {
+  put("proc/self/cgroup", "0::/\n");
+  put("sys/fs/cgroup/memory.max", "1000\n");
+  put("sys/fs/cgroup/memory.current", "2000\n");
+  EXPECT_EQ(free_host_bytes(root_), 0);
+}
+
+TEST(HostStream, RunsMoreCommandsThanItsRingHoldsInOrder) {
+  constexpr int count = 5000;
+  std::vector<int> seen;
+  std::vector<std::unique_ptr<FunctionKernel>> kernels;
+  for (int i = 0; i < count; ++i)
+    kernels.push_back(std::make_unique<FunctionKernel>([&seen, i] { seen.push_back(i); }));
+  const std::unique_ptr<Stream> stream = make_host_stream();
+  for (const auto& kernel : kernels) stream->launch(*kernel, {});
+  stream->synchronize();
+  ASSERT_EQ(seen.size(), static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) ASSERT_EQ(seen[static_cast<std::size_t>(i)], i);
+}
+
+TEST(HostStream, CopiesBetweenLaunches) {
+  int source = 1, target = 0;
+  FunctionKernel doubles([&] { source *= 2; });
+  const std::unique_ptr<Stream> stream = make_host_stream();
+  stream->launch(doubles, {});
+  stream->copy(&target, &source, sizeof source);
+  stream->launch(doubles, {});
+  stream->synchronize();
+  EXPECT_EQ(target, 2);
+  EXPECT_EQ(source, 4);
+}
+
+TEST(HostStream, CarriesAnExceptionToSynchronizeSkipsTheRestAndGoesOnAfterwards) {
+  int ran = 0;
+  FunctionKernel fails([] { fail(Exit::failed, "the kernel {}", "broke"); }), counts([&] { ++ran; });
+  const std::unique_ptr<Stream> stream = make_host_stream();
+  stream->launch(counts, {});
+  stream->launch(fails, {});
+  stream->launch(counts, {});
+  EXPECT_THROW(stream->synchronize(), Error);
+  EXPECT_EQ(ran, 1);
+  stream->launch(counts, {});
+  EXPECT_NO_THROW(stream->synchronize());
+  EXPECT_EQ(ran, 2);
+}
+
+TEST(HostStream, AnEventHappensEvenWhenWhatCameBeforeItFailed) {
+  FunctionKernel fails([] { throw std::runtime_error("broke"); }), nothing([] {});
+  const std::unique_ptr<Event> event = make_host_event();
+  const std::unique_ptr<Stream> a = make_host_stream(), b = make_host_stream();
+  a->launch(fails, {});
+  a->record(*event);
+  b->wait(*event);
+  b->launch(nothing, {});
+  EXPECT_NO_THROW(b->synchronize());
+  EXPECT_THROW(a->synchronize(), std::runtime_error);
+}
+
+TEST(HostStream, AWaitForAnEventThatWasNeverRecordedDoesNotWait) {
+  const std::unique_ptr<Event> event = make_host_event();
+  const std::unique_ptr<Stream> stream = make_host_stream();
+  stream->wait(*event);
+  stream->synchronize();
+}
+
+TEST(HostStream, EventsOrderStreamsStepAfterStep) {
+  // Plain integers: ThreadSanitizer tells if the events did not order their accesses.
+  int value = 0, copied = 0;
+  FunctionKernel writes([&] {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    ++value;
+  });
+  const std::unique_ptr<Event> written = make_host_event(), read = make_host_event();
+  const std::unique_ptr<Stream> compute = make_host_stream(), copies = make_host_stream();
+  for (int step = 1; step <= 50; ++step) {
+    compute->wait(*read);
+    compute->launch(writes, {});
+    compute->record(*written);
+    copies->wait(*written);
+    copies->copy(&copied, &value, sizeof value);
+    copies->record(*read);
+    if (step % 10 == 0) {
+      copies->synchronize();
+      ASSERT_EQ(copied, step);
+    }
+  }
+}
+
+TEST(HostStream, StreamsRunAtTheSameTime) {
+  // Each kernel waits for the other to have started: with one thread for both this would never end.
+  std::atomic<int> started = 0;
+  const auto meet = [&] {
+    ++started;
+    while (started < 2) std::this_thread::yield();
+  };
+  FunctionKernel a(meet), b(meet);
+  const std::unique_ptr<Stream> first = make_host_stream(), second = make_host_stream();
+  first->launch(a, {});
+  second->launch(b, {});
+  first->synchronize();
+  second->synchronize();
+  EXPECT_EQ(started, 2);
+}
+
+TEST(HostStream, FinishesWhatWasEnqueuedBeforeItEnds) {
+  int ran = 0;
+  FunctionKernel counts([&] {
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    ++ran;
+  });
+  {
+    const std::unique_ptr<Stream> stream = make_host_stream();
+    for (int i = 0; i < 100; ++i) stream->launch(counts, {});
+  }
+  EXPECT_EQ(ran, 100);
+}
+
+}  // namespace
+}  // namespace voxswap
