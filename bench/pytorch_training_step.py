@@ -4,6 +4,7 @@
     pytorch_training_step.py SIDE f32|bf16 STEPS contiguous|channels_last
 """
 import json
+import os
 import resource
 import sys
 import time
@@ -65,6 +66,7 @@ def loss_of(y, t, e=1e-5):
 def main():
     side, precision, steps, layout = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     before = peak_bytes()
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
     torch.manual_seed(1)
     memory_format = torch.channels_last_3d if layout == "channels_last" else torch.contiguous_format
     net = Isensee2017().to(memory_format=memory_format)
