@@ -1,4 +1,5 @@
-// The walls of the house: a folder includes only folders below it, and a third party is named only in its own room.
+// The walls of the house: a folder includes only folders below it, and a third party is named only in its own
+// room.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path source = VOXSWAP_SOURCE_DIR;
-const std::vector<std::string> rooms = {"base", "data", "metrics", "net", "swap", "pipeline", "experiments", "cli"};
+const std::vector<std::string> rooms = {"base", "data",     "metrics",     "net",
+                                        "swap", "pipeline", "experiments", "cli"};
 
 // What each room may include besides itself. Data and metrics and net stand side by side on base.
 const std::map<std::string, std::set<std::string>> allowed = {
@@ -94,7 +96,7 @@ TEST(HouseRules, ThirdPartiesAreNamedOnlyInTheirRoom) {
 
 TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmt) {
   for (const Include& include : includes()) {
-    if (include.file.extension() != ".h" || include.file.string().starts_with("net/backends/") ) continue;
+    if (include.file.extension() != ".h" || include.file.string().starts_with("net/backends/")) continue;
     for (const auto& [prefix, places] : third_parties) {
       if (prefix == "fmt/") continue;
       EXPECT_FALSE(include.header.starts_with(prefix)) << include.file << " includes " << include.header;

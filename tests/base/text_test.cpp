@@ -15,7 +15,8 @@ namespace {
 TEST(Sizes, AreReadWithBinaryUnitsAndRefusedWithout) {
   EXPECT_EQ(parse_bytes("16GiB"), 16LL << 30);
   EXPECT_EQ(parse_bytes("1.5 MiB"), 1572864);
-  for (const char* bad : {"16", "16GB", "-1GiB", "GiB", "1e30TiB", ""}) EXPECT_THROW(parse_bytes(bad), Error) << bad;
+  for (const char* bad : {"16", "16GB", "-1GiB", "GiB", "1e30TiB", ""})
+    EXPECT_THROW(parse_bytes(bad), Error) << bad;
   EXPECT_EQ(parse_rate("12GB/s"), 12e9);
   EXPECT_EQ(format_bytes(3LL << 30), "3.00 GiB");
 }

@@ -1,0 +1,208 @@
+// The program as a user has it: a whole run on phantoms, the same bytes twice, killed and resumed, and
+// trouble with files.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/csv.h"
+#include "base/file.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;  // 128 + signal when it was killed
+  std::string output;
+};
+
+// Starts the program with stdout and stderr in `log`. `limit`: bytes that a file may grow to, 0 for no limit.
+pid_t start(const std::vector<std::string>& arguments, const fs::path& log, rlim_t limit = 0) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  dup2(descriptor, 1);
+  dup2(descriptor, 2);
+  if (limit > 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit bound = {limit, limit};
+    setrlimit(RLIMIT_FSIZE, &bound);
+  }
+  std::vector<char*> words = {const_cast<char*>(VOXSWAP_PROGRAM)};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  execv(words[0], words.data());
+  _exit(127);
+}
+
+Outcome finish(pid_t child, const fs::path& log) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};
+}
+
+class Run : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_run_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "6", "--size", "20",
+                       "--seed", "3"})
+                  .code,
+              0);
+    write_file(folder_ / "experiment.yaml", R"(name: tiny
+data: {root: data, modalities: [flair, t1ce]}
+preprocess: {resolution: 16}
+network: {base_filters: 4, depth: 3}
+training: {epochs: 4, seed: 5}
+evaluate: {at: [native, training, 24]}
+)");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Outcome program(const std::vector<std::string>& arguments, rlim_t limit = 0) {
+    return finish(start(arguments, folder_ / "log", limit), folder_ / "log");
+  }
+  std::vector<std::string> run_into(const std::string& out, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
+                                          (folder_ / out).string(),
+                                          "data.cache=" + (folder_ / "cache").string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  std::string bytes(const std::string& out, const std::string& file) {
+    return read_file(folder_ / out / file);
+  }
+
+  // epochs.csv without its times: what must repeat.
+  std::string losses(const std::string& out) {
+    const Csv csv = read_csv(folder_ / out / "epochs.csv");
+    std::string text;
+    for (const auto& row : csv.rows) {
+      for (const char* column : {"repeat", "epoch", "train_loss", "validation_loss", "learning_rate"}) {
+        text += row[csv.column(column, "epochs.csv")] + " ";
+      }
+      text += "\n";
+    }
+    return text;
+  }
+
+  // The tensors, without the header, which also tells how long the training took.
+  std::string weights(const std::string& out, const std::string& file) {
+    const std::string all = bytes(out, "checkpoints/" + file);
+    std::uint64_t header = 0;
+    std::memcpy(&header, all.data(), sizeof header);
+    return all.substr(sizeof header + header);
+  }
+
+  void expect_equal_results(const std::string& a, const std::string& b) {
+    EXPECT_EQ(losses(a), losses(b));
+    EXPECT_EQ(bytes(a, "dice.csv"), bytes(b, "dice.csv"));
+    EXPECT_EQ(bytes(a, "boxplot.csv"), bytes(b, "boxplot.csv"));
+    for (const char* file : {"last.safetensors", "best.safetensors"})
+      EXPECT_TRUE(weights(a, file) == weights(b, file)) << file;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Run, LeavesEveryFileBehindAndTheSameBytesTheSecondTime) {
+  const Outcome first = program(run_into("first"));
+  ASSERT_EQ(first.code, 0) << first.output;
+  for (const char* file : {"experiment.yaml", "split.csv", "epochs.csv", "dice.csv", "boxplot.csv",
+                           "timing.csv", "plan.json", "boxplot.svg", "boxplot.png", "epochs.svg",
+                           "report.html", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "first" / file)) << file;
+  }
+  const Csv dice = read_csv(folder_ / "first" / "dice.csv");
+  EXPECT_EQ(dice.rows.size(), 1u * 3 * 3);  // one validation case, three grids, three regions
+  EXPECT_TRUE(fs::exists(folder_ / "first" / "predictions" /
+                         (dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz")));
+  EXPECT_EQ(read_csv(folder_ / "first" / "epochs.csv").rows.size(), 4u);
+
+  const Outcome second = program(run_into("second"));
+  ASSERT_EQ(second.code, 0) << second.output;
+  expect_equal_results("first", "second");
+}
+
+TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
+  ASSERT_EQ(program(run_into("whole")).code, 0);
+  // Killed after longer and longer times, at any point of an epoch; interrupted politely every other time.
+  int attempts = 0, cut = 0;
+  for (int milliseconds = 150; attempts < 60; milliseconds += 60, ++attempts) {
+    std::vector<std::string> more = {"training.checkpoint_minutes=0.0001"};
+    if (fs::exists(folder_ / "cut" / "experiment.yaml")) more.emplace_back("--resume");
+    const pid_t child = start(run_into("cut", more), folder_ / "log");
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, attempts % 2 == 0 ? SIGKILL : SIGINT);
+    const Outcome outcome = finish(child, folder_ / "log");
+    if (outcome.code == 0) break;
+    ++cut;
+    ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130) << outcome.code << outcome.output;
+  }
+  EXPECT_GT(cut, 0);
+  ASSERT_TRUE(fs::exists(folder_ / "cut" / "report.html"));
+  expect_equal_results("whole", "cut");
+}
+
+TEST_F(Run, KeepsTheLastGoodCheckpointWhenTheDiskFillsUp) {
+  ASSERT_EQ(program(run_into("disk", {"training.epochs=1"})).code, 0);
+  const std::string before = bytes("disk", "checkpoints/last.safetensors");
+  const Outcome full = program(run_into("disk", {"training.epochs=2", "--resume"}), before.size() / 2);
+  EXPECT_EQ(full.code, 4) << full.output;
+  EXPECT_NE(full.output.find("best.safetensors"), std::string::npos) << full.output;
+  EXPECT_EQ(bytes("disk", "checkpoints/last.safetensors"), before);
+}
+
+TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
+  ASSERT_EQ(program(run_into("trained")).code, 0);
+  const Outcome predicted = program({"predict", (folder_ / "trained").string(), "--input",
+                                     (folder_ / "data").string(), "--out", (folder_ / "maps").string()});
+  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  // The validation case is predicted as the run itself predicted it.
+  const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
+  const std::string name = dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz";
+  EXPECT_EQ(read_file(folder_ / "maps" / name), bytes("trained", "predictions/" + name));
+}
+
+TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
+  struct Wrong {
+    std::vector<std::string> more;
+    int code;
+    std::string says;
+  };
+  for (const Wrong& wrong : std::vector<Wrong>{
+           {{"preprocess.resolution=30"}, 2, "28"},
+           {{"memory.budget=1MiB"}, 4, "MiB"},
+           {{"memory.device=cuda"}, 4, "CUDA"},
+           {{"data.root=nowhere"}, 3, "nowhere"},
+           {{"data.modalities=[flair,pet]"}, 3, "pet"},
+       }) {
+    const Outcome outcome = program(run_into("refused", wrong.more));
+    EXPECT_TRUE(outcome.code == wrong.code) << wrong.more[0] << " exits with " << outcome.code << "\n"
+                                            << outcome.output;
+    EXPECT_NE(outcome.output.find(wrong.says), std::string::npos) << outcome.output;
+    EXPECT_FALSE(fs::exists(folder_ / "refused")) << wrong.more[0];
+  }
+}
+
+TEST_F(Run, ADryRunTellsAndWritesNothing) {
+  const Outcome outcome = program(run_into("dry", {"--dry-run"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("resolution"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "dry"));
+}
+
+}  // namespace
+}  // namespace voxswap

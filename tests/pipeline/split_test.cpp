@@ -1,0 +1,62 @@
+#include "pipeline/split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+namespace {
+
+Dataset dataset_of(int cases) {
+  Dataset dataset;
+  dataset.root = "somewhere";
+  for (int i = 0; i < cases; ++i) dataset.cases.push_back({format("case_{:02d}", i), {}, {}, "truth.nii.gz"});
+  return dataset;
+}
+
+TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
+  const Dataset dataset = dataset_of(25);
+  const Split split = make_split(dataset, {0.2, 7, {}}), again = make_split(dataset, {0.2, 7, {}});
+  EXPECT_EQ(split.validation, again.validation);
+  EXPECT_EQ(split.validation.size(), 5u);
+  EXPECT_EQ(split.training.size(), 20u);
+  std::vector<std::size_t> all = split.training;
+  all.insert(all.end(), split.validation.begin(), split.validation.end());
+  std::sort(all.begin(), all.end());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
+  EXPECT_NE(make_split(dataset, {0.2, 8, {}}).validation, split.validation);
+}
+
+TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
+  const Dataset dataset = dataset_of(10);
+  const Split split = make_split(dataset, {0.3, 1, {}});
+  const auto file = std::filesystem::path(testing::TempDir()) / "split.csv";
+  write_split(file, dataset, split);
+  const Split back = make_split(dataset, {0.5, 99, file});
+  EXPECT_EQ(back.training, split.training);
+  EXPECT_EQ(back.validation, split.validation);
+}
+
+TEST(Split, RefusesFilesThatDoNotFitTheDataSet) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "bad_split.csv";
+  for (const char* text : {"case,part\ncase_00,training\nnobody,validation\n",
+                           "case,part\ncase_00,training\ncase_00,validation\n", "case,part\ncase_00,tests\n",
+                           "case,part\ncase_00,training\n", "id,part\ncase_00,training\n"}) {
+    write_file(file, text);
+    EXPECT_THROW(make_split(dataset_of(3), {0.2, 1, file}), Error) << text;
+  }
+}
+
+TEST(Split, NeedsTwoCasesWithTruth) {
+  Dataset dataset = dataset_of(3);
+  dataset.cases[0].truth.clear();
+  EXPECT_EQ(make_split(dataset, {0.01, 1, {}}).validation.size(), 1u);
+  dataset.cases[1].truth.clear();
+  EXPECT_THROW(make_split(dataset, {0.2, 1, {}}), Error);
+}
+
+}  // namespace
+}  // namespace voxswap
