@@ -22,9 +22,9 @@ constexpr std::int16_t necrosis = 1, oedema = 2, enhancing = 4;
 
 // Mean intensity of every tissue in every modality, and how this subject was scanned.
 struct Appearance {
-  Contrast white{1.00, 0.98, 0.62, 0.72}, grey{0.76, 0.80, 0.86, 0.92}, fluid{0.34, 0.34, 1.55, 0.30};
-  Contrast lesion{0.80, 0.82, 1.05, 1.30}, vessel{0.70, 1.45, 0.55, 0.70};
-  Contrast oedema{0.74, 0.76, 1.12, 1.28}, core{0.70, 1.30, 1.00, 1.08}, necrosis{0.50, 0.52, 1.28, 0.78};
+  Contrast white{1.00, 0.98, 0.62, 0.72}, grey{0.76, 0.80, 0.86, 0.94}, fluid{0.34, 0.34, 1.55, 0.30};
+  Contrast lesion{0.80, 0.82, 1.05, 1.22}, vessel{0.72, 1.38, 0.90, 0.98};
+  Contrast oedema{0.76, 0.79, 1.06, 1.20}, core{0.70, 1.25, 0.96, 1.04}, necrosis{0.52, 0.54, 1.24, 0.78};
   Contrast scale{}, noise{}, bias{};
 };
 
@@ -35,12 +35,12 @@ Appearance draw_appearance(std::uint64_t seed, int index) {
     for (double& mean : *tissue) mean *= draws.normal(1, 0.035);
   }
   for (Contrast* tissue : {&look.oedema, &look.core, &look.necrosis}) {
-    for (double& mean : *tissue) mean *= std::clamp(draws.normal(1, 0.07), 0.85, 1.15);
+    for (double& mean : *tissue) mean *= std::clamp(draws.normal(1, 0.08), 0.85, 1.15);
   }
   for (std::size_t m = 0; m < 4; ++m) {
     look.scale[m] = 300 * std::exp(draws.uniform(-0.7, 1.2));  // scanners have no unit
     look.noise[m] = draws.uniform(0.04, 0.07);
-    look.bias[m] = draws.uniform(0.06, 0.12);
+    look.bias[m] = draws.uniform(0.08, 0.15);
   }
   return look;
 }
@@ -81,7 +81,7 @@ double intensity(const Appearance& look, const Parts& parts, const FieldValues& 
   value *= 1 + 0.03 * field[texture];
   if (parts.whole > 0) {
     double tumor = mix(look.oedema[modality], look.core[modality], parts.core);
-    tumor = mix(tumor, look.necrosis[modality], parts.necrosis) * (1 + 0.06 * field[mottle]);
+    tumor = mix(tumor, look.necrosis[modality], parts.necrosis) * (1 + 0.08 * field[mottle]);
     value = mix(value, tumor, parts.whole);
   }
   return value * std::exp(look.bias[modality] * (field[bias_common] + 0.7 * field[bias_t1 + modality]));
@@ -164,7 +164,9 @@ class Fields {
   std::vector<std::vector<float>> rows_;
 };
 
-void check_size(const Size3& size) {
+}  // namespace
+
+void check_phantom_size(const Size3& size) {
   for (std::int64_t side : size) {
     if (side < 16 || side > 1024) {
       fail(Exit::usage, "a phantom of {}x{}x{} voxels: each side must be 16 to 1024", size[0], size[1],
@@ -173,10 +175,8 @@ void check_size(const Size3& size) {
   }
 }
 
-}  // namespace
-
 Volume phantom(std::uint64_t seed, int index, const Size3& size) {
-  check_size(size);
+  check_phantom_size(size);
   const Geometry geometry = phantom_geometry(size);
   const std::size_t count = static_cast<std::size_t>(geometry.count());
   const Anatomy anatomy = draw_anatomy(seed, index);

@@ -61,12 +61,12 @@ Anatomy draw_anatomy(std::uint64_t seed, int index) {
     anatomy.nuclei.push_back({{anatomy.midline + side * 27, y - 12, z - 2}, {6, 16, 9}});
   }
   anatomy.ventricles.push_back({{anatomy.midline, y, z - 6}, {2.5, 12, 8}});
-  const int lesions = 4 + static_cast<int>(draws.uniform(0, 7));
+  const int lesions = 5 + static_cast<int>(draws.uniform(0, 8));
   for (int i = 0; i < lesions; ++i) {
     Point place{}, radii{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       place[axis] = centre[axis] + draws.uniform(-0.6, 0.6) * semi_axes[axis];
-      radii[axis] = draws.uniform(3.5, 8);
+      radii[axis] = draws.uniform(4, 10);
     }
     anatomy.lesions.emplace_back(place, radii);
   }
@@ -113,6 +113,8 @@ Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& fie
   d.lesion = nearest_of(anatomy.lesions, p) + 1.2 * field[oedema_edge];
   // Two fields are both 0 on curves: vessels; and the large vein runs along the top of the gap.
   d.vessel = 12 * length(field[vessels_a], field[vessels_b]) - 2.2;
+  // Patches of the membranes around the brain take up contrast as well.
+  d.vessel = std::min(d.vessel, std::max(depth - 4, 2 - 6 * field[vessels_a]));
   if (p[2] > anatomy.brain.centre()[2])
     d.vessel = std::min(d.vessel, length(gap, std::max(0.0, depth - 2)) - 4.5);
   return d;
