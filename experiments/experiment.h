@@ -25,6 +25,9 @@ Experiment load_experiment(const std::filesystem::path& file, const std::vector<
 // when it is no run.
 Experiment load_run(const std::filesystem::path& run_directory);
 
+// The paths of the keys whose values differ: what a resumed run would do differently.
+std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions& after);
+
 // Every key with its default and one line of meaning, for `voxswap run --help` and the docs.
 std::string describe_keys();
 

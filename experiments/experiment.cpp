@@ -1,0 +1,137 @@
+#include "experiments/experiment.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "experiments/keys.h"
+#include "experiments/rules.h"
+#include "experiments/settings.h"
+
+namespace voxswap {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_file = 1 << 20;
+
+std::string read_experiment_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) fail(Exit::usage, "{}: there is no such experiment file", file.string());
+  if (fs::is_directory(status))
+    fail(Exit::usage, "{}: is a folder; expected an experiment file (YAML)", file.string());
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (!error && size > largest_file)
+    fail(Exit::usage, "{}: {} bytes are no experiment file (YAML of a page or so)", file.string(), size);
+  try {
+    return read_file(file);
+  } catch (const Error& trouble) {
+    throw Error(Exit::usage, trouble.what());
+  }
+}
+
+// Relative paths in a file are meant from where the file lies; absolute ones in the resolved experiment then
+// hold wherever that is written.
+fs::path beside(const fs::path& file, const fs::path& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const fs::path joined = fs::absolute(file).parent_path() / path;
+  const fs::path canonical = fs::weakly_canonical(joined, error);
+  return error ? joined.lexically_normal() : canonical;
+}
+
+void expand_output(RunOptions& options, const std::string& where) {
+  std::string text = options.output.string();
+  for (std::size_t at; (at = text.find("{name}")) != text.npos;) text.replace(at, 6, options.name);
+  if (text.find('{') != text.npos || text.find('}') != text.npos)
+    fail(Exit::usage, "{}: output.dir: '{}' holds a brace that is not {{name}}", where,
+         options.output.string());
+  options.output = text;
+}
+
+std::string resolve(const RunOptions& options) {
+  std::string text;
+  std::vector<std::string> open;  // the sections that the last line lies in
+  for (const Key& key : keys()) {
+    std::vector<std::string> parts = split(key.path, '.');
+    const std::string name = parts.back();
+    parts.pop_back();
+    std::size_t shared = 0;
+    while (shared < std::min(open.size(), parts.size()) && open[shared] == parts[shared]) ++shared;
+    for (std::size_t level = shared; level < parts.size(); ++level)
+      text += std::string(2 * level, ' ') + parts[level] + ":\n";
+    text += std::string(2 * parts.size(), ' ') + name + ": " + key.print(options) + "\n";
+    open = parts;
+  }
+  return text;
+}
+
+}  // namespace
+
+Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {
+  Settings settings = read_settings(parse_yaml(read_experiment_file(file), file.string()));
+  for (const std::string& assignment : overrides) override_setting(settings, assignment);
+
+  Experiment experiment;
+  experiment.file = file;
+  experiment.run = default_options();
+  // Without a name, the file's: read like any other, so that it is checked like any other.
+  if (!settings.count("name")) settings["name"] = yaml_text(file.stem().string(), file.string());
+  for (const Key& key : keys()) {
+    const auto found = settings.find(key.path);
+    if (found != settings.end()) key.read(found->second, experiment.run);
+  }
+  RunOptions& run = experiment.run;
+  run.data.root = beside(file, run.data.root);
+  run.split.file = beside(file, run.split.file);
+  const auto where = [&](const std::string& path) {
+    const auto found = settings.find(path);
+    return found == settings.end() ? file.string() : found->second.where;
+  };
+  expand_output(run, where("output.dir"));
+  check_rules(run, where);
+  run.resolved = resolve(run);
+  return experiment;
+}
+
+Experiment load_run(const fs::path& run_directory) {
+  const fs::path file = run_directory / "experiment.yaml";
+  std::error_code error;
+  if (!fs::is_regular_file(file, error))
+    fail(Exit::bad_data,
+         "{}: is no run: it holds no experiment.yaml (expected the output folder of `voxswap run`)",
+         run_directory.string());
+  try {
+    Experiment experiment = load_experiment(file, {});
+    experiment.run.output = run_directory;
+    return experiment;
+  } catch (const Error& trouble) {
+    fail(Exit::bad_data, "{}: its experiment file cannot be used: {}", run_directory.string(),
+         trouble.what());
+  }
+}
+
+std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions& after) {
+  std::vector<std::string> changed;
+  for (const Key& key : keys()) {
+    if (key.print(before) != key.print(after)) changed.push_back(key.path);
+  }
+  return changed;
+}
+
+std::string describe_keys() {
+  const RunOptions defaults = default_options();
+  std::string text;
+  for (const Key& key : keys()) {
+    if (key.meaning.empty()) continue;
+    const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
+    std::string line = format("  {:<32} {:<24} ", key.path, value);
+    const std::string values = key.expected.find(" | ") == key.expected.npos ? "" : " (" + key.expected + ")";
+    text += line + key.meaning + values + "\n";
+  }
+  return text;
+}
+
+}  // namespace voxswap

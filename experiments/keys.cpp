@@ -1,0 +1,213 @@
+#include "experiments/keys.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "experiments/kinds.h"
+#include "experiments/maps.h"
+#include "experiments/special.h"
+#include "net/network.h"
+#include "swap/planner.h"
+
+// Where a value lies in the options, for reading and for printing.
+#define AT(member)       \
+  [](auto& o) -> auto& { \
+    return o.member;     \
+  }
+
+namespace voxswap {
+
+namespace {
+
+using namespace kinds;
+
+// --- Kinds that only one key has
+// ------------------------------------------------------------------------------
+
+// A name becomes a folder: nothing in it may mean something to a shell or a file system.
+Key experiment_name() {
+  const auto read = [](const Yaml& value, RunOptions& o) {
+    const std::string name = read_text(value, "name");
+    const bool safe = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+');
+    });
+    if (!safe || name[0] == '.' || name[0] == '-' || name.size() > 100)
+      fail(Exit::usage,
+           "{}: name: '{}' is no safe file name: use up to 100 letters, digits, _ - + and ., the first a "
+           "letter, "
+           "digit or _",
+           value.where, name);
+    o.name = name;
+  };
+  return {"name",
+          "a file name",
+          "names the run; without it, the experiment file's name",
+          read,
+          [](const RunOptions& o) { return yaml_scalar(o.name); },
+          Key::Shape::text};
+}
+
+template <class Field>
+Key place(const std::string& path, const std::string& meaning, Field field) {
+  return {path,
+          "a path",
+          meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_text(value, path); },
+          [=](const RunOptions& o) { return yaml_scalar(field(o).string()); },
+          Key::Shape::text};
+}
+
+template <class Field>
+Key place_or_none(const std::string& path, const std::string& meaning, Field field) {
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    const std::string text = read_text(value, path);
+    field(o) = text == "none" ? "" : text;
+  };
+  return {path,
+          "none | a path",
+          meaning,
+          read,
+          [=](const RunOptions& o) { return field(o).empty() ? "none" : yaml_scalar(field(o).string()); },
+          Key::Shape::text};
+}
+
+Choices layouts() {
+  std::vector<std::string> names = layout_names();
+  if (std::find(names.begin(), names.end(), "auto") == names.end()) names.insert(names.begin(), "auto");
+  return {names, {"nnunet"}};
+}
+
+// --- The table
+// ------------------------------------------------------------------------------------------------
+
+void add_data(std::vector<Key>& table) {
+  table.push_back(experiment_name());
+  table.push_back(
+      place("data.root", "folder of the data set; relative to the experiment file's folder", AT(data.root)));
+  table.push_back(choice("data.layout", "how the data set is laid out on disk", AT(data.layout), layouts()));
+  table.push_back(modalities("data.modalities"));
+  table.push_back(file_patterns("data.files"));
+  table.push_back(labels("data.labels"));
+  table.push_back(regions("data.regions"));
+  table.push_back(real("data.split.validation", "share of the cases kept for validation",
+                       AT(split.validation), {0, 1, true, true}));
+  table.push_back(seed("data.split.seed", "draws which cases those are", AT(split.seed)));
+  table.push_back(
+      place_or_none("data.split.file", "a split.csv (columns case,part) to use instead", AT(split.file)));
+  table.push_back(place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
+}
+
+void add_preprocess(std::vector<Key>& table) {
+  table.push_back(resolution());
+  table.push_back(choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop),
+                         {{"foreground", "none"}, {}}));
+  table.push_back(unavailable("preprocess.bias_correction", "none", "bias field correction"));
+  table.push_back(choice("preprocess.normalize",
+                         "mean 0 and deviation 1 over the training cases, per image, or not",
+                         AT(preprocess.normalize), {{"dataset", "image", "none"}, {}}));
+  table.push_back(background());
+}
+
+void add_network(std::vector<Key>& table) {
+  table.push_back(choice("network.name", "the network", AT(network.name), {network_names(), {}}));
+  table.push_back(whole("network.base_filters", "channels at full resolution; each level has twice as many",
+                        AT(network.base_filters), {1, 1024}));
+  table.push_back(whole("network.depth", "levels", AT(network.depth), {2, 10}));
+  table.push_back(real("network.dropout", "probability that a channel is dropped in training",
+                       AT(network.dropout), {0, 1, false, true}));
+  table.push_back(real("network.slope", "of the leaky ReLU", AT(network.slope), {0, 1}));
+  table.push_back(choice("network.heads", "normalized: convolution, norm, leaky ReLU", AT(network.heads),
+                         {{"plain", "normalized"}, {}}));
+}
+
+void add_training(std::vector<Key>& table) {
+  table.push_back(whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
+  table.push_back(whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
+  table.push_back(
+      choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {{"adam"}, {}}));
+  table.push_back(real("training.optimizer.learning_rate", "at the start",
+                       AT(training.optimizer.learning_rate), {0, any_size, true}));
+  table.push_back(real("training.optimizer.weight_decay", "pulls weights towards 0",
+                       AT(training.optimizer.weight_decay), {0, any_size}));
+  table.push_back(choice("training.schedule.name", "of the learning rate", AT(training.schedule.name),
+                         {{"plateau", "poly", "cosine", "constant"}, {}}));
+  table.push_back(real("training.schedule.factor", "plateau: what the rate is multiplied with",
+                       AT(training.schedule.factor), {0, 1, true, true}));
+  table.push_back(whole("training.schedule.patience", "plateau: epochs without improvement before that",
+                        AT(training.schedule.patience), {0, 1e9}));
+  table.push_back(whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
+                        AT(training.early_stop), {0, 1e9}));
+  table.push_back(
+      choice("training.loss", "the loss", AT(training.loss), {{"weighted_dice", "dice_cross_entropy"}, {}}));
+  table.push_back(choice("training.targets", "output channels: exclusive labels or nested regions",
+                         AT(training.targets), {{"labels", "regions"}, {}}));
+  table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
+                         AT(training.precision), {{"auto", "f32", "bf16"}, {"f16"}}));
+  table.push_back(on_off("training.augment.symmetries", "one of the cube's 48 symmetries per sample",
+                         AT(training.augment.symmetries)));
+  table.push_back(
+      real("training.augment.flip", "probability of a flip, per axis", AT(training.augment.flip), {0, 1}));
+  for (const char* name : {"scale", "noise", "intensity"})
+    table.push_back(unavailable(std::string("training.augment.") + name, "0",
+                                format("{} augmentation (it has symmetries and flip)", name)));
+  table.push_back(unavailable("training.patch", "none", "training on patches (it trains on whole volumes)"));
+  table.push_back(seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
+  table.push_back(on_off("training.deterministic", "the same seed gives the same bits; always so on a CPU",
+                         AT(training.deterministic)));
+  table.push_back(whole("training.repeats", "models trained with seeds seed, seed+1, … on the same split",
+                        AT(training.repeats), {1, 10000}));
+  table.push_back(real("training.checkpoint_minutes", "at most this long between checkpoints",
+                       AT(training.checkpoint_minutes), {0, any_size, true}));
+}
+
+void add_memory(std::vector<Key>& table) {
+  table.push_back(choice("memory.device", "what computes; reference: slow, in double, for checks",
+                         AT(memory.device), {{"auto", "cpu", "reference"}, {"cuda"}}));
+  table.push_back(budget());
+  table.push_back(choice("memory.planner", "keep: nothing leaves the device", AT(memory.planner),
+                         {planner_names(), {"hybrid", "checkpoint", "tflms", "lms-threshold", "unified"}}));
+  table.push_back(unavailable("memory.host", "auto", "swapping to host memory"));
+  table.push_back(unavailable("memory.disk", "none", "swapping to disk"));
+  table.push_back(unavailable("memory.link", "measured", "imitated links (it does not swap)"));
+  for (const char* name : {"swapout_threshold", "swapin_ahead", "swapin_groupby"})
+    table.push_back(unavailable(std::string("memory.tflms.") + name, "auto", "the planner tflms"));
+  table.push_back(unavailable("memory.tflms.sync_mode", "0", "the planner tflms"));
+  table.push_back(unavailable("memory.lms_threshold", "8MiB", "the planner lms-threshold"));
+}
+
+void add_rest(std::vector<Key>& table) {
+  table.push_back(evaluated_at());
+  table.push_back(choice("evaluate.empty", "the rule for regions that a case does not have",
+                         AT(evaluate.empty), {{"brats", "nnunet"}, {}}));
+  table.push_back(metrics());
+  table.push_back(unavailable("sweep", "{}", "sweeps; run each combination"));
+  table.push_back(
+      place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));
+}
+
+}  // namespace
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> table = [] {
+    std::vector<Key> rows;
+    add_data(rows);
+    add_preprocess(rows);
+    add_network(rows);
+    add_training(rows);
+    add_memory(rows);
+    add_rest(rows);
+    return rows;
+  }();
+  return table;
+}
+
+RunOptions default_options() {
+  RunOptions options;
+  options.name.clear();
+  options.data.root = "data/phantom";
+  options.cache = "runs/.cache";
+  return options;
+}
+
+}  // namespace voxswap

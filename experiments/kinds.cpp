@@ -1,0 +1,101 @@
+#include "experiments/kinds.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace voxswap::kinds {
+
+namespace {
+
+// The whole of a plain scalar as a number.
+template <class Number>
+bool parse(const Yaml& value, Number& result) {
+  if (value.kind != Yaml::Kind::scalar || value.quoted) return false;
+  const char* end = value.text.data() + value.text.size();
+  const auto [rest, error] = std::from_chars(value.text.data(), end, result);
+  return error == std::errc{} && rest == end;
+}
+
+bool within(double value, const Range& range) {
+  return (range.without_lowest ? value > range.lowest : value >= range.lowest) &&
+         (range.without_highest ? value < range.highest : value <= range.highest);
+}
+
+}  // namespace
+
+void wrong(const Yaml& value, const std::string& path, const std::string& expected) {
+  fail(Exit::usage, "{}: {}: expected {}, found {}", value.where, path, expected, voxswap::describe(value));
+}
+
+std::string describe(const Range& range) {
+  std::string text = (range.without_lowest ? "above " : "of at least ") + number(range.lowest);
+  if (range.highest < any_size)
+    text += (range.without_highest ? " and below " : " and at most ") + number(range.highest);
+  return text;
+}
+
+std::int64_t read_whole(const Yaml& value, const std::string& path, const Range& range) {
+  std::int64_t result = 0;
+  if (!parse(value, result) || !within(static_cast<double>(result), range))
+    wrong(value, path, "a whole number " + describe(range));
+  return result;
+}
+
+std::uint64_t read_seed(const Yaml& value, const std::string& path) {
+  std::uint64_t result = 0;
+  if (!parse(value, result)) wrong(value, path, "a whole number of at least 0");
+  return result;
+}
+
+double read_number(const Yaml& value, const std::string& path, const Range& range) {
+  double result = 0;
+  if (!parse(value, result) || !std::isfinite(result) || !within(result, range))
+    wrong(value, path, "a number " + describe(range));
+  return result;
+}
+
+bool read_switch(const Yaml& value, const std::string& path) {
+  if (value.kind == Yaml::Kind::scalar && !value.quoted && (value.text == "true" || value.text == "false"))
+    return value.text == "true";
+  wrong(value, path, "true or false");
+}
+
+std::string read_text(const Yaml& value, const std::string& path) {
+  if (value.kind != Yaml::Kind::scalar || value.text.empty()) wrong(value, path, "a text");
+  return value.text;
+}
+
+std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices) {
+  if (value.kind == Yaml::Kind::scalar) {
+    for (const std::string& name : choices.now) {
+      if (name == value.text) return name;
+    }
+    for (const std::string& name : choices.later) {
+      if (name == value.text)
+        fail(Exit::usage, "{}: {}: this version does not have '{}'; it has {}", value.where, path, name,
+             join(choices.now, ", "));
+    }
+    const std::string guess = nearest(value.text, choices.now);
+    if (!guess.empty())
+      fail(Exit::usage, "{}: {}: expected one of {}, found '{}'; did you mean '{}'?", value.where, path,
+           join(choices.now, ", "), value.text, guess);
+  }
+  wrong(value, path, "one of " + join(choices.now, ", "));
+}
+
+Key unavailable(const std::string& path, const std::string& only, const std::string& what) {
+  const Yaml expected = parse_yaml_value(only, path);
+  const auto read = [=](const Yaml& value, RunOptions&) {
+    double a = 0, b = 0;
+    const bool same = voxswap::describe(value) == voxswap::describe(expected) ||
+                      (parse(value, a) && parse(expected, b) && a == b);
+    if (!same)
+      fail(Exit::usage, "{}: {}: this version does not have {}; leave the key out or set it to {}",
+           value.where, path, what, only);
+  };
+  return {path, only, "", read, [=](const RunOptions&) { return only; }};
+}
+
+}  // namespace voxswap::kinds

@@ -1,0 +1,77 @@
+// The kinds of values that experiment keys have: each function makes one row of the table in keys.cpp.
+//
+// A field is a generic lambda that finds the value in the options, `[](auto& o) -> auto& { return o.name; }`:
+// the same one serves reading and printing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "experiments/keys.h"
+
+namespace voxswap::kinds {
+
+// Throws Exit::usage: "study.yaml:3: training.epochs: expected a whole number of at least 1, found 'many'".
+[[noreturn]] void wrong(const Yaml& value, const std::string& path, const std::string& expected);
+
+struct Range {
+  double lowest, highest;
+  bool without_lowest = false, without_highest = false;
+};
+std::string describe(const Range& range);  // "of at least 1", "above 0 and below 1"
+
+std::int64_t read_whole(const Yaml& value, const std::string& path, const Range& range);
+std::uint64_t read_seed(const Yaml& value, const std::string& path);
+double read_number(const Yaml& value, const std::string& path, const Range& range);
+bool read_switch(const Yaml& value, const std::string& path);
+std::string read_text(const Yaml& value, const std::string& path);
+
+// One of `choices`; names in `later` are known but not built yet, which the message says.
+struct Choices {
+  std::vector<std::string> now, later;
+};
+std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);
+
+constexpr double any_size = 1e15;  // no upper limit worth naming, and still exact as a double
+
+template <class Field>
+Key whole(const std::string& path, const std::string& meaning, Field field, Range range) {
+  return {path, "a whole number " + describe(range), meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_whole(value, path, range); },
+          [=](const RunOptions& o) { return std::to_string(field(o)); }};
+}
+
+template <class Field>
+Key seed(const std::string& path, const std::string& meaning, Field field) {
+  return {path, "a whole number of at least 0", meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_seed(value, path); },
+          [=](const RunOptions& o) { return std::to_string(field(o)); }};
+}
+
+template <class Field>
+Key real(const std::string& path, const std::string& meaning, Field field, Range range) {
+  return {path, "a number " + describe(range), meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_number(value, path, range); },
+          [=](const RunOptions& o) { return number(field(o)); }};
+}
+
+template <class Field>
+Key on_off(const std::string& path, const std::string& meaning, Field field) {
+  return {path, "true | false", meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_switch(value, path); },
+          [=](const RunOptions& o) { return std::string(field(o) ? "true" : "false"); }};
+}
+
+template <class Field>
+Key choice(const std::string& path, const std::string& meaning, Field field, const Choices& choices) {
+  return {path, join(choices.now, " | "), meaning,
+          [=](const Yaml& value, RunOptions& o) { field(o) = read_choice(value, path, choices); },
+          [=](const RunOptions& o) { return yaml_scalar(field(o)); }};
+}
+
+// A key of the interface whose function this version does not have: its default is accepted, nothing else.
+Key unavailable(const std::string& path, const std::string& only, const std::string& what);
+
+}  // namespace voxswap::kinds

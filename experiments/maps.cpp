@@ -1,0 +1,177 @@
+#include "experiments/maps.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "experiments/kinds.h"
+
+namespace voxswap::kinds {
+
+namespace {
+
+constexpr Range label_values{1, 32767};  // what a label map's voxels hold; 0 is background
+
+bool is_auto(const Yaml& value) {
+  return value.kind == Yaml::Kind::scalar && value.text == "auto";
+}
+
+// Names become CSV cells, file names and the labels of plots.
+std::string snake_case(const std::string& text) {
+  std::string name;
+  for (const char c : lower(text)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+void check_name(const std::string& name, const Yaml& value, const std::string& path) {
+  const std::string proper = snake_case(name);
+  if (name.empty() || name != proper)
+    fail(Exit::usage, "{}: {}: the name '{}' must be lower-case letters, digits and _{}", value.where, path,
+         name, proper.empty() ? "" : ": write '" + proper + "'");
+}
+
+std::vector<int> read_values(const Yaml& value, const std::string& path) {
+  std::vector<int> result;
+  const std::vector<Yaml> one{value};
+  for (const Yaml& item : value.kind == Yaml::Kind::list ? value.items : one) {
+    const int label = static_cast<int>(read_whole(item, path, label_values));
+    if (std::find(result.begin(), result.end(), label) != result.end())
+      fail(Exit::usage, "{}: {}: the label value {} stands twice", item.where, path, label);
+    result.push_back(label);
+  }
+  if (result.empty()) wrong(value, path, "one or more label values");
+  return result;
+}
+
+std::string print_values(const std::vector<int>& values) {
+  std::vector<std::string> parts;
+  for (const int value : values) parts.push_back(std::to_string(value));
+  return "[" + join(parts, ", ") + "]";
+}
+
+void read_labels(const Yaml& value, const std::string& path, Labels& labels) {
+  labels.clear();
+  if (is_auto(value)) return;
+  if (value.kind != Yaml::Kind::map || value.entries.empty())
+    wrong(value, path, "auto or a map such as {necrosis: 1, oedema: 2, enhancing: 4}");
+  for (const auto& [name, entry] : value.entries) {
+    check_name(name, entry, path);
+    const int label = static_cast<int>(read_whole(entry, path + "." + name, label_values));
+    for (const auto& [other, used] : labels) {
+      if (used == label)
+        fail(Exit::usage, "{}: {}: '{}' and '{}' both have the value {}", entry.where, path, other, name,
+             label);
+    }
+    labels.emplace_back(name, label);
+  }
+}
+
+void read_regions(const Yaml& value, const std::string& path, Regions& regions) {
+  regions.clear();
+  if (is_auto(value)) return;
+  if (value.kind != Yaml::Kind::map || value.entries.empty())
+    wrong(value, path, "auto or a map such as {whole_tumor: [1, 2, 4], enhancing_tumor: [4]}");
+  for (const auto& [name, entry] : value.entries) {
+    check_name(name, entry, path);
+    regions.emplace_back(name, read_values(entry, path + "." + name));
+  }
+}
+
+void read_modalities(const Yaml& value, const std::string& path, std::vector<std::string>& modalities) {
+  modalities.clear();
+  if (is_auto(value)) return;
+  if (value.kind != Yaml::Kind::list || value.items.empty())
+    wrong(value, path, "auto or a list such as [t1, t1ce, t2, flair]");
+  for (const Yaml& item : value.items) {
+    const std::string name = read_text(item, path);
+    if (std::find(modalities.begin(), modalities.end(), name) != modalities.end())
+      fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, name);
+    modalities.push_back(name);
+  }
+}
+
+void read_patterns(const Yaml& value, const std::string& path, RunOptions& options) {
+  if (value.kind != Yaml::Kind::map)
+    wrong(value, path, "a map such as {flair: \"{case}/Flair*.nii.gz\", truth: \"{case}/truth.nii.gz\"}");
+  options.data.files.clear();
+  std::vector<std::string> order;
+  for (const auto& [name, entry] : value.entries) {
+    options.data.files[name] = read_text(entry, path + "." + name);
+    if (name != "truth") order.push_back(name);
+  }
+  // Without data.modalities the channels come in the order in which the patterns were written down.
+  if (options.data.modalities.empty()) options.data.modalities = order;
+}
+
+std::string print_patterns(const RunOptions& options) {
+  std::string text;
+  for (const std::string& channel : channel_order(options))
+    text += (text.empty() ? "" : ", ") + yaml_scalar(channel) + ": " +
+            yaml_scalar(options.data.files.at(channel));
+  return "{" + text + "}";
+}
+
+}  // namespace
+
+Key modalities(const std::string& path) {
+  return {path, "auto | a list of names", "order of the input channels; auto: all that the layout has",
+          [=](const Yaml& value, RunOptions& o) { read_modalities(value, path, o.data.modalities); },
+          [](const RunOptions& o) {
+            std::vector<std::string> names;
+            for (const std::string& name : o.data.modalities) names.push_back(yaml_scalar(name));
+            return names.empty() ? "auto" : "[" + join(names, ", ") + "]";
+          }};
+}
+
+Key file_patterns(const std::string& path) {
+  return {path,
+          "a map of patterns",
+          "layout files: a pattern per channel, and truth, with {case} and *",
+          [=](const Yaml& value, RunOptions& o) { read_patterns(value, path, o); },
+          print_patterns,
+          Key::Shape::map_of_text};
+}
+
+Key labels(const std::string& path) {
+  return {path,
+          "auto | a map of name: value",
+          "foreground labels, one output channel each; auto: from the layout",
+          [=](const Yaml& value, RunOptions& o) { read_labels(value, path, o.data.labels); },
+          [](const RunOptions& o) {
+            std::string text;
+            for (const auto& [name, value] : o.data.labels)
+              text += format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+            return text.empty() ? "auto" : "{" + text + "}";
+          },
+          Key::Shape::map};
+}
+
+Key regions(const std::string& path) {
+  return {path,
+          "auto | a map of name: [values]",
+          "what is scored; auto: from the layout",
+          [=](const Yaml& value, RunOptions& o) { read_regions(value, path, o.data.regions); },
+          [](const RunOptions& o) {
+            std::string text;
+            for (const auto& [name, values] : o.data.regions)
+              text += format("{}{}: {}", text.empty() ? "" : ", ", name, print_values(values));
+            return text.empty() ? "auto" : "{" + text + "}";
+          },
+          Key::Shape::map};
+}
+
+}  // namespace voxswap::kinds
+
+namespace voxswap {
+
+std::vector<std::string> channel_order(const RunOptions& options) {
+  std::vector<std::string> order;
+  for (const std::string& name : options.data.modalities) {
+    if (options.data.files.count(name)) order.push_back(name);
+  }
+  for (const auto& [name, pattern] : options.data.files) {
+    if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
+  }
+  return order;
+}
+
+}  // namespace voxswap

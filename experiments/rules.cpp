@@ -1,0 +1,90 @@
+#include "experiments/rules.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "experiments/keys.h"
+#include "net/network.h"
+
+namespace voxswap {
+
+namespace {
+
+using Where = std::function<std::string(const std::string& path)>;
+
+std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
+  const std::int64_t below = side / multiple * multiple, above = below + multiple;
+  return below == 0 ? std::to_string(above) : format("{} and {}", below, above);
+}
+
+void check_resolution(const RunOptions& options, const Where& where) {
+  const std::int64_t multiple = side_multiple(options.network);
+  const Size3& size = options.preprocess.resolution;
+  const std::string rule = format("multiples of {} (network {} of depth {})", multiple, options.network.name,
+                                  options.network.depth);
+  const std::string place = where("preprocess.resolution");
+  if (size[0] == size[1] && size[1] == size[2]) {
+    if (size[0] % multiple != 0)
+      fail(Exit::usage, "{}: preprocess.resolution: {} does not fit: sides must be {}; nearest: {}", place,
+           size[0], rule, nearest_multiples(size[0], multiple));
+    return;
+  }
+  std::vector<std::string> wrong;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (size[axis] % multiple != 0)
+      wrong.push_back(
+          format("{} is {}, nearest: {}", "xyz"[axis], size[axis], nearest_multiples(size[axis], multiple)));
+  }
+  if (!wrong.empty())
+    fail(Exit::usage, "{}: preprocess.resolution: sides must be {}; {}", place, rule, join(wrong, "; "));
+}
+
+void check_files(const RunOptions& options, const Where& where) {
+  const DatasetOptions& data = options.data;
+  if (data.layout == "files" && data.files.empty())
+    fail(Exit::usage,
+         "{}: data.files: layout files needs a pattern per channel, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
+         where("data.layout"));
+  if (data.files.empty()) return;
+  if (data.layout != "files" && data.layout != "auto")
+    fail(Exit::usage, "{}: data.files: patterns belong to data.layout files, not to {}", where("data.files"),
+         data.layout);
+  if (data.modalities.empty())
+    fail(Exit::usage, "{}: data.files: expected a pattern for a channel, found only truth",
+         where("data.files"));
+  for (const std::string& modality : data.modalities) {
+    if (modality == "truth" || !data.files.count(modality))
+      fail(Exit::usage, "{}: data.modalities: '{}' has no pattern in data.files (it has {})",
+           where("data.modalities"), modality, join(channel_order(options), ", "));
+  }
+}
+
+void check_labels(const RunOptions& options, const Where& where) {
+  constexpr std::size_t most_outputs = 8;  // a voxel's targets are the bits of a byte
+  const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
+  const bool by_region = options.training.targets == "regions";
+  const std::size_t outputs = by_region ? regions.size() : labels.size();
+  const std::string key = by_region ? "data.regions" : "data.labels";
+  if (outputs > most_outputs)
+    fail(Exit::usage, "{}: {}: {} output channels; at most {} can be trained", where(key), key, outputs,
+         most_outputs);
+  if (labels.empty()) return;
+  for (const auto& [name, values] : regions) {
+    for (const int value : values) {
+      if (std::none_of(labels.begin(), labels.end(),
+                       [&](const auto& label) { return label.second == value; }))
+        fail(Exit::usage, "{}: data.regions.{}: {} is no value of data.labels", where("data.regions"), name,
+             value);
+    }
+  }
+}
+
+}  // namespace
+
+void check_rules(const RunOptions& options, const Where& where) {
+  check_resolution(options, where);
+  check_files(options, where);
+  check_labels(options, where);
+}
+
+}  // namespace voxswap

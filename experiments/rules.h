@@ -1,0 +1,14 @@
+// What must hold between keys before any data is looked at.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "pipeline/options.h"
+
+namespace voxswap {
+
+// `where` gives the place at which a key was set. Throws Exit::usage with that place.
+void check_rules(const RunOptions& options, const std::function<std::string(const std::string& path)>& where);
+
+}  // namespace voxswap

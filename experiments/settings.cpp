@@ -1,0 +1,145 @@
+#include "experiments/settings.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace voxswap {
+
+namespace {
+
+const std::string on_the_line = "on the command line";
+
+const Key* find_key(const std::string& path) {
+  for (const Key& key : keys()) {
+    if (key.path == path) return &key;
+  }
+  return nullptr;
+}
+
+bool is_section(const std::string& path) {
+  return std::any_of(keys().begin(), keys().end(),
+                     [&](const Key& key) { return key.path.starts_with(path + "."); });
+}
+
+// The map-valued key that `path` names an entry of: data.labels of data.labels.oedema.
+const Key* map_key(const std::string& path) {
+  for (const Key& key : keys()) {
+    const bool map = key.shape == Key::Shape::map || key.shape == Key::Shape::map_of_text;
+    if (map && path.starts_with(key.path + ".")) return &key;
+  }
+  return nullptr;
+}
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+// The path a person most likely meant: spelled nearly so, or the right word in another section.
+std::string suggestion(const std::string& path) {
+  std::vector<std::string> paths, words;
+  for (const Key& key : keys()) {
+    for (std::size_t dot = key.path.find('.'); dot != std::string::npos; dot = key.path.find('.', dot + 1))
+      paths.push_back(key.path.substr(0, dot));
+    paths.push_back(key.path);
+    words.push_back(last_part(key.path));
+  }
+  const std::string word = nearest(last_part(path), words);
+  if (!word.empty() && path.find('.') == path.npos) {
+    for (const Key& key : keys()) {
+      if (last_part(key.path) == word) return key.path;
+    }
+  }
+  const std::string near = nearest(path, paths);
+  if (!near.empty()) return near;
+  for (const Key& key : keys()) {
+    if (!word.empty() && last_part(key.path) == word) return key.path;
+  }
+  return "";
+}
+
+[[noreturn]] void unknown(const std::string& path, const std::string& where) {
+  const std::string guess = suggestion(path);
+  fail(Exit::usage, "{}: unknown key '{}'; {}", where, path,
+       guess.empty() ? "`voxswap run --help` lists the keys" : "did you mean '" + guess + "'?");
+}
+
+std::string keys_of_section(const std::string& path) {
+  std::vector<std::string> names;
+  for (const Key& key : keys()) {
+    if (!key.path.starts_with(path + ".")) continue;
+    const std::string rest = key.path.substr(path.size() + 1);
+    const std::string name = rest.substr(0, rest.find('.'));
+    if (!key.meaning.empty() && (names.empty() || names.back() != name)) names.push_back(name);
+  }
+  return join(names, ", ");
+}
+
+void collect(const Yaml& map, const std::string& prefix, Settings& settings, bool replace);
+
+// One entry of a file or an override: a key's value, or a section of more entries.
+void collect_entry(const std::string& path, const Yaml& value, Settings& settings, bool replace) {
+  if (find_key(path)) {
+    const auto earlier = settings.find(path);
+    if (earlier != settings.end() && !replace)
+      fail(Exit::usage, "{}: '{}' is set twice (first at {}); remove one", value.where, path,
+           earlier->second.where);
+    settings[path] = value;
+  } else if (!is_section(path)) {
+    unknown(path, value.where);
+  } else if (value.kind == Yaml::Kind::map) {
+    collect(value, path + ".", settings, replace);
+  } else if (value.kind != Yaml::Kind::nothing) {
+    fail(Exit::usage, "{}: {}: expected a section with the keys {}, found {}", value.where, path,
+         keys_of_section(path), describe(value));
+  }
+}
+
+void collect(const Yaml& map, const std::string& prefix, Settings& settings, bool replace) {
+  for (const auto& [name, value] : map.entries) collect_entry(prefix + name, value, settings, replace);
+}
+
+}  // namespace
+
+Settings read_settings(const Yaml& file) {
+  Settings settings;
+  if (file.kind == Yaml::Kind::nothing) return settings;
+  if (file.kind != Yaml::Kind::map)
+    fail(Exit::usage, "{}: expected an experiment, a map of keys such as `name: study`, found {}", file.where,
+         describe(file));
+  for (const auto& [name, value] : file.entries) {
+    if (name != "ran_with") collect_entry(name, value, settings, false);  // what a run noted about itself
+  }
+  return settings;
+}
+
+void override_setting(Settings& settings, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string path = trim(assignment.substr(0, equals));
+  if (equals == assignment.npos || path.empty())
+    fail(Exit::usage, "{}: '{}' is no override; expected key=value, such as preprocess.resolution=144",
+         on_the_line, assignment);
+  const std::string text = assignment.substr(equals + 1);
+  const Key* key = find_key(path);
+  const Key* map = key ? nullptr : map_key(path);
+  // Paths and patterns are taken as they stand: {case} is not the beginning of a YAML map.
+  const bool literal =
+      (key && key->shape == Key::Shape::text) || (map && map->shape == Key::Shape::map_of_text);
+  const Yaml value = literal ? yaml_text(text, on_the_line) : parse_yaml_value(text, on_the_line);
+  if (!map) return collect_entry(path, value, settings, true);
+
+  Yaml& whole = settings[map->path];
+  if (whole.kind != Yaml::Kind::map) whole = Yaml{};
+  whole.kind = Yaml::Kind::map;
+  whole.where = on_the_line;
+  const std::string name = path.substr(map->path.size() + 1);
+  for (auto& [other, entry] : whole.entries) {
+    if (other == name) {
+      entry = value;
+      return;
+    }
+  }
+  whole.entries.emplace_back(name, value);
+}
+
+}  // namespace voxswap

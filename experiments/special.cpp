@@ -1,0 +1,120 @@
+#include "experiments/special.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "experiments/kinds.h"
+
+namespace voxswap::kinds {
+
+Key resolution() {
+  const std::string path = "preprocess.resolution";
+  const Range side{1, 65536};
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    if (value.kind == Yaml::Kind::list) {
+      if (value.items.size() != 3) wrong(value, path, "a whole number or three of them, [x, y, z]");
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        o.preprocess.resolution[axis] = read_whole(value.items[axis], path, side);
+    } else if (value.kind == Yaml::Kind::scalar) {
+      o.preprocess.resolution.fill(read_whole(value, path, side));
+    } else {
+      wrong(value, path, "a whole number or three of them, [x, y, z]");
+    }
+  };
+  const auto print = [](const RunOptions& o) {
+    const auto& [x, y, z] = o.preprocess.resolution;
+    return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
+  };
+  return {path, "N | [x, y, z]", "voxels after cropping and resizing; multiples of 2^(network.depth - 1)",
+          read, print};
+}
+
+Key background() {
+  const std::string path = "preprocess.background";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.preprocess.corner_background = value.kind == Yaml::Kind::scalar && value.text == "corner";
+    if (o.preprocess.corner_background) {
+      o.preprocess.background = 0;
+      return;
+    }
+    if (value.kind != Yaml::Kind::scalar || value.quoted) wrong(value, path, "a number or corner");
+    o.preprocess.background = read_number(value, path, {-any_size, any_size});
+  };
+  const auto print = [](const RunOptions& o) {
+    return o.preprocess.corner_background ? "corner" : number(o.preprocess.background);
+  };
+  return {path, "a value | corner", "what lies around the head; corner: each image's own corner", read,
+          print};
+}
+
+Key budget() {
+  const std::string path = "memory.budget";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.budget_bytes = 0;
+    if (value.kind == Yaml::Kind::scalar && value.text == "auto") return;
+    if (value.kind != Yaml::Kind::scalar) wrong(value, path, "auto or a size such as 16GiB");
+    try {
+      o.memory.budget_bytes = parse_bytes(value.text);
+    } catch (const Error& error) {
+      fail(Exit::usage, "{}: {}: {}", value.where, path, error.what());
+    }
+    if (o.memory.budget_bytes == 0) wrong(value, path, "auto or a size above 0B");
+  };
+  const auto print = [](const RunOptions& o) {
+    const std::int64_t bytes = o.memory.budget_bytes;
+    if (bytes == 0) return std::string("auto");
+    if (bytes % (1 << 30) == 0) return format("{}GiB", bytes >> 30);
+    if (bytes % (1 << 20) == 0) return format("{}MiB", bytes >> 20);
+    return format("{}B", bytes);
+  };
+  return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
+          read, print};
+}
+
+Key evaluated_at() {
+  const std::string path = "evaluate.at";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.evaluate.at.clear();
+    const std::vector<Yaml> one{value};
+    for (const Yaml& item : value.kind == Yaml::Kind::list ? value.items : one) {
+      const bool named =
+          item.kind == Yaml::Kind::scalar && (item.text == "native" || item.text == "training");
+      const bool digits = item.kind == Yaml::Kind::scalar && !item.text.empty() && std::isdigit(item.text[0]);
+      if (!named && !digits) wrong(item, path, "native, training or the side of a cube, or a list of them");
+      const std::string grid = named ? item.text : std::to_string(read_whole(item, path, {1, 65536}));
+      if (std::find(o.evaluate.at.begin(), o.evaluate.at.end(), grid) != o.evaluate.at.end())
+        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, grid);
+      o.evaluate.at.push_back(grid);
+    }
+    if (o.evaluate.at.empty()) wrong(value, path, "at least one of native, training, the side of a cube");
+  };
+  const auto print = [](const RunOptions& o) {
+    return o.evaluate.at.size() == 1 ? o.evaluate.at[0] : "[" + join(o.evaluate.at, ", ") + "]";
+  };
+  return {path, "native | training | N | a list", "the grids on which predictions are scored", read, print};
+}
+
+Key metrics() {
+  const std::string path = "evaluate.metrics";
+  const Choices choices{{"dice", "sensitivity", "specificity"}, {"hd95"}};
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    if (value.kind != Yaml::Kind::list || value.items.empty())
+      wrong(value, path, "a list of " + join(choices.now, ", "));
+    o.evaluate.metrics.clear();
+    for (const Yaml& item : value.items) {
+      const std::string metric = read_choice(item, path, choices);
+      if (std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), metric) != o.evaluate.metrics.end())
+        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, metric);
+      o.evaluate.metrics.push_back(metric);
+    }
+    if (o.evaluate.metrics.end() == std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), "dice"))
+      fail(Exit::usage, "{}: {}: 'dice' must be among them: tables and plots are made of it", value.where,
+           path);
+  };
+  return {path, "a list of " + join(choices.now, ", "), "columns of dice.csv that are filled", read,
+          [](const RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
+}
+
+}  // namespace voxswap::kinds

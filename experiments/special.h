@@ -1,0 +1,14 @@
+// Kinds of values that a single key has: one function per key.
+#pragma once
+
+#include "experiments/keys.h"
+
+namespace voxswap::kinds {
+
+Key resolution();    // preprocess.resolution
+Key background();    // preprocess.background
+Key budget();        // memory.budget
+Key evaluated_at();  // evaluate.at
+Key metrics();       // evaluate.metrics
+
+}  // namespace voxswap::kinds
