@@ -1,0 +1,31 @@
+// From an element type known at run time to a template's argument.
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "net/backend.h"
+#include "net/backends/onednn/lanes.h"
+
+namespace voxswap::onednn {
+
+// Calls make(T{}) with T = float or Bf16.
+template <class Make>
+std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) {
+  if (type == ElementType::f32) return make(float{});
+  if (type == ElementType::bf16) return make(Bf16{});
+  fail(Exit::failed, "node {}: the onednn backend computes in f32 and bf16, not in {}", node.name,
+       element_name(type));
+}
+
+inline ElementType input_type(const Graph& graph, const Node& node, std::size_t index = 0) {
+  return graph.value(node.inputs[index]).type;
+}
+inline const Shape& input_shape(const Graph& graph, const Node& node, std::size_t index = 0) {
+  return graph.value(node.inputs[index]).shape;
+}
+inline const Shape& output_shape(const Graph& graph, const Node& node, std::size_t index = 0) {
+  return graph.value(node.outputs[index]).shape;
+}
+
+}  // namespace voxswap::onednn

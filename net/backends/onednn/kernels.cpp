@@ -1,0 +1,62 @@
+// The table of this backend. Operations on a handful of numbers are the reference backend's: they cost
+// nothing.
+#include "net/backends/onednn/kernels.h"
+
+#include <array>
+
+#include "net/backends/reference/reference_backend.h"
+
+namespace voxswap::onednn {
+
+namespace {
+
+std::unique_ptr<Kernel> by_reference(const Graph& graph, const Node& node) {
+  return make_reference_backend()->compile(graph, node);
+}
+
+struct Row {
+  std::string_view operation;
+  Maker maker;
+};
+
+constexpr std::array table = {
+    Row{"conv3d", make_conv3d},
+    Row{"conv3d_data_gradient", make_conv3d_data_gradient},
+    Row{"conv3d_weight_gradient", make_conv3d_weight_gradient},
+    Row{"channel_sum", make_channel_sum},
+    Row{"instance_norm_statistics", make_instance_norm_statistics},
+    Row{"norm_activation", make_norm_activation},
+    Row{"norm_activation_sums", make_norm_activation_sums},
+    Row{"norm_activation_gradient", make_norm_activation_gradient},
+    Row{"norm_parameter_gradient", by_reference},
+    Row{"spatial_dropout_scale", by_reference},
+    Row{"leaky_relu", make_leaky_relu},
+    Row{"leaky_relu_gradient", make_leaky_relu_gradient},
+    Row{"sigmoid", make_sigmoid},
+    Row{"sigmoid_gradient", make_sigmoid_gradient},
+    Row{"add", make_add},
+    Row{"cast", make_cast},
+    Row{"constant", by_reference},
+    Row{"concat", make_concat},
+    Row{"channel_slice", make_channel_slice},
+    Row{"upsample_nearest", make_upsample_nearest},
+    Row{"upsample_nearest_gradient", make_upsample_nearest_gradient},
+    Row{"max_pool", make_max_pool},
+    Row{"max_pool_gradient", make_max_pool_gradient},
+    Row{"loss_sums", make_loss_sums},
+    Row{"loss_value", by_reference},
+    Row{"loss_value_gradient", by_reference},
+    Row{"loss_sums_gradient", make_loss_sums_gradient},
+    Row{"adam", make_adam},
+};
+
+}  // namespace
+
+Maker find_maker(std::string_view operation) {
+  for (const Row& row : table) {
+    if (row.operation == operation) return row.maker;
+  }
+  return nullptr;
+}
+
+}  // namespace voxswap::onednn

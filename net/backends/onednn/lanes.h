@@ -1,0 +1,140 @@
+// Sixteen floats at a time, for any x86: arithmetic on GCC's vector types, compiled three times (AVX-512,
+// AVX2, baseline) and picked at run time.
+//
+// The loops are written once, as templates on V: Floats for whole rows, float for what is left over. Sums are
+// kept in sixteen lanes on every instruction set and nothing is contracted into a fused multiply-add, so the
+// passes give the same bits on all of them.
+#pragma once
+
+#include <cstdint>
+
+#define VOXSWAP_INLINE inline __attribute__((always_inline))
+
+namespace voxswap::onednn {
+
+using Floats = float __attribute__((vector_size(64)));
+using Doubles = double __attribute__((vector_size(128)));
+
+struct Bf16 {  // the upper half of a float
+  std::uint16_t bits;
+};
+
+template <class V>
+constexpr std::int64_t lanes = static_cast<std::int64_t>(sizeof(V) / sizeof(float));
+
+// The integers beside V: Half holds stored bf16s, Word a float's bits.
+template <class V>
+struct Integers;
+template <>
+struct Integers<Floats> {
+  using Half = std::uint16_t __attribute__((vector_size(32)));
+  using Word = std::uint32_t __attribute__((vector_size(64)));
+  static VOXSWAP_INLINE Word widen(const Half& half) { return __builtin_convertvector(half, Word); }
+  static VOXSWAP_INLINE Half narrow(const Word& word) { return __builtin_convertvector(word, Half); }
+};
+template <>
+struct Integers<float> {
+  using Half = std::uint16_t;
+  using Word = std::uint32_t;
+  static VOXSWAP_INLINE Word widen(Half half) { return half; }
+  static VOXSWAP_INLINE Half narrow(Word word) { return static_cast<Half>(word); }
+};
+
+template <class To, class From>
+VOXSWAP_INLINE To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <class V>
+VOXSWAP_INLINE V load(const float* from) {
+  V value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class V>
+VOXSWAP_INLINE V load(const Bf16* from) {
+  typename Integers<V>::Half half;
+  __builtin_memcpy(&half, from, sizeof half);
+  return same_bits<V>(Integers<V>::widen(half) << 16);
+}
+
+template <class V>
+VOXSWAP_INLINE void store(float* to, const V& value) {
+  __builtin_memcpy(to, &value, sizeof value);
+}
+
+// Rounded to the nearest bf16, ties to even; NaN stays NaN.
+template <class V>
+VOXSWAP_INLINE void store(Bf16* to, const V& value) {
+  using Word = typename Integers<V>::Word;
+  const Word bits = same_bits<Word>(value);
+  const Word rounded = (bits + (((bits >> 16) & 1u) + 0x7fffu)) >> 16;
+  const Word quiet = (bits >> 16) | 0x40u;
+  const typename Integers<V>::Half half = Integers<V>::narrow(value != value ? quiet : rounded);
+  __builtin_memcpy(to, &half, sizeof half);
+}
+
+template <class V>
+VOXSWAP_INLINE V all_lanes(float value) {
+  return value - V{};
+}
+
+VOXSWAP_INLINE void add_to(double* sums, const Floats& values) {
+  Doubles sum;
+  __builtin_memcpy(&sum, sums, sizeof sum);
+  sum += __builtin_convertvector(values, Doubles);
+  __builtin_memcpy(sums, &sum, sizeof sum);
+}
+VOXSWAP_INLINE void add_to(double* sums, float value) {
+  *sums += static_cast<double>(value);
+}
+
+VOXSWAP_INLINE Floats square_root(const Floats& value) {
+  Floats root;
+  for (int lane = 0; lane < 16; ++lane) root[lane] = __builtin_sqrtf(value[lane]);
+  return root;
+}
+VOXSWAP_INLINE float square_root(float value) {
+  return __builtin_sqrtf(value);
+}
+
+// A task is called as task(begin, end), its operator() always inlined into one of these three.
+enum class InstructionSet { baseline, avx2, avx512 };
+InstructionSet instruction_set();  // the best that this CPU has
+
+template <class Task>
+void run_baseline(const Task& task, std::int64_t begin, std::int64_t end) {
+  task(begin, end);
+}
+#if defined(__x86_64__)
+template <class Task>
+__attribute__((target("avx2"))) void run_avx2(const Task& task, std::int64_t begin, std::int64_t end) {
+  task(begin, end);
+}
+template <class Task>
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))) void run_avx512(
+    const Task& task, std::int64_t begin, std::int64_t end) {
+  task(begin, end);
+}
+#endif
+
+template <class Task>
+void run_task(const Task& task, std::int64_t begin, std::int64_t end) {
+#if defined(__x86_64__)
+  switch (instruction_set()) {
+    case InstructionSet::avx512:
+      return run_avx512(task, begin, end);
+    case InstructionSet::avx2:
+      return run_avx2(task, begin, end);
+    case InstructionSet::baseline:
+      break;
+  }
+#endif
+  run_baseline(task, begin, end);
+}
+
+}  // namespace voxswap::onednn

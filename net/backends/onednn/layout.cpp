@@ -1,0 +1,211 @@
+// Operations that move elements about: channels joined and cut, sides doubled and halved.
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/passes.h"
+
+namespace voxswap::onednn {
+
+namespace {
+
+// Bytes of one voxel, in pieces that the compiler turns into single moves.
+VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  std::int64_t i = 0;
+  for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);
+  for (; i + 2 <= bytes; i += 2) __builtin_memcpy(to + i, from + i, 2);
+}
+
+// A run of `bytes` of every voxel, from where the strides say to where they say.
+struct CopyChannels {
+  const std::byte* from;
+  std::byte* to;
+  std::int64_t bytes, from_stride, to_stride;
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t v = begin; v < end; ++v) copy_bytes(to + v * to_stride, from + v * from_stride, bytes);
+  }
+};
+struct JoinChannels {
+  CopyChannels a, b;
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t v = begin; v < end; ++v) {
+      copy_bytes(a.to + v * a.to_stride, a.from + v * a.from_stride, a.bytes);
+      copy_bytes(b.to + v * b.to_stride, b.from + v * b.from_stride, b.bytes);
+    }
+  }
+};
+constexpr std::int64_t copied_voxels = 4096;
+
+// A fine tensor and one of half its sides. Coarse rows (all x at one n, z, y) are the unit of work; a coarse
+// voxel's block is eight fine voxels at `corner`s of the block's first.
+struct Blocks {
+  std::int64_t rows = 0, depth = 0, height = 0, width = 0, channels = 0;  // of the coarse tensor
+  std::int64_t corner[8] = {};                                            // in elements, in scan order
+
+  std::int64_t coarse(std::int64_t row) const { return row * width * channels; }
+  std::int64_t fine(std::int64_t row) const {
+    const std::int64_t y = row % height, plane = row / height;  // plane = n * depth + z
+    return ((plane * 2) * (height * 2) + y * 2) * (width * 2) * channels;
+  }
+};
+Blocks blocks(const Shape& coarse) {
+  Blocks b{coarse[0] * coarse[1] * coarse[2], coarse[1], coarse[2], coarse[3], coarse[4], {}};
+  const std::int64_t line = 2 * b.width * b.channels, plane = 2 * b.height * line;
+  for (int i = 0; i < 8; ++i) {
+    b.corner[i] = (i & 4 ? plane : 0) + (i & 2 ? line : 0) + (i & 1 ? b.channels : 0);
+  }
+  return b;
+}
+// Coarse rows given to a thread at once.
+std::int64_t rows_at_once(const Blocks& b) {
+  return std::max<std::int64_t>(1, 8192 / (b.width * b.channels));
+}
+
+// Runs body.channels<V>(coarse element, fine element) over all channels of all blocks of the rows.
+template <class Body>
+struct BlockTask {
+  Blocks blocks;
+  Body body;
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t coarse = blocks.coarse(row), fine = blocks.fine(row);
+      for (std::int64_t x = 0; x < blocks.width; ++x) {
+        const std::int64_t to = coarse + x * blocks.channels, from = fine + 2 * x * blocks.channels;
+        std::int64_t c = 0;
+        for (; c + 16 <= blocks.channels; c += 16) body.template channels<Floats>(to + c, from + c, blocks);
+        for (; c < blocks.channels; ++c) body.template channels<float>(to + c, from + c, blocks);
+      }
+    }
+  }
+};
+template <class Body>
+void for_each_block(const Blocks& b, const Body& body) {
+  parallel(b.rows, rows_at_once(b), BlockTask<Body>{b, body});
+}
+
+template <class T>
+struct Upsample {
+  const T* x;
+  T* y;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    const V value = load<V>(x + coarse);
+    for (int i = 0; i < 8; ++i) store(y + fine + b.corner[i], value);
+  }
+};
+
+template <class T>
+struct UpsampleGradient {
+  const T* dy;
+  T* dx;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V sum{};
+    for (int i = 0; i < 8; ++i) sum += load<V>(dy + fine + b.corner[i]);
+    store(dx + coarse, sum);
+  }
+};
+
+template <class T>
+struct MaxPool {
+  const T* x;
+  T* y;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V most = load<V>(x + fine);
+    for (int i = 1; i < 8; ++i) {
+      const V next = load<V>(x + fine + b.corner[i]);
+      most = next > most ? next : most;
+    }
+    store(y + coarse, most);
+  }
+};
+
+template <class T>
+struct MaxPoolGradient {
+  const T *x, *dy;
+  T* dx;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V most = load<V>(x + fine), first{};  // the corner of the first maximum
+    for (int i = 1; i < 8; ++i) {
+      const V next = load<V>(x + fine + b.corner[i]), here = all_lanes<V>(static_cast<float>(i));
+      first = next > most ? here : first;
+      most = next > most ? next : most;
+    }
+    const V gradient = load<V>(dy + coarse);
+    for (int i = 0; i < 8; ++i) {
+      const V here = all_lanes<V>(static_cast<float>(i));
+      store(dx + fine + b.corner[i], V(first == here ? gradient : V{}));
+    }
+  }
+};
+
+const std::byte* bytes_in(const KernelArguments& arguments, std::size_t index) {
+  return input<std::byte>(arguments, index);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node) {
+  const Shape &a = input_shape(graph, node, 0), &b = input_shape(graph, node, 1);
+  const std::int64_t size = element_bytes(input_type(graph, node)), voxels = a.count() / a[-1];
+  const std::int64_t first = a[-1] * size, second = b[-1] * size;
+  return make_pass([=](const KernelArguments& arguments) {
+    auto* y = output<std::byte>(arguments);
+    const CopyChannels left{bytes_in(arguments, 0), y, first, first, first + second};
+    const CopyChannels right{bytes_in(arguments, 1), y + first, second, second, first + second};
+    parallel(voxels, copied_voxels, JoinChannels{left, right});
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_slice(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t size = element_bytes(input_type(graph, node)), voxels = x.count() / x[-1];
+  const std::int64_t stride = x[-1] * size, start = node.attributes.integer("start") * size;
+  const std::int64_t bytes = node.attributes.integer("count") * size;
+  return make_pass([=](const KernelArguments& arguments) {
+    const CopyChannels copy{bytes_in(arguments, 0) + start, output<std::byte>(arguments), bytes, stride,
+                            bytes};
+    parallel(voxels, copied_voxels, copy);
+  });
+}
+
+std::unique_ptr<Kernel> make_upsample_nearest(const Graph& graph, const Node& node) {
+  const Blocks b = blocks(input_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      for_each_block(b, Upsample<T>{input<T>(arguments, 0), output<T>(arguments)});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph& graph, const Node& node) {
+  const Blocks b = blocks(output_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      for_each_block(b, UpsampleGradient<T>{input<T>(arguments, 0), output<T>(arguments)});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_max_pool(const Graph& graph, const Node& node) {
+  const Blocks b = blocks(output_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      for_each_block(b, MaxPool<T>{input<T>(arguments, 0), output<T>(arguments)});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& node) {
+  const Blocks b = blocks(input_shape(graph, node, 1));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      for_each_block(
+          b, MaxPoolGradient<T>{input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments)});
+    });
+  });
+}
+
+}  // namespace voxswap::onednn

@@ -1,0 +1,143 @@
+// The passes over the logits: sums of the loss and their gradient. Few channels and a bit mask per voxel, so
+// the target of every lane is looked up through small tables.
+#include <cstdint>
+#include <vector>
+
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/exponential.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/passes.h"
+
+namespace voxswap::onednn {
+
+namespace {
+
+// Which voxel of its row, and which bit of that voxel's target, a lane belongs to.
+struct LaneTable {
+  std::vector<std::int32_t> voxel, bit;
+  std::int64_t channels = 1;
+};
+LaneTable lane_table(const RowLayout& layout) {
+  LaneTable table;
+  table.channels = layout.channels;
+  for (std::int64_t lane = 0; lane < layout.wide; ++lane) {
+    table.voxel.push_back(static_cast<std::int32_t>(lane / layout.channels));
+    table.bit.push_back(static_cast<std::int32_t>(lane % layout.channels));
+  }
+  return table;
+}
+
+struct Targets {
+  const std::uint8_t* bits;
+  const std::int32_t *voxel, *bit;
+
+  // The targets of the lanes from `lane` on, in the row that starts at voxel `first`.
+  template <class V>
+  VOXSWAP_INLINE V at(std::int64_t first, std::int64_t lane) const {
+    float targets[lanes<V>];
+    for (std::int64_t l = 0; l < lanes<V>; ++l) {
+      targets[l] = static_cast<float>((bits[first + voxel[lane + l]] >> bit[lane + l]) & 1);
+    }
+    return load<V>(targets);
+  }
+};
+
+template <class T>
+struct Sums {
+  const T* logits;
+  Targets targets;
+  std::int64_t channels;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
+      const std::int64_t last = first + summed_rows < at.rows ? first + summed_rows : at.rows;
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        V products{}, positives{}, probabilities{}, entropies{};
+        for (std::int64_t row = first; row < last; ++row) {
+          const V x = load<V>(logits + at.offset + row * at.wide + c);
+          const V t = targets.at<V>(at.voxel + row * (at.wide / channels), c);
+          const V e = exp_of_negative<V>(-magnitude(x)), p = sigmoid_from<V>(x, e);
+          products += t * p;
+          positives += t;
+          probabilities += p;
+          entropies += (x > 0.0f ? x : V{}) - x * t + log_of_one_plus<V>(e);
+        }
+        add_to(at.sums + c, products);
+        add_to(at.sums + at.stride + c, positives);
+        add_to(at.sums + 2 * at.stride + c, probabilities);
+        add_to(at.sums + 3 * at.stride + c, entropies);
+      }
+    }
+  }
+};
+
+template <class T>
+struct SumsGradient {
+  const T* logits;
+  T* dlogits;
+  Targets targets;
+  std::int64_t channels;
+  const float *of_product, *of_probability, *of_entropy;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t row = 0; row < at.rows; ++row) {
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        const std::int64_t i = at.offset + row * at.wide + c, q = at.parameters + c;
+        const V x = load<V>(logits + i), t = targets.at<V>(at.voxel + row * (at.wide / channels), c);
+        const V p = sigmoid_from<V>(x, exp_of_negative<V>(-magnitude(x)));
+        const V dice = (load<V>(of_product + q) * t + load<V>(of_probability + q)) * p * (1.0f - p);
+        store(dlogits + i, V(dice + load<V>(of_entropy + q) * (p - t)));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_loss_sums(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(input_shape(graph, node));
+  const LaneTable table = lane_table(layout);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
+          float* result = output<float>(arguments);
+          sum_over_voxels<4>(
+              layout, Sums<T>{input<T>(arguments, 0), targets, layout.channels}, place<double>(arguments, 0),
+              [&](std::int64_t sample, std::int64_t channel, const double* sums) {
+                for (int k = 0; k < 4; ++k) {
+                  result[4 * (sample * layout.channels + channel) + k] = static_cast<float>(sums[k]);
+                }
+              });
+        },
+        sums_bytes(layout, 4));
+  });
+}
+
+std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(input_shape(graph, node));
+  const LaneTable table = lane_table(layout);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
+          const float* dsums = input<float>(arguments, 2);
+          const std::int64_t size = layout.samples * layout.wide;
+          float* factors = place<float>(arguments, 0);
+          for (int k = 0; k < 3; ++k) {
+            const int column = k == 0 ? 0 : k + 1;  // the column of sum t depends on no logit
+            expand(factors + k * size, layout, [&](std::int64_t n, std::int64_t c) {
+              return dsums[4 * (n * layout.channels + c) + column];
+            });
+          }
+          for_each_chunk(
+              layout, SumsGradient<T>{input<T>(arguments, 0), output<T>(arguments), targets, layout.channels,
+                                      factors, factors + size, factors + 2 * size});
+        },
+        3 * expanded_bytes(layout));
+  });
+}
+
+}  // namespace voxswap::onednn

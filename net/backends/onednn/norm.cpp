@@ -1,0 +1,108 @@
+// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient through all of them in
+// another.
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/norm_parameters.h"
+#include "net/backends/onednn/passes.h"
+
+namespace voxswap::onednn {
+
+namespace {
+
+template <class T, bool has_residual>
+struct Forward {
+  const T *x, *residual;
+  T* y;
+  NormArrays norm;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    const V slope = all_lanes<V>(norm.slope);
+    for (std::int64_t row = 0; row < at.rows; ++row) {
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        const std::int64_t i = at.offset + row * at.wide + c, p = at.parameters + c;
+        const V z =
+            (load<V>(x + i) - load<V>(norm.mean + p)) * load<V>(norm.factor + p) + load<V>(norm.beta + p);
+        V result = (z > 0.0f ? z : z * slope) * load<V>(norm.scale + p);
+        if constexpr (has_residual) result += load<V>(residual + i);
+        store(y + i, result);
+      }
+    }
+  }
+};
+
+// dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation)
+template <class T>
+struct Gradient {
+  const T *x, *dy;
+  T* dx;
+  NormArrays norm;
+  const float *mean_dz, *slope_of_x;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    const V slope = all_lanes<V>(norm.slope), one = all_lanes<V>(1.0f);
+    for (std::int64_t row = 0; row < at.rows; ++row) {
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        const std::int64_t i = at.offset + row * at.wide + c, p = at.parameters + c;
+        const V difference = load<V>(x + i) - load<V>(norm.mean + p);
+        const V factor = load<V>(norm.factor + p);
+        const V z = difference * factor + load<V>(norm.beta + p);
+        const V dz = load<V>(dy + i) * load<V>(norm.scale + p) * (z > 0.0f ? one : slope);
+        store(dx + i, V(factor * (dz - load<V>(mean_dz + p) - difference * load<V>(slope_of_x + p))));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(input_shape(graph, node));
+  const bool has_residual = node.attributes.flag("has_residual");
+  WorkspacePlan plan;
+  const NormPlaces places(layout, node, 4, plan);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const NormArrays norm = places.fill(arguments);
+          const T* x = input<T>(arguments, 0);
+          T* y = output<T>(arguments);
+          if (has_residual) {
+            const T* residual = input<T>(arguments, arguments.inputs.size() - 1);
+            for_each_chunk(layout, Forward<T, true>{x, residual, y, norm});
+          } else {
+            for_each_chunk(layout, Forward<T, false>{x, nullptr, y, norm});
+          }
+        },
+        plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(input_shape(graph, node));
+  WorkspacePlan plan;
+  const NormPlaces places(layout, node, 6, plan);
+  const std::int64_t first = plan.book(expanded_bytes(layout)), second = plan.book(expanded_bytes(layout));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const NormArrays norm = places.fill(arguments);
+          const float *statistics = input<float>(arguments, 1), *sums = input<float>(arguments, 5);
+          const double voxels = static_cast<double>(layout.voxels);
+          float *mean_dz = place<float>(arguments, first), *slope_of_x = place<float>(arguments, second);
+          expand(mean_dz, layout, [&](std::int64_t n, std::int64_t c) {
+            return static_cast<double>(sums[2 * (n * layout.channels + c)]) / voxels;
+          });
+          expand(slope_of_x, layout, [&](std::int64_t n, std::int64_t c) {
+            const std::int64_t i = 2 * (n * layout.channels + c) + 1;
+            return static_cast<double>(sums[i]) * static_cast<double>(statistics[i]) / voxels;
+          });
+          for_each_chunk(layout, Gradient<T>{input<T>(arguments, 0), input<T>(arguments, 4),
+                                             output<T>(arguments), norm, mean_dz, slope_of_x});
+        },
+        plan.bytes());
+  });
+}
+
+}  // namespace voxswap::onednn

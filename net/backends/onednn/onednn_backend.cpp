@@ -1,0 +1,49 @@
+// The backend: kernels from the table, memory and streams of the CPU.
+#include "net/backends/onednn/onednn_backend.h"
+
+#include <omp.h>
+
+#include "base/error.h"
+#include "net/backends/cpu/host_device.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/library.h"
+#include "net/operation.h"
+
+namespace voxswap {
+
+namespace {
+
+class OnednnBackend final : public Backend {
+ public:
+  std::string name() const override { return "onednn"; }
+  std::string description() const override {
+    return format("oneDNN {}, {}, {} threads", onednn::library_version(), onednn::instruction_set_name(),
+                  omp_get_max_threads());
+  }
+  bool supports(ElementType type) const override {
+    return type == ElementType::f32 || (type == ElementType::bf16 && onednn::computes_bf16());
+  }
+  ElementType fastest_type() const override {
+    return onednn::has_native_bf16() ? ElementType::bf16 : ElementType::f32;
+  }
+  std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
+    const onednn::Maker maker = onednn::find_maker(node.operation->name);
+    if (maker == nullptr) {
+      fail(Exit::failed, "the onednn backend cannot run operation '{}' (node {})", node.operation->name,
+           node.name);
+    }
+    return maker(graph, node);
+  }
+  std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return allocate_host(bytes); }
+  std::unique_ptr<Stream> make_stream() override { return make_host_stream(); }
+  std::unique_ptr<Event> make_event() override { return make_host_event(); }
+  std::int64_t free_bytes() const override { return free_host_bytes(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_onednn_backend() {
+  return std::make_unique<OnednnBackend>();
+}
+
+}  // namespace voxswap

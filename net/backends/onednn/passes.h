@@ -1,0 +1,167 @@
+// Single passes over N,D,H,W,C memory: how a tensor is cut into chunks, and the threads that walk over them.
+//
+// Chunks depend on the shape alone. Sums are taken per chunk and added up in the chunks' order, in double, so
+// they are the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "net/backend.h"
+#include "net/backends/onednn/lanes.h"
+
+namespace voxswap::onednn {
+
+// A kernel made of a function of KernelArguments.
+template <class Function>
+class FunctionKernel final : public Kernel {
+ public:
+  FunctionKernel(Function function, std::int64_t workspace, std::string implementation)
+      : function_(std::move(function)), workspace_(workspace), implementation_(std::move(implementation)) {}
+  std::int64_t workspace_bytes() const override { return workspace_; }
+  std::string implementation() const override { return implementation_; }
+  void run(const KernelArguments& arguments) override { function_(arguments); }
+
+ private:
+  Function function_;
+  std::int64_t workspace_;
+  std::string implementation_;
+};
+
+std::string pass_name();  // "pass:avx512" and the like
+
+template <class Function>
+std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0) {
+  return std::make_unique<FunctionKernel<Function>>(std::move(function), workspace, pass_name());
+}
+
+template <class T>
+const T* input(const KernelArguments& arguments, std::size_t index) {
+  return static_cast<const T*>(arguments.inputs[index]);
+}
+template <class T>
+T* output(const KernelArguments& arguments, std::size_t index = 0) {
+  return static_cast<T*>(arguments.outputs[index]);
+}
+
+// Places booked in a kernel's workspace, 64-byte aligned.
+class WorkspacePlan {
+ public:
+  std::int64_t book(std::int64_t bytes) {  // returns the offset
+    const std::int64_t offset = bytes_;
+    bytes_ += (bytes + 63) / 64 * 64;
+    return offset;
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+template <class T>
+T* place(const KernelArguments& arguments, std::int64_t offset) {
+  return reinterpret_cast<T*>(static_cast<std::byte*>(arguments.workspace) + offset);
+}
+
+// Calls task(begin, end) for [0, count) in pieces of `grain`, on all threads.
+template <class Task>
+void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
+  const std::int64_t pieces = (count + grain - 1) / grain;
+#pragma omp parallel for schedule(static) if (pieces > 1)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    run_task(task, piece * grain, std::min(count, (piece + 1) * grain));
+  }
+}
+
+// A tensor as rows whose length is a multiple of 16, whatever its channels: `group` voxels make a row, in
+// which channel c stands at c, c + C, c + 2C, …
+struct RowLayout {
+  std::int64_t samples = 1, voxels = 0, channels = 1;
+  std::int64_t group = 1, wide = 16;    // wide = group * channels
+  std::int64_t chunk = 16, chunks = 1;  // voxels of a chunk; chunks of a sample
+  std::int64_t elements() const { return samples * voxels * channels; }
+};
+RowLayout row_layout(const Shape& shape);      // of N,D,H,W,C
+RowLayout flat_layout(std::int64_t elements);  // where channels do not matter
+
+// A stretch of one sample: rows * wide elements from `offset` on.
+struct Rows {
+  std::int64_t sample, offset, rows, wide;
+  std::int64_t voxel;       // of the first element, counted over all samples
+  std::int64_t parameters;  // where this sample's parameters start in expanded arrays
+  double* sums;             // of this chunk: kind k of lane l is at [k * stride + l]
+  std::int64_t stride;
+};
+
+// Repeats the parameter of every channel along the lanes: to[sample * wide + lane] = value(sample, channel).
+template <class Value>
+void expand(float* to, const RowLayout& layout, Value value) {
+  for (std::int64_t sample = 0; sample < layout.samples; ++sample) {
+    for (std::int64_t lane = 0; lane < layout.wide; ++lane) {
+      *to++ = static_cast<float>(value(sample, lane % layout.channels));
+    }
+  }
+}
+inline std::int64_t expanded_bytes(const RowLayout& layout) {
+  return layout.samples * layout.wide * static_cast<std::int64_t>(sizeof(float));
+}
+
+// Runs body.rows<Floats> and, for the last few voxels, body.rows<float> on every chunk of [begin, end).
+template <class Body>
+struct ChunkTask {
+  const RowLayout& layout;
+  const Body& body;
+  double* sums;  // [samples, chunks, kinds, wide]
+  std::int64_t kinds;
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t index = begin; index < end; ++index) {
+      const std::int64_t sample = index / layout.chunks, first = index % layout.chunks * layout.chunk;
+      const std::int64_t voxels = first + layout.chunk < layout.voxels ? layout.chunk : layout.voxels - first;
+      const std::int64_t rows = voxels / layout.group, rest = voxels % layout.group;
+      const std::int64_t voxel = sample * layout.voxels + first;
+      double* own = sums + index * kinds * layout.wide;
+      for (std::int64_t i = 0; i < kinds * layout.wide; ++i) own[i] = 0;
+      body.template rows<Floats>(Rows{sample, voxel * layout.channels, rows, layout.wide, voxel,
+                                      sample * layout.wide, own, layout.wide});
+      if (rest == 0) continue;
+      const std::int64_t at = voxel + rows * layout.group;
+      body.template rows<float>(Rows{sample, at * layout.channels, rest, layout.channels, at,
+                                     sample * layout.wide, own, layout.wide});
+    }
+  }
+};
+
+template <class Body>
+void for_each_chunk(const RowLayout& layout, const Body& body) {
+  parallel(layout.samples * layout.chunks, 1, ChunkTask<Body>{layout, body, nullptr, 0});
+}
+
+// The same for bodies that sum: `kinds` sums per sample and channel, handed to take(sample, channel, sums).
+inline std::int64_t sums_bytes(const RowLayout& layout, std::int64_t kinds) {
+  return layout.samples * layout.chunks * kinds * layout.wide * static_cast<std::int64_t>(sizeof(double));
+}
+// Adds lanes and chunks up; the sums of a sample then start at its first chunk's.
+void combine_sums(const RowLayout& layout, std::int64_t kinds, double* sums);
+
+template <std::int64_t kinds, class Body, class Take>
+void sum_over_voxels(const RowLayout& layout, const Body& body, double* sums, Take take) {
+  parallel(layout.samples * layout.chunks, 1, ChunkTask<Body>{layout, body, sums, kinds});
+  combine_sums(layout, kinds, sums);
+  for (std::int64_t sample = 0; sample < layout.samples; ++sample) {
+    for (std::int64_t channel = 0; channel < layout.channels; ++channel) {
+      double found[kinds];
+      for (std::int64_t k = 0; k < kinds; ++k) {
+        found[k] = sums[(sample * layout.chunks * kinds + k) * layout.wide + channel];
+      }
+      take(sample, channel, found);
+    }
+  }
+}
+
+// Float sums run over this many rows before they are added to the doubles.
+constexpr std::int64_t summed_rows = 64;
+
+}  // namespace voxswap::onednn
