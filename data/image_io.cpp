@@ -1,4 +1,4 @@
-// ITK's image readers and writers, used without its templates: the raw buffer is converted here, once, for
+// Reading. ITK's image readers are used without its templates: the raw buffer is converted here, once, for
 // every element type. Everything ITK has to say becomes one message of ours.
 #include "data/image_io.h"
 
@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iostream>
 #include <limits>
+#include <mutex>
 #include <new>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "data/completeness.h"
+#include "data/formats.h"
+#include "data/nifti_voxels.h"
 
 namespace voxswap {
 
@@ -22,36 +24,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const readable_formats = ".nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .hdr and .img";
-const char* const writable_formats = ".nii.gz, .nii, .nrrd and .mha";
-
-bool has_extension(const fs::path& path, std::initializer_list<std::string_view> extensions) {
-  const std::string name = lower(path.filename().string());
-  return std::any_of(extensions.begin(), extensions.end(),
-                     [&](auto extension) { return ends_with(name, extension); });
-}
+const char* const readable_formats = ".nii, .nii.gz, .nrrd, .nhdr, .mha and .mhd";
 
 // The format is told by the name; null when it is none of ours. Explicit, because ITK's factories register
 // themselves behind a library's back.
 itk::ImageIOBase::Pointer io_for(const fs::path& path) {
   // Warnings of ITK go to stderr without a file name; what matters is checked here.
-  itk::Object::GlobalWarningDisplayOff();
+  static const bool warnings_off = (itk::Object::GlobalWarningDisplayOff(), true);
+  static_cast<void>(warnings_off);
   itk::ImageIOBase::Pointer io;
-  if (has_extension(path, {".nii", ".nii.gz", ".hdr", ".img", ".img.gz"})) io = itk::NiftiImageIO::New();
+  if (is_nifti(path)) io = itk::NiftiImageIO::New();
   if (has_extension(path, {".nrrd", ".nhdr"})) io = itk::NrrdImageIO::New();
   if (has_extension(path, {".mha", ".mhd"})) io = itk::MetaImageIO::New();
   return io;
-}
-
-// What an exception of ITK says, without its decoration ("ITK ERROR: NiftiImageIO(0x55…): …") and in one
-// line.
-std::string plain(const itk::ExceptionObject& error) {
-  std::string text = error.GetDescription();
-  if (const auto at = text.find("): "); text.starts_with("ITK ERROR") && at != std::string::npos) {
-    text = text.substr(at + 3);
-  }
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return trim(text);
 }
 
 [[noreturn]] void fail_unreadable(const fs::path& path, const std::string& why) {
@@ -65,7 +50,7 @@ auto reading(const fs::path& path, Step step) {
   try {
     return step();
   } catch (const itk::ExceptionObject& error) {
-    fail_unreadable(path, plain(error));
+    fail_unreadable(path, plain_message(error.GetDescription()));
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -75,6 +60,29 @@ auto reading(const fs::path& path, Step step) {
   }
 }
 
+// The MetaImage library tells its troubles to std::cerr; ours go elsewhere, and say more.
+class SilentMetaIO {
+ public:
+  explicit SilentMetaIO(const fs::path& path) {
+    if (!has_extension(path, {".mha", ".mhd"})) return;
+    lock_ = std::unique_lock(one_at_a_time());
+    before_ = std::cerr.rdbuf(nullptr);
+  }
+  ~SilentMetaIO() {
+    if (lock_.owns_lock()) std::cerr.rdbuf(before_);  // clears the failed state as well
+  }
+  SilentMetaIO(const SilentMetaIO&) = delete;
+  SilentMetaIO& operator=(const SilentMetaIO&) = delete;
+
+ private:
+  static std::mutex& one_at_a_time() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  std::unique_lock<std::mutex> lock_;
+  std::streambuf* before_ = nullptr;
+};
+
 itk::ImageIOBase::Pointer open_header(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
@@ -82,7 +90,12 @@ itk::ImageIOBase::Pointer open_header(const fs::path& path) {
     fail(Exit::bad_data, "{}: is a directory, not an image", path.string());
   itk::ImageIOBase::Pointer io = io_for(path);
   if (!io) fail(Exit::bad_data, "{}: unknown image format; known are {}", path.string(), readable_formats);
+  if (is_nifti(path)) {
+    const std::string trouble = nifti_trouble(path);
+    if (!trouble.empty()) fail(Exit::bad_data, "{}: {}", path.string(), trouble);
+  }
   io->SetFileName(path.string());
+  const SilentMetaIO silent(path);
   reading(path, [&] {
     io->ReadImageInformation();
     return 0;
@@ -124,9 +137,7 @@ int volumes_of(const itk::ImageIOBase& io) {
 }
 
 std::vector<char> read_buffer(const fs::path& path, itk::ImageIOBase& io) {
-  if (const std::string trouble = incomplete(path); !trouble.empty()) {
-    fail(Exit::bad_data, "{}: {}. Fetch or copy the file again", path.string(), trouble);
-  }
+  const SilentMetaIO silent(path);
   return reading(path, [&] {
     const unsigned dimensions = io.GetNumberOfDimensions();
     itk::ImageIORegion region(dimensions);
@@ -200,17 +211,34 @@ int count_volumes(const fs::path& path) {
   return volumes_of(*open_header(path));
 }
 
-std::vector<Image> read_images(const fs::path& path) {
-  const itk::ImageIOBase::Pointer io = open_header(path);
+namespace {
+
+// The volumes `first` to `last` (not included) of a file.
+std::vector<Image> read_volumes(const fs::path& path, const itk::ImageIOBase::Pointer& io, int first,
+                                int last) {
+  std::vector<Image> images(static_cast<std::size_t>(last - first));
   const Geometry geometry = geometry_of(path, *io);
-  const std::vector<char> buffer = read_buffer(path, *io);
-  std::vector<Image> images(static_cast<std::size_t>(volumes_of(*io)));
-  for (std::size_t volume = 0; volume < images.size(); ++volume) {
-    images[volume].geometry = geometry;
-    images[volume].voxels.resize(static_cast<std::size_t>(geometry.count()));
-    convert(path, *io, buffer, static_cast<int>(volume), images[volume].voxels);
+  const bool nifti = is_nifti(path);
+  const NiftiFile file = nifti ? load_nifti(path) : NiftiFile{};
+  const std::vector<char> buffer = nifti ? std::vector<char>{} : read_buffer(path, *io);
+  for (int volume = first; volume < last; ++volume) {
+    Image& image = images[static_cast<std::size_t>(volume - first)];
+    image.geometry = geometry;
+    if (nifti) {
+      image.voxels = nifti_volume(file, static_cast<std::size_t>(volume));
+    } else {
+      image.voxels.resize(static_cast<std::size_t>(geometry.count()));
+      convert(path, *io, buffer, volume, image.voxels);
+    }
   }
   return images;
+}
+
+}  // namespace
+
+std::vector<Image> read_images(const fs::path& path) {
+  const itk::ImageIOBase::Pointer io = open_header(path);
+  return read_volumes(path, io, 0, volumes_of(*io));
 }
 
 Image read_image(const fs::path& path, int component) {
@@ -223,12 +251,8 @@ Image read_image(const fs::path& path, int component) {
     fail(Exit::bad_data, "{}: holds {} volumes, but number {} (counted from 0) was asked for", path.string(),
          volumes, component);
   }
-  Image image;
-  image.geometry = geometry_of(path, *io);
-  const std::vector<char> buffer = read_buffer(path, *io);
-  image.voxels.resize(static_cast<std::size_t>(image.geometry.count()));
-  convert(path, *io, buffer, std::max(component, 0), image.voxels);
-  return image;
+  const int volume = std::max(component, 0);
+  return std::move(read_volumes(path, io, volume, volume + 1).front());
 }
 
 LabelMap read_label_map(const fs::path& path) {
@@ -246,85 +270,6 @@ LabelMap read_label_map(const fs::path& path) {
     labels.voxels[i] = static_cast<std::int16_t>(whole);
   }
   return labels;
-}
-
-namespace {
-
-// Writes voxels of one element type; `volumes` > 0 makes it 4D.
-void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
-                  std::size_t element_bytes, const void* voxels, std::size_t volumes) {
-  if (!has_extension(path, {".nii.gz", ".nii", ".nrrd", ".mha"})) {
-    fail(Exit::usage, "{}: cannot write this format; name it with one of {}", path.string(),
-         writable_formats);
-  }
-  const unsigned dimensions = volumes > 0 ? 4 : 3;
-  const itk::ImageIOBase::Pointer io = io_for(path);
-  io->SetNumberOfDimensions(dimensions);
-  io->SetComponentType(type);
-  io->SetPixelType(itk::IOPixelEnum::SCALAR);
-  io->SetNumberOfComponents(1);
-  io->SetUseCompression(!has_extension(path, {".nii"}));
-  itk::ImageIORegion region(dimensions);
-  for (unsigned axis = 0; axis < dimensions; ++axis) {
-    std::vector<double> direction(dimensions, 0.0);
-    for (unsigned row = 0; row < dimensions; ++row) {
-      direction[row] = axis < 3 && row < 3 ? geometry.direction[row * 3 + axis] : (row == axis ? 1.0 : 0.0);
-    }
-    const auto extent = axis < 3 ? static_cast<std::size_t>(geometry.size[axis]) : volumes;
-    io->SetDimensions(axis, extent);
-    region.SetSize(axis, extent);
-    io->SetSpacing(axis, axis < 3 ? geometry.spacing[axis] : 1.0);
-    io->SetOrigin(axis, axis < 3 ? geometry.origin[axis] : 0.0);
-    io->SetDirection(axis, direction);
-  }
-  io->SetIORegion(region);
-  const std::size_t bytes =
-      static_cast<std::size_t>(geometry.count()) * std::max<std::size_t>(volumes, 1) * element_bytes;
-  write_through(path, [&](const fs::path& temporary) {
-    try {
-      io->SetFileName(temporary.string());
-      io->WriteImageInformation();
-      io->Write(voxels);
-    } catch (const itk::ExceptionObject& error) {
-      fail(Exit::failed, "{}: cannot be written: {}. Does the folder exist, may it be written to?",
-           path.string(), plain(error));
-    }
-    std::error_code missing;
-    const auto written = fs::file_size(temporary, missing);
-    // A full disk is no error to these libraries, so what was written is looked at.
-    if (missing)
-      fail(Exit::failed, "{}: cannot be written: is the folder there and writable?", path.string());
-    if (!incomplete(temporary).empty() || (!io->GetUseCompression() && written < bytes)) {
-      fail(Exit::does_not_fit, "{}: only a part could be written: the disk seems to be full. Free some space",
-           path.string());
-    }
-  });
-}
-
-}  // namespace
-
-void write_image(const fs::path& path, const Image& image) {
-  write_voxels(path, image.geometry, itk::IOComponentEnum::FLOAT, sizeof(float), image.voxels.data(), 0);
-}
-
-void write_label_map(const fs::path& path, const LabelMap& labels) {
-  const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
-  if (low != labels.voxels.end() && (*low < 0 || *high > 255)) {
-    write_voxels(path, labels.geometry, itk::IOComponentEnum::SHORT, sizeof(std::int16_t),
-                 labels.voxels.data(), 0);
-    return;
-  }
-  const std::vector<std::uint8_t> bytes(labels.voxels.begin(), labels.voxels.end());
-  write_voxels(path, labels.geometry, itk::IOComponentEnum::UCHAR, 1, bytes.data(), 0);
-}
-
-void write_images_4d(const fs::path& path, const std::vector<Image>& images) {
-  if (images.empty()) fail(Exit::failed, "{}: no images to write", path.string());
-  std::vector<float> voxels;
-  voxels.reserve(images.size() * images.front().voxels.size());
-  for (const Image& image : images) voxels.insert(voxels.end(), image.voxels.begin(), image.voxels.end());
-  write_voxels(path, images.front().geometry, itk::IOComponentEnum::FLOAT, sizeof(float), voxels.data(),
-               images.size());
 }
 
 }  // namespace voxswap

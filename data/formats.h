@@ -1,0 +1,18 @@
+// File names and messages of image formats: what reading and writing share.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace voxswap {
+
+bool has_extension(const std::filesystem::path& path, std::initializer_list<std::string_view> extensions);
+bool is_nifti(const std::filesystem::path& path);
+
+// What an exception of ITK says, without its decoration ("ITK ERROR: NiftiImageIO(0x55…): …") and in one
+// line.
+std::string plain_message(std::string text);
+
+}  // namespace voxswap
