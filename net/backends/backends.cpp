@@ -15,7 +15,7 @@ struct Row {
   std::unique_ptr<Backend> (*make)();
 };
 
-constexpr std::array table = {
+constexpr std::array backend_table = {
     Row{"reference", make_reference_backend},
     Row{"onednn", make_onednn_backend},
 };
@@ -24,12 +24,12 @@ constexpr std::array table = {
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
-  for (const Row& row : table) names.emplace_back(row.name);
+  for (const Row& row : backend_table) names.emplace_back(row.name);
   return names;
 }
 
 std::unique_ptr<Backend> make_backend(const std::string& name) {
-  for (const Row& row : table) {
+  for (const Row& row : backend_table) {
     if (row.name == name) return row.make();
   }
   const std::string near = nearest(name, backend_names());
