@@ -1,4 +1,5 @@
-// Comma-separated tables as RFC 4180 defines them, with a header line; lines end in \n on writing, \r\n is read too.
+// Comma-separated tables as RFC 4180 defines them, with a header line; lines end in \n on writing, \r\n is
+// read too.
 #pragma once
 
 #include <filesystem>

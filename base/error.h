@@ -1,6 +1,7 @@
 // The one way errors travel: thrown where the fact is known, caught once in main().
 //
-// A message says what was expected, what was found, where, and what to do. Programmer faults are asserts instead.
+// A message says what was expected, what was found, where, and what to do. Programmer faults are asserts
+// instead.
 #pragma once
 
 #include <stdexcept>

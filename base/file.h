@@ -1,4 +1,5 @@
-// Files that are written whole and renamed into place: a killed run leaves the last complete version, never half of one.
+// Files that are written whole and renamed into place: a killed run leaves the last complete version, never
+// half of one.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +11,23 @@
 
 namespace voxswap {
 
-// Writes to a temporary neighbour, syncs it and renames it over `path`. Throws Exit::does_not_fit when the disk is
-// full, Exit::failed on any other trouble; the old file then stays and the temporary one is removed.
+// Writes to a temporary neighbour, syncs it and renames it over `path`. Throws Exit::does_not_fit when the
+// disk is full, Exit::failed on any other trouble; the old file then stays and the temporary one is removed.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 // The same for content made in pieces: `produce` is handed a function that appends bytes.
 using Append = std::function<void(const void* bytes, std::size_t size)>;
 void write_file(const std::filesystem::path& path, const std::function<void(const Append&)>& produce);
 
-// For libraries that insist on writing a path themselves: `produce` gets the temporary path (same extension as
-// `path`), which is renamed into place when it returns and removed when it throws.
+// For libraries that insist on writing a path themselves: `produce` gets the temporary path (same extension
+// as `path`), which is renamed into place when it returns and removed when it throws.
 void write_through(const std::filesystem::path& path,
                    const std::function<void(const std::filesystem::path& temporary)>& produce);
 
 std::string read_file(const std::filesystem::path& path);  // throws Exit::bad_data when it cannot be read
 
-// Makes the directory and checks that a file can be written there; throws Exit::failed with the reason otherwise.
+// Makes the directory and checks that a file can be written there; throws Exit::failed with the reason
+// otherwise.
 void make_writable_directory(const std::filesystem::path& directory);
 
 // 128-bit XXH3 as 32 hexadecimal digits: keys of caches, not a protection against anybody.
@@ -36,7 +38,7 @@ class Hasher {
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
   Hasher& add(const void* bytes, std::size_t size);
-  Hasher& add(std::string_view text);           // length first, so that ("ab","c") differs from ("a","bc")
+  Hasher& add(std::string_view text);  // length first, so that ("ab","c") differs from ("a","bc")
   Hasher& add_file(const std::filesystem::path& path);  // its bytes
   std::string digest() const;
 

@@ -15,7 +15,8 @@ void write(Level level, const std::string& message);
 
 template <class... Arguments>
 void debug(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
-  if (level() <= Level::debug) write(Level::debug, fmt::format(pattern, std::forward<Arguments>(arguments)...));
+  if (level() <= Level::debug)
+    write(Level::debug, fmt::format(pattern, std::forward<Arguments>(arguments)...));
 }
 template <class... Arguments>
 void info(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {

@@ -1,7 +1,8 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011).
 //
-// A draw is a pure function of (key, counter), so it can be repeated in any order, by any thread, on any device:
-// a recomputed dropout draws the same mask, and a resumed run continues the same stream.
+// A draw is a pure function of (key, counter), so it can be repeated in any order, by any thread, on any
+// device: a recomputed dropout draws the same mask, and a resumed run continues the same stream.
 #pragma once
 
 #include <array>
@@ -20,10 +21,12 @@ class Philox {
 
   // Four random words at position `index` of the stream.
   constexpr Block block(std::uint32_t index) const {
-    Block counter = {index, substream_, static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)};
+    Block counter = {index, substream_, static_cast<std::uint32_t>(stream_),
+                     static_cast<std::uint32_t>(stream_ >> 32)};
     std::uint32_t key0 = static_cast<std::uint32_t>(seed_), key1 = static_cast<std::uint32_t>(seed_ >> 32);
     for (int round = 0; round < 10; ++round) {
-      const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];
+      const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0],
+                          b = std::uint64_t{0xCD9E8D57} * counter[2];
       counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(b),
                  static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(a)};
       key0 += 0x9E3779B9;

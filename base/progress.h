@@ -1,4 +1,5 @@
-// A progress bar with rate and time left on a terminal, plain lines at sensible intervals elsewhere, nothing with --quiet.
+// A progress bar with rate and time left on a terminal, plain lines at sensible intervals elsewhere, nothing
+// with --quiet.
 #pragma once
 
 #include <chrono>

@@ -17,10 +17,12 @@ std::string lower(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 bool ends_with(std::string_view text, std::string_view suffix);
 
-// The candidate with the smallest edit distance to `word`; empty when none is near enough to be a likely slip.
+// The candidate with the smallest edit distance to `word`; empty when none is near enough to be a likely
+// slip.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// A table for a terminal: columns padded to their widest cell, numbers right-aligned, first row is the header.
+// A table for a terminal: columns padded to their widest cell, numbers right-aligned, first row is the
+// header.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // The shortest decimal text that reads back as the same number; "nan", "inf", "-inf" otherwise.

@@ -1,4 +1,5 @@
-// Sizes (16GiB), rates (12GB/s) and durations, to and from text. Bytes are int64, rates bytes per second, times seconds.
+// Sizes (16GiB), rates (12GB/s) and durations, to and from text. Bytes are int64, rates bytes per second,
+// times seconds.
 #pragma once
 
 #include <cstdint>
