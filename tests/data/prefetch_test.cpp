@@ -1,0 +1,85 @@
+#include "data/prefetch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+namespace voxswap {
+namespace {
+
+Sample numbered(std::size_t i) {
+  Sample sample;
+  sample.case_index = i;
+  sample.image.assign(16, static_cast<float>(i));
+  return sample;
+}
+
+TEST(Prefetching, HandsTheSamplesOnInOrder) {
+  Prefetcher prefetcher(50, numbered, 3);
+  for (std::size_t i = 0; i < 50; ++i) {
+    const Sample sample = prefetcher.next();
+    EXPECT_EQ(sample.case_index, i);
+    EXPECT_EQ(sample.image.back(), static_cast<float>(i));
+  }
+  EXPECT_GE(prefetcher.waited_seconds(), 0);
+}
+
+TEST(Prefetching, StaysAtMostDepthSamplesAhead) {
+  std::atomic<std::size_t> taken = 0, furthest = 0;
+  {
+    Prefetcher prefetcher(
+        30,
+        [&](std::size_t i) {
+          furthest = std::max(furthest.load(), i - std::min(i, taken.load()));
+          return numbered(i);
+        },
+        2);
+    for (int i = 0; i < 30; ++i) {
+      ++taken;
+      prefetcher.next();
+      if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  EXPECT_LE(furthest, 2U);
+}
+
+TEST(Prefetching, ThrowsInNextWhatTheProducerThrewAfterWhatWasReady) {
+  Prefetcher prefetcher(10, [](std::size_t i) -> Sample {
+    if (i == 2) throw std::runtime_error("case 2 is broken");
+    return numbered(i);
+  });
+  EXPECT_EQ(prefetcher.next().case_index, 0U);
+  EXPECT_EQ(prefetcher.next().case_index, 1U);
+  for (int again = 0; again < 2; ++again) {
+    try {
+      prefetcher.next();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "case 2 is broken");
+    }
+  }
+}
+
+TEST(Prefetching, StopsWhenItIsDestroyedEarly) {
+  std::atomic<int> produced = 0;
+  for (int taken = 0; taken < 4; ++taken) {
+    produced = 0;
+    {
+      Prefetcher prefetcher(
+          1000000,
+          [&](std::size_t i) {
+            ++produced;
+            return numbered(i);
+          },
+          2);
+      for (int i = 0; i < taken; ++i) prefetcher.next();
+    }
+    EXPECT_LE(produced, taken + 3);
+  }
+  { Prefetcher nothing(0, numbered); }
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,141 @@
+#include <itkImage.h>
+#include <itkLinearInterpolateImageFunction.h>
+#include <itkNearestNeighborInterpolateImageFunction.h>
+#include <itkResampleImageFilter.h>
+
+#include "data/transforms.h"
+#include "tests/data/support.h"
+
+namespace voxswap {
+namespace {
+
+using namespace test;
+
+template <class T>
+typename itk::Image<T, 3>::Pointer to_itk(const Grid<T>& grid) {
+  using ItkImage = itk::Image<T, 3>;
+  const auto image = ItkImage::New();
+  typename ItkImage::SizeType size;
+  typename ItkImage::PointType origin;
+  typename ItkImage::SpacingType spacing;
+  typename ItkImage::DirectionType direction;
+  for (unsigned i = 0; i < 3; ++i) {
+    size[i] = static_cast<itk::SizeValueType>(grid.geometry.size[i]);
+    origin[i] = grid.geometry.origin[i];
+    spacing[i] = grid.geometry.spacing[i];
+    for (unsigned j = 0; j < 3; ++j) direction(i, j) = grid.geometry.direction[i * 3 + j];
+  }
+  image->SetRegions(size);
+  image->SetOrigin(origin);
+  image->SetSpacing(spacing);
+  image->SetDirection(direction);
+  image->Allocate();
+  std::copy(grid.voxels.begin(), grid.voxels.end(), image->GetBufferPointer());
+  return image;
+}
+
+// ITK's own resampling onto the grid `target`, voxel centre to voxel centre by their places in the world.
+template <class T, class Interpolator>
+std::vector<T> by_itk(const Grid<T>& grid, const Geometry& target) {
+  using ItkImage = itk::Image<T, 3>;
+  const auto filter = itk::ResampleImageFilter<ItkImage, ItkImage>::New();
+  filter->SetInput(to_itk(grid));
+  filter->SetInterpolator(Interpolator::New());
+  filter->SetReferenceImage(
+      to_itk(Grid<T>{target, std::vector<T>(static_cast<std::size_t>(target.count()))}));
+  filter->UseReferenceImageOn();
+  filter->SetDefaultPixelValue(99);  // would show if ITK took a voxel for outside
+  filter->Update();
+  const T* voxels = filter->GetOutput()->GetBufferPointer();
+  return std::vector<T>(voxels, voxels + target.count());
+}
+
+// Up, down, both at once, and not at all; even and odd ratios.
+const std::vector<Size3> targets{{32, 32, 32}, {9, 11, 7},   {48, 5, 33},
+                                 {19, 21, 17}, {38, 42, 34}, {1, 2, 3}};
+
+TEST(Resampling, AgreesWithItkCalledDirectly) {
+  const Image image = random_image(oblique_geometry({19, 21, 17}));
+  for (const Size3& size : targets) {
+    const Image ours = resample_linear(image, size);
+    const auto theirs =
+        by_itk<float, itk::LinearInterpolateImageFunction<itk::Image<float, 3>>>(image, ours.geometry);
+    ASSERT_EQ(ours.voxels.size(), theirs.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < theirs.size(); ++i)
+      worst = std::max(worst, std::fabs(double{ours.voxels[i]} - theirs[i]));
+    // Values lie in [1, 2): one unit in the last place of a float is 1.2e-7.
+    EXPECT_LE(worst, 2.4e-7) << size[0] << "x" << size[1] << "x" << size[2];
+  }
+}
+
+// Sizes whose ratios put no new centre exactly half way between two old ones: ITK goes through world
+// coordinates and rounds such ties by chance.
+TEST(NearestResampling, AgreesWithItkCalledDirectly) {
+  const LabelMap labels = random_labels(oblique_geometry({19, 21, 17}), {0, 1, 2, 4});
+  for (const Size3& size : {Size3{9, 11, 7}, Size3{57, 63, 51}, Size3{33, 5, 47}, Size3{38, 42, 34}}) {
+    const LabelMap ours = resample_nearest(labels, size);
+    const auto theirs =
+        by_itk<std::int16_t, itk::NearestNeighborInterpolateImageFunction<itk::Image<std::int16_t, 3>>>(
+            labels, ours.geometry);
+    EXPECT_EQ(ours.voxels, theirs) << size[0] << "x" << size[1] << "x" << size[2];
+  }
+}
+
+TEST(Resampling, ToTheSameSizeChangesNothing) {
+  const Image image = random_image(geometry({7, 8, 9}));
+  EXPECT_EQ(resample_linear(image, {7, 8, 9}).voxels, image.voxels);
+  EXPECT_EQ(resample_linear(image, {7, 8, 9}).geometry, image.geometry);
+}
+
+// src = (dst + 0.5) * 2 / 4 - 0.5 = -0.25, 0.25, 0.75, 1.25, and the ends are clamped.
+TEST(Resampling, AlignsVoxelCentresAndClampsTheEdge) {
+  const Image image{geometry({2, 1, 1}), {0, 8}};
+  EXPECT_EQ(resample_linear(image, {4, 1, 1}).voxels, (std::vector<float>{0, 2, 6, 8}));
+  const Geometry grid = resample_linear(image, {4, 1, 1}).geometry;
+  EXPECT_EQ(grid.spacing[0], 0.5);
+  EXPECT_EQ(grid.origin[0], -0.25);
+}
+
+TEST(ALabelMap, ResampledByWholeFactorsAndBackOverlaysExactly) {
+  const Geometry grid = oblique_geometry({12, 10, 9});
+  const LabelMap labels = random_labels(grid, {0, 1, 2, 4});
+  const Box whole{{0, 0, 0}, grid.size};
+  for (const std::int64_t factor : {1, 2, 3, 5}) {
+    const LabelMap finer = resample_nearest(labels, {12 * factor, 10 * factor, 9 * factor});
+    const LabelMap back = restore(finer, whole, grid);
+    EXPECT_EQ(back.voxels, labels.voxels);
+    EXPECT_EQ(back.geometry, grid);
+  }
+}
+
+TEST(ACroppedLabelMap, ReturnsToItsPlaceInTheWholeGrid) {
+  const Geometry grid = oblique_geometry({12, 10, 9});
+  const Box box{{2, 3, 1}, {6, 5, 7}};
+  LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()), 0)};
+  for (std::int64_t z = 1; z < 8; ++z) labels.at(2 + z % 6, 3 + z % 5, z) = 4;
+  for (const Size3& size : {Size3{6, 5, 7}, Size3{24, 20, 28}}) {
+    const LabelMap back = restore(resample_nearest(crop(labels, box), size), box, grid);
+    EXPECT_EQ(back.voxels, labels.voxels);
+    EXPECT_EQ(back.geometry, grid);
+  }
+}
+
+TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
+  const Geometry grid = oblique_geometry({12, 10, 9});
+  const Image image = random_image(grid);
+  const Box box{{2, 3, 1}, {6, 5, 7}};
+  const Image part = crop(image, box);
+  for (std::size_t row = 0; row < 3; ++row) {
+    double expected = grid.origin[row];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      expected += grid.direction[row * 3 + axis] * grid.spacing[axis] * static_cast<double>(box.start[axis]);
+    }
+    EXPECT_NEAR(part.geometry.origin[row], expected, 1e-12);
+  }
+  EXPECT_EQ(part.at(0, 0, 0), image.at(2, 3, 1));
+  EXPECT_EQ(part.at(5, 4, 6), image.at(7, 7, 7));
+}
+
+}  // namespace
+}  // namespace voxswap

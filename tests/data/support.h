@@ -1,0 +1,104 @@
+// What the tests of data/ share: a folder that goes away, small volumes with a pattern in them, and damage to
+// files.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/image_io.h"
+#include "data/volume.h"
+
+namespace voxswap::test {
+
+namespace fs = std::filesystem;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "voxswap-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+  // A path in the folder; the folders it needs are made.
+  fs::path operator/(const std::string& name) const {
+    fs::create_directories((path_ / name).parent_path());
+    return path_ / name;
+  }
+
+ private:
+  fs::path path_;
+};
+
+inline Geometry geometry(const Size3& size) {
+  Geometry result;
+  result.size = size;
+  return result;
+}
+
+// Random voxels between 1 and 2, the same for the same seed.
+inline Image random_image(const Geometry& grid, std::uint64_t seed = 1) {
+  Image image{grid, std::vector<float>(static_cast<std::size_t>(grid.count()))};
+  const Philox random(seed, 0);
+  for (std::size_t i = 0; i < image.voxels.size(); ++i) image.voxels[i] = 1 + random.uniform(i);
+  return image;
+}
+
+inline LabelMap random_labels(const Geometry& grid, const std::vector<int>& values, std::uint64_t seed = 2) {
+  LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()))};
+  const Philox random(seed, 0);
+  for (std::size_t i = 0; i < labels.voxels.size(); ++i) {
+    labels.voxels[i] = static_cast<std::int16_t>(values[random.word(i) % values.size()]);
+  }
+  return labels;
+}
+
+// Turned about an oblique axis (a Rodrigues rotation), one axis flipped: what scanners produce.
+inline Geometry oblique_geometry(const Size3& size) {
+  Geometry grid = geometry(size);
+  grid.spacing = {0.9, 1.2, 2.5};
+  grid.origin = {-80.5, 33.25, 12.125};
+  const double c = std::cos(0.4), s = std::sin(0.4), k = 1 / std::sqrt(3.0), t = (1 - c) / 3;
+  const double rotation[9] = {c + t,     t - s * k, t + s * k, t + s * k, c + t,
+                              t - s * k, t - s * k, t + s * k, c + t};
+  for (std::size_t i = 0; i < 9; ++i) grid.direction[i] = i % 3 == 1 ? -rotation[i] : rotation[i];
+  return grid;
+}
+
+inline void truncate_file(const fs::path& path, double part) {
+  fs::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(fs::file_size(path)) * part));
+}
+
+// Runs `action`, which must fail with `exit` in a message that holds every one of `parts`.
+inline void expect_failure(const std::function<void()>& action, Exit exit,
+                           const std::vector<std::string>& parts) {
+  try {
+    action();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), exit) << error.what();
+    for (const std::string& part : parts) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+          << "\"" << part << "\" in: " << error.what();
+    }
+  }
+}
+
+inline fs::path shared_data() {
+  return fs::path(VOXSWAP_SOURCE_DIR) / ".." / "shared" / "data";
+}
+
+}  // namespace voxswap::test
