@@ -13,9 +13,10 @@ struct NetworkOptions {
   std::string name = "isensee2017";  // isensee2017 | unet3d
   std::int64_t base_filters = 16;
   std::int64_t depth = 5;
-  double dropout = 0.3;
-  double slope = 0.3;           // of the leaky ReLU
+  double dropout = 0.3;         // isensee2017
+  double slope = 0.3;           // isensee2017: of the leaky ReLU
   std::string heads = "plain";  // isensee2017: plain | normalized (conv, norm, leaky ReLU: IBM's variant)
+  std::string upsampling = "transposed";  // unet3d: transposed (convolutions) | nearest
 };
 
 struct ForwardGraph {

@@ -1,0 +1,66 @@
+#include "net/networks/builder.h"
+
+#include <cassert>
+
+namespace voxswap {
+
+ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {
+  if (parameters_.empty())
+    for (ValueId id : graph.with_role(Role::parameter)) parameters_[graph.value(id).name] = id;
+  const auto [entry, added] = parameters_.try_emplace(name, none);
+  if (added) entry->second = graph.add_value(name, shape, full_type(), Role::parameter);
+  assert(graph.value(entry->second).shape == shape);
+  return entry->second;
+}
+
+ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int64_t outputs,
+                                    std::int64_t kernel, std::int64_t stride) {
+  const ValueId weight = parameter(name + ".weight", {outputs, channels(x), kernel, kernel, kernel});
+  const ValueId bias = parameter(name + ".bias", {outputs});
+  return graph.apply("conv3d", name, {x, weight, bias},
+                     {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(kernel / 2)}});
+}
+
+ValueId NetworkBuilder::transposed_convolution(const std::string& name, ValueId x, std::int64_t outputs) {
+  const ValueId weight = parameter(name + ".weight", {channels(x), outputs, 2, 2, 2});
+  const ValueId bias = parameter(name + ".bias", {outputs});
+  const Shape& small = graph.value(x).shape;
+  return graph.apply("conv3d_data_gradient", name, {x, weight, bias},
+                     {{"stride", 2},
+                      {"padding", 0},
+                      {"d", static_cast<double>(2 * small[1])},
+                      {"h", static_cast<double>(2 * small[2])},
+                      {"w", static_cast<double>(2 * small[3])}});
+}
+
+ValueId NetworkBuilder::norm_activation(const std::string& name, ValueId x, ValueId scale, ValueId residual) {
+  const ValueId gamma = parameter(name + ".norm.weight", {channels(x)});
+  const ValueId beta = parameter(name + ".norm.bias", {channels(x)});
+  const ValueId statistics =
+      graph.apply("instance_norm_statistics", name + ".norm", {x}, {{"epsilon", 1e-5}});
+  std::vector<ValueId> inputs = {x, statistics, gamma, beta};
+  if (scale != none) inputs.push_back(scale);
+  if (residual != none) inputs.push_back(residual);
+  return graph.apply("norm_activation", name, inputs,
+                     {{"slope", options.slope},
+                      {"has_scale", scale != none ? 1.0 : 0.0},
+                      {"has_residual", residual != none ? 1.0 : 0.0}});
+}
+
+ValueId NetworkBuilder::dropout_scale(const std::string& name, ValueId x) {
+  if (!training || options.dropout == 0) return none;
+  const Shape& shape = graph.value(x).shape;
+  return graph.apply("spatial_dropout_scale", name, {},
+                     {{"n", static_cast<double>(shape[0])},
+                      {"c", static_cast<double>(shape[4])},
+                      {"rate", options.dropout},
+                      {"key", static_cast<double>(dropouts_++)},
+                      {"type", static_cast<double>(full_type())}});
+}
+
+ValueId NetworkBuilder::full_precision(const std::string& name, ValueId x) {
+  if (activations == full_type()) return x;
+  return graph.apply("cast", name, {x}, {{"type", static_cast<double>(full_type())}});
+}
+
+}  // namespace voxswap

@@ -1,0 +1,70 @@
+// What the networks' files build with, and their table.
+//
+// A network is built twice: once to learn its parameters, and then into the graph proper, where the
+// parameters (and the optimiser's state, if any) come first. So persistent values have the same ids whatever
+// is built on them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "net/network.h"
+
+namespace voxswap {
+
+class NetworkBuilder {
+ public:
+  NetworkBuilder(Graph& into, const NetworkOptions& with, ElementType type, bool for_training)
+      : graph(into), options(with), activations(type), training(for_training) {}
+
+  // The parameter of that name, added to the graph when it is not there yet.
+  ValueId parameter(const std::string& name, const Shape& shape);
+
+  // Convolution with bias, "same" padding: parameters NAME.weight and NAME.bias.
+  ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, std::int64_t kernel,
+                      std::int64_t stride = 1);
+  // Transposed convolution with bias, kernel 2, stride 2: twice the sides.
+  ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels);
+
+  // Instance norm with parameters NAME.norm.weight and NAME.norm.bias, leaky ReLU, the optional factor per
+  // channel and the optional residual.
+  ValueId norm_activation(const std::string& name, ValueId x, ValueId scale = none, ValueId residual = none);
+  // Factors of spatial dropout for a volume like x; none where there is no dropout.
+  ValueId dropout_scale(const std::string& name, ValueId x);
+
+  ValueId full_precision(const std::string& name, ValueId x);  // x itself where it is so already
+  ValueId concat(const std::string& name, ValueId a, ValueId b) {
+    return graph.apply("concat", name, {a, b});
+  }
+  ValueId upsample(const std::string& name, ValueId x) { return graph.apply("upsample_nearest", name, {x}); }
+  std::int64_t channels(ValueId x) const { return graph.value(x).shape[-1]; }
+  ElementType full_type() const {
+    return activations == ElementType::f64 ? ElementType::f64 : ElementType::f32;
+  }
+
+  Graph& graph;
+  const NetworkOptions& options;
+  ElementType activations;
+  bool training;
+
+ private:
+  std::map<std::string, ValueId> parameters_;
+  std::int64_t dropouts_ = 0;
+};
+
+struct Network {
+  std::string name;
+  void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take
+  ValueId (*build)(NetworkBuilder& builder, ValueId input, std::int64_t outputs);  // returns the logits
+};
+const Network& isensee2017();
+const Network& unet3d();
+
+// build_network() with something to be done between the parameters and the rest.
+ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+                           ElementType activations, bool training,
+                           const std::function<void(Graph&)>& after_parameters);
+
+}  // namespace voxswap

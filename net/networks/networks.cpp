@@ -1,0 +1,127 @@
+// The table of networks, the checks that hold for all of them, and the first values of their parameters.
+#include <cassert>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "net/networks/builder.h"
+
+namespace voxswap {
+
+namespace {
+
+const std::vector<const Network*>& networks() {
+  static const std::vector<const Network*> table = {&isensee2017(), &unet3d()};
+  return table;
+}
+
+const Network& find_network(const std::string& name) {
+  for (const Network* network : networks())
+    if (network->name == name) return *network;
+  const std::string near = nearest(name, network_names());
+  fail(Exit::usage, "network.name: expected one of {}, found '{}'{}", join(network_names(), ", "), name,
+       near.empty() ? std::string() : format("; did you mean {}?", near));
+}
+
+void check_options(const NetworkOptions& options, std::int64_t outputs) {
+  if (options.base_filters < 1 || options.base_filters > 1024)
+    fail(Exit::usage, "network.base_filters: expected 1 to 1024, found {}", options.base_filters);
+  if (options.depth < 2 || options.depth > 8)
+    fail(Exit::usage, "network.depth: expected 2 to 8, found {}", options.depth);
+  if (!(options.dropout >= 0 && options.dropout < 1))
+    fail(Exit::usage, "network.dropout: expected at least 0 and below 1, found {}", number(options.dropout));
+  if (!(options.slope >= 0 && options.slope <= 1))
+    fail(Exit::usage, "network.slope: expected 0 to 1, found {}", number(options.slope));
+  if (outputs < 1 || outputs > 8)
+    fail(Exit::usage, "network: expected 1 to 8 output channels (labels), found {}", outputs);
+}
+
+void check_input(const NetworkOptions& options, const Shape& input) {
+  if (input.rank() != 5 || input.count() < 1)
+    fail(Exit::usage, "network input: expected N,D,H,W,C all at least 1, found {}", input.text());
+  const std::int64_t multiple = side_multiple(options);
+  Shape sides = {input[1], input[2], input[3]}, smaller = sides, larger = sides;
+  bool fits = true, has_smaller = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    smaller[axis] = sides[axis] / multiple * multiple;
+    larger[axis] = (sides[axis] + multiple - 1) / multiple * multiple;
+    fits = fits && smaller[axis] == sides[axis];
+    has_smaller = has_smaller && smaller[axis] > 0;
+  }
+  if (fits) return;
+  fail(Exit::usage,
+       "{} of depth {} takes volumes whose sides are multiples of {}, found {}; the nearest that fit: {}{}",
+       options.name, options.depth, multiple, sides.text(),
+       has_smaller ? smaller.text() + " and " : std::string(), larger.text());
+}
+
+// The parameters of a network, as values of an otherwise useless graph.
+std::vector<Value> parameters_of(const Network& network, const NetworkOptions& options, const Shape& input,
+                                 std::int64_t outputs, ElementType activations) {
+  Graph graph;
+  NetworkBuilder builder(graph, options, activations, /*training=*/false);
+  network.build(builder, graph.add_value("input", input, activations, Role::input), outputs);
+  std::vector<Value> result;
+  for (ValueId id : graph.with_role(Role::parameter)) result.push_back(graph.value(id));
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const Network* network : networks()) names.push_back(network->name);
+  return names;
+}
+
+std::int64_t side_multiple(const NetworkOptions& options) {
+  return std::int64_t{1} << (options.depth - 1);
+}
+
+ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+                           ElementType activations, bool training,
+                           const std::function<void(Graph&)>& after_parameters) {
+  const Network& network = find_network(options.name);
+  check_options(options, outputs);
+  network.check(options);
+  check_input(options, input);
+
+  ForwardGraph result;
+  for (const Value& value : parameters_of(network, options, input, outputs, activations))
+    result.parameters.push_back(result.graph.add_value(value.name, value.shape, value.type, value.role));
+  if (after_parameters) after_parameters(result.graph);
+  result.input = result.graph.add_value("input", input, activations, Role::input);
+  NetworkBuilder builder(result.graph, options, activations, training);
+  result.logits = network.build(builder, result.input, outputs);
+  return result;
+}
+
+ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+                           ElementType activations, bool training) {
+  return build_network(options, input, outputs, activations, training, nullptr);
+}
+
+std::int64_t parameter_count(const Graph& graph) {
+  std::int64_t count = 0;
+  for (ValueId id : graph.with_role(Role::parameter)) count += graph.value(id).shape.count();
+  return count;
+}
+
+// Weights: Glorot & Bengio 2010, uniform.
+std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::size_t position,
+                                 std::uint64_t seed) {
+  const Value& value = graph.value(parameter);
+  assert(value.role == Role::parameter);
+  const float constant = ends_with(value.name, "norm.weight") ? 1.0f : 0.0f;
+  std::vector<float> result(static_cast<std::size_t>(value.shape.count()), constant);
+  if (value.shape.rank() != 5) return result;
+  const std::int64_t kernel = value.shape[2] * value.shape[3] * value.shape[4];
+  const double fans = static_cast<double>((value.shape[0] + value.shape[1]) * kernel);
+  const double limit = std::sqrt(6 / fans);
+  const Philox random(seed, position, 77);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<float>(limit * (2.0 * random.uniform(i) - 1));
+  return result;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,52 @@
+// The plain 3D U-Net (Çiçek et al. 2016) in the form of ellisdg/3DUnetCNN's unet_model_3d without batch norm:
+// two convolutions with ReLU per level, max pooling, transposed convolutions or nearest upsampling.
+#include "base/error.h"
+#include "net/networks/builder.h"
+
+namespace voxswap {
+
+namespace {
+
+void check(const NetworkOptions& options) {
+  if (options.heads != "plain")
+    fail(Exit::usage, "network.heads: unet3d has one plain head, found '{}'", options.heads);
+  if (options.upsampling != "transposed" && options.upsampling != "nearest")
+    fail(Exit::usage, "network.upsampling: expected transposed or nearest, found '{}'", options.upsampling);
+}
+
+ValueId convolution_relu(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels) {
+  return b.graph.apply("leaky_relu", name + ".relu", {b.convolution(name, x, channels, 3)}, {{"slope", 0}});
+}
+
+ValueId up(NetworkBuilder& b, const std::string& name, ValueId x) {
+  return b.options.upsampling == "nearest" ? b.upsample(name, x)
+                                           : b.transposed_convolution(name, x, b.channels(x));
+}
+
+ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
+  std::vector<ValueId> skips;
+  ValueId x = input;
+  for (std::int64_t level = 0; level < b.options.depth; ++level) {
+    const std::int64_t channels = b.options.base_filters << level;
+    if (level > 0) x = b.graph.apply("max_pool", format("encoder.{}.pool", level), {x});
+    x = convolution_relu(b, format("encoder.{}.conv.0", level), x, channels);
+    x = convolution_relu(b, format("encoder.{}.conv.1", level), x, 2 * channels);
+    skips.push_back(x);
+  }
+  for (std::int64_t level = b.options.depth - 2; level >= 0; --level) {
+    const ValueId skip = skips[static_cast<std::size_t>(level)];
+    x = b.concat(format("decoder.{}.concat", level), up(b, format("decoder.{}.up", level), x), skip);
+    x = convolution_relu(b, format("decoder.{}.conv.0", level), x, b.channels(skip));
+    x = convolution_relu(b, format("decoder.{}.conv.1", level), x, b.channels(skip));
+  }
+  return b.full_precision("head.0.full", b.convolution("head.0.conv", x, outputs, 1));
+}
+
+}  // namespace
+
+const Network& unet3d() {
+  static const Network network = {"unet3d", check, build};
+  return network;
+}
+
+}  // namespace voxswap

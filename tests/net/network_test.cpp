@@ -1,0 +1,173 @@
+// The networks against the study's figures (REFERENCE, section 3) and the errors of wrong options.
+#include "net/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "net/operation.h"
+
+namespace voxswap {
+namespace {
+
+std::int64_t parameters(const NetworkOptions& options, std::int64_t outputs = 3) {
+  return parameter_count(build_network(options, {1, 32, 32, 32, 4}, outputs, ElementType::f32, true).graph);
+}
+
+std::string error_of(const NetworkOptions& options, const Shape& input, std::int64_t outputs = 3) {
+  try {
+    build_network(options, input, outputs, ElementType::f32, true);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Isensee2017, HasThePublishedNumberOfParameters) {
+  EXPECT_EQ(parameters({}), 8'269'561);
+  EXPECT_EQ(parameters({.heads = "normalized"}), 8'269'579);
+}
+
+TEST(UNet3d, HasThePublishedNumberOfParameters) {
+  NetworkOptions options = {.name = "unet3d", .base_filters = 32, .depth = 4};
+  EXPECT_EQ(parameters(options), 19'071'715);
+  options.upsampling = "nearest";
+  EXPECT_EQ(parameters(options), 16'318'307);
+}
+
+// 84,072 multiply-adds per voxel, two operations each: a figure without the heads, which add
+// 3 * (16 + 32 / 8 + 64 / 64) = 63.
+TEST(Isensee2017, TakesThePublishedArithmeticPerVoxel) {
+  const Shape input = {1, 32, 48, 64, 4};
+  const Graph graph = build_network({}, input, 3, ElementType::bf16, false).graph;
+  double convolutions = 0, all = 0;
+  for (const Node& node : graph.nodes()) {
+    all += node_flops(graph, node);
+    if (node.operation->name == "conv3d") convolutions += node_flops(graph, node);
+  }
+  const double voxels = 32 * 48 * 64;
+  EXPECT_DOUBLE_EQ(convolutions / voxels / 2, 84'072 + 63);
+  EXPECT_LT(all / convolutions, 1.02) << "everything else is small beside the convolutions";
+}
+
+TEST(Isensee2017, NamesItsParametersAsTheReferenceDoes) {
+  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  std::vector<std::string> expected;
+  const auto block = [&](const std::string& name) {
+    for (const char* part : {"conv.weight", "conv.bias", "norm.weight", "norm.bias"})
+      expected.push_back(name + "." + part);
+  };
+  for (int level : {0, 1, 2, 3, 4})
+    for (const char* part : {"input", "context.0", "context.1"}) block(format("encoder.{}.{}", level, part));
+  for (int level : {3, 2, 1, 0}) {
+    for (const char* part : {"up", "localization.0", "localization.1"})
+      block(format("decoder.{}.{}", level, part));
+    if (level > 2) continue;
+    expected.push_back(format("head.{}.conv.weight", level));
+    expected.push_back(format("head.{}.conv.bias", level));
+  }
+  std::vector<std::string> names;
+  for (ValueId id : network.parameters) names.push_back(network.graph.value(id).name);
+  EXPECT_EQ(names, expected);
+}
+
+TEST(Isensee2017, HasAHeadOnEveryDecoderLevelWhenItIsShallow) {
+  for (const auto& [depth, heads] : {std::pair{2, 1}, {3, 2}, {4, 3}, {5, 3}}) {
+    const ForwardGraph network =
+        build_network({.depth = depth}, {1, 16, 16, 16, 1}, 2, ElementType::f32, false);
+    const auto is_head = [&](ValueId id) { return network.graph.value(id).name.starts_with("head."); };
+    EXPECT_EQ(std::count_if(network.parameters.begin(), network.parameters.end(), is_head), 2 * heads);
+    EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{1, 16, 16, 16, 2}));
+  }
+}
+
+TEST(Networks, GiveLogitsInFullPrecision) {
+  for (const std::string& name : network_names()) {
+    NetworkOptions options = {.name = name, .base_filters = 4, .depth = 3};
+    for (const auto& [type, full] :
+         {std::pair{ElementType::bf16, ElementType::f32}, {ElementType::f64, ElementType::f64}}) {
+      const ForwardGraph network = build_network(options, {2, 8, 4, 12, 2}, 3, type, true);
+      EXPECT_EQ(network.graph.value(network.logits).type, full);
+      EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{2, 8, 4, 12, 3}));
+      for (ValueId id : network.parameters) EXPECT_EQ(network.graph.value(id).type, full);
+    }
+  }
+}
+
+TEST(Networks, DropOutOnlyInTraining) {
+  const auto dropouts = [](bool training, double rate) {
+    const Graph graph =
+        build_network({.dropout = rate}, {1, 16, 16, 16, 1}, 1, ElementType::f32, training).graph;
+    std::set<std::int64_t> keys;
+    for (const Node& node : graph.nodes())
+      if (node.operation->name == "spatial_dropout_scale") keys.insert(node.attributes.integer("key"));
+    return keys.size();
+  };
+  EXPECT_EQ(dropouts(true, 0.3), 5u) << "one per level, each with a key of its own";
+  EXPECT_EQ(dropouts(true, 0), 0u);
+  EXPECT_EQ(dropouts(false, 0.3), 0u);
+}
+
+TEST(Networks, NameTheNearestSidesThatFit) {
+  const std::string message = error_of({}, {1, 100, 128, 130, 4});
+  EXPECT_NE(message.find("multiples of 16"), std::string::npos) << message;
+  EXPECT_NE(message.find("96x128x128 and 112x128x144"), std::string::npos) << message;
+  EXPECT_NE(error_of({}, {1, 10, 16, 16, 4}).find("fit: 16x16x16"), std::string::npos);
+}
+
+TEST(Networks, RefuseWhatTheyDoNotKnow) {
+  const Shape input = {1, 16, 16, 16, 4};
+  EXPECT_NE(error_of({.name = "isense2017"}, input).find("did you mean isensee2017?"), std::string::npos);
+  EXPECT_NE(error_of({.base_filters = 0}, input), "");
+  EXPECT_NE(error_of({.depth = 1}, input), "");
+  EXPECT_NE(error_of({.dropout = 1}, input), "");
+  EXPECT_NE(error_of({.slope = -0.1}, input), "");
+  EXPECT_NE(error_of({.heads = "fancy"}, input), "");
+  EXPECT_NE(error_of({.name = "unet3d", .upsampling = "linear"}, input), "");
+  EXPECT_NE(error_of({}, input, 9), "") << "target bits are a byte";
+  EXPECT_EQ(error_of({}, input), "");
+}
+
+TEST(InitialValues, AreGlorotUniformForWeightsAndPlainForTheRest) {
+  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+    const Value& parameter = network.graph.value(network.parameters[i]);
+    const std::vector<float> values = initial_value(network.graph, network.parameters[i], i, 1);
+    ASSERT_EQ(static_cast<std::int64_t>(values.size()), parameter.shape.count());
+    if (parameter.shape.rank() == 1) {
+      const float expected = ends_with(parameter.name, "norm.weight") ? 1 : 0;
+      EXPECT_TRUE(std::all_of(values.begin(), values.end(), [&](float v) { return v == expected; }));
+      continue;
+    }
+    const double kernel = static_cast<double>(parameter.shape[2] * parameter.shape[3] * parameter.shape[4]);
+    const double limit =
+        std::sqrt(6 / (kernel * static_cast<double>(parameter.shape[0] + parameter.shape[1])));
+    double sum = 0, squares = 0;
+    float largest = 0;
+    for (float v : values) {
+      largest = std::max(largest, std::abs(v));
+      sum += v;
+      squares += static_cast<double>(v) * v;
+    }
+    EXPECT_LE(largest, static_cast<float>(limit)) << parameter.name;
+    if (values.size() < 1000) continue;  // too few for their moments to be near those of the distribution
+    const double n = static_cast<double>(values.size()), deviation = limit / std::sqrt(3);
+    EXPECT_LT(std::abs(sum / n), 6 * deviation / std::sqrt(n)) << parameter.name;
+    EXPECT_NEAR(squares / n, deviation * deviation, 0.15 * deviation * deviation) << parameter.name;
+  }
+}
+
+TEST(InitialValues, DependOnSeedAndPositionOnly) {
+  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  const ValueId weight = network.parameters[0];
+  EXPECT_EQ(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 5));
+  EXPECT_NE(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 6));
+  EXPECT_NE(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 1, 5));
+}
+
+}  // namespace
+}  // namespace voxswap

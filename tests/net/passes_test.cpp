@@ -1,0 +1,106 @@
+// The passes on a network so small that its whole step can be read.
+#include "net/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "net/autodiff.h"
+
+namespace voxswap {
+namespace {
+
+// conv a -> norm + activation b -> upsample c -> conv y, with the gradient of <seed, y>.
+Graph tiny_step() {
+  Graph graph;
+  const auto parameter = [&](const char* name, const Shape& shape) {
+    return graph.add_value(name, shape, ElementType::f32, Role::parameter);
+  };
+  const ValueId w1 = parameter("w1", {2, 1, 1, 1, 1}), gamma = parameter("gamma", {2}),
+                beta = parameter("beta", {2}), w2 = parameter("w2", {1, 2, 1, 1, 1});
+  const ValueId x = graph.add_value("x", {1, 2, 2, 2, 1}, ElementType::bf16, Role::input);
+  const ValueId seed = graph.add_value("seed", {1, 4, 4, 4, 1}, ElementType::bf16, Role::input);
+  const Attributes window = {{"stride", 1}, {"padding", 0}};
+  const ValueId a = graph.apply("conv3d", "a", {x, w1}, window);
+  const ValueId s = graph.apply("instance_norm_statistics", "s", {a}, {{"epsilon", 1}});
+  const ValueId b = graph.apply("norm_activation", "b", {a, s, gamma, beta},
+                                {{"slope", 0.3}, {"has_scale", 0}, {"has_residual", 0}});
+  const ValueId c = graph.apply("upsample_nearest", "c", {b});
+  const ValueId y = graph.apply("conv3d", "y", {c, w2}, window);
+  const std::vector<ValueId> parameters = {w1, gamma, beta, w2};
+  const std::vector<ValueId> gradients = differentiate(graph, {{y, seed}}, parameters);
+  graph.phase = Phase::update;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Value value = graph.value(parameters[i]);
+    const ValueId m = graph.add_value(value.name + ".m", value.shape, value.type, Role::optimizer_state);
+    const ValueId v = graph.add_value(value.name + ".v", value.shape, value.type, Role::optimizer_state);
+    graph.add("adam", value.name + ".update", {gradients[i]}, {}, {parameters[i], m, v});
+  }
+  return graph;
+}
+
+const char* const forward =
+    "forward a = conv3d(x, w1) padding=0 stride=1 -> 1x2x2x2x2 bf16\n"
+    "forward s = instance_norm_statistics(a) epsilon=1 -> 1x2x2 f32\n"
+    "forward b = norm_activation(a, s, gamma, beta) has_residual=0 has_scale=0 slope=0.3 -> 1x2x2x2x2 bf16\n"
+    "forward c = upsample_nearest(b) -> 1x4x4x4x2 bf16\n"
+    "forward y = conv3d(c, w2) padding=0 stride=1 -> 1x4x4x4x1 bf16\n";
+
+TEST(Autodiff, OfATinyNetReadsAsTheFormulasSay) {
+  EXPECT_EQ(
+      tiny_step().text(),
+      std::string(forward) +
+          "backward y.weight_gradient = conv3d_weight_gradient(c, seed) bias=0 kernel=1 padding=0 stride=1 "
+          "-> 1x2x1x1x1 f32\n"
+          "backward y.data_gradient = conv3d_data_gradient(seed, w2) d=4 h=4 padding=0 stride=1 w=4 "
+          "-> 1x4x4x4x2 bf16\n"
+          "backward c.gradient = upsample_nearest_gradient(y.data_gradient) -> 1x2x2x2x2 bf16\n"
+          "backward b.sums = norm_activation_sums(a, s, gamma, beta, c.gradient) has_scale=0 slope=0.3 "
+          "-> 1x2x2 f32\n"
+          "backward b.parameter_gradient = norm_parameter_gradient(b.sums) -> 2 f32 -> 2 f32\n"
+          "backward b.norm_gradient = norm_activation_gradient(a, s, gamma, beta, c.gradient, b.sums) "
+          "has_scale=0 slope=0.3 -> 1x2x2x2x2 bf16\n"
+          "backward a.weight_gradient = conv3d_weight_gradient(x, b.norm_gradient) bias=0 kernel=1 padding=0 "
+          "stride=1 -> 2x1x1x1x1 f32\n"
+          "update w1.update = adam(a.weight_gradient) updates w1, w1.m, w1.v\n"
+          "update gamma.update = adam(b.parameter_gradient) updates gamma, gamma.m, gamma.v\n"
+          "update beta.update = adam(b.parameter_gradient.1) updates beta, beta.m, beta.v\n"
+          "update w2.update = adam(y.weight_gradient) updates w2, w2.m, w2.v\n");
+}
+
+TEST(Passes, MoveUpdatesForwardAndComputeCheapValuesAgain) {
+  Graph graph = tiny_step();
+  recompute_cheap_values(graph);
+  update_early(graph);
+  EXPECT_EQ(
+      graph.text(),
+      std::string(forward) +
+          "backward b.again.1 = norm_activation(a, s, gamma, beta) has_residual=0 has_scale=0 slope=0.3 "
+          "-> 1x2x2x2x2 bf16\n"
+          "backward c.again.1 = upsample_nearest(b.again.1) -> 1x4x4x4x2 bf16\n"
+          "backward y.weight_gradient = conv3d_weight_gradient(c.again.1, seed) bias=0 kernel=1 padding=0 "
+          "stride=1 -> 1x2x1x1x1 f32\n"
+          "backward y.data_gradient = conv3d_data_gradient(seed, w2) d=4 h=4 padding=0 stride=1 w=4 "
+          "-> 1x4x4x4x2 bf16\n"
+          "update w2.update = adam(y.weight_gradient) updates w2, w2.m, w2.v\n"
+          "backward c.gradient = upsample_nearest_gradient(y.data_gradient) -> 1x2x2x2x2 bf16\n"
+          "backward b.sums = norm_activation_sums(a, s, gamma, beta, c.gradient) has_scale=0 slope=0.3 "
+          "-> 1x2x2 f32\n"
+          "backward b.parameter_gradient = norm_parameter_gradient(b.sums) -> 2 f32 -> 2 f32\n"
+          "backward b.norm_gradient = norm_activation_gradient(a, s, gamma, beta, c.gradient, b.sums) "
+          "has_scale=0 slope=0.3 -> 1x2x2x2x2 bf16\n"
+          "update gamma.update = adam(b.parameter_gradient) updates gamma, gamma.m, gamma.v\n"
+          "update beta.update = adam(b.parameter_gradient.1) updates beta, beta.m, beta.v\n"
+          "backward a.weight_gradient = conv3d_weight_gradient(x, b.norm_gradient) bias=0 kernel=1 padding=0 "
+          "stride=1 -> 2x1x1x1x1 f32\n"
+          "update w1.update = adam(a.weight_gradient) updates w1, w1.m, w1.v\n");
+}
+
+TEST(Passes, LeaveAGraphAloneThatHasNothingToComputeAgain) {
+  Graph graph = tiny_step();
+  recompute_cheap_values(graph);
+  const std::string once = graph.text();
+  recompute_cheap_values(graph);
+  EXPECT_EQ(graph.text(), once);
+}
+
+}  // namespace
+}  // namespace voxswap

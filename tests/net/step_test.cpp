@@ -1,0 +1,175 @@
+// Whole steps: what is kept for the backward pass, what is computed again, and in which order.
+#include "net/step.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "net/operation.h"
+
+namespace voxswap {
+namespace {
+
+StepOptions small(ElementType type = ElementType::bf16, bool recompute = true) {
+  StepOptions options;
+  options.network = {.base_filters = 4, .depth = 3};
+  options.input = {1, 8, 8, 12, 2};
+  options.activations = type;
+  options.recompute = recompute;
+  return options;
+}
+
+// Operations whose outputs, made in the forward pass, are read by the backward pass.
+std::set<std::string_view> kept_for_backward(const Graph& graph) {
+  std::set<std::string_view> result;
+  for (const Node& node : graph.nodes()) {
+    if (node.phase != Phase::backward) continue;
+    for (ValueId input : node.inputs) {
+      const NodeId producer = graph.value(input).producer;
+      if (producer == none) continue;
+      if (graph.node(producer).phase == Phase::forward) result.insert(graph.node(producer).operation->name);
+    }
+  }
+  return result;
+}
+
+void expect_order_is_valid(const Graph& graph) {
+  std::set<ValueId> made;
+  for (std::size_t i = 0; i < graph.values().size(); ++i)
+    if (graph.values()[i].role == Role::input || graph.values()[i].persistent())
+      made.insert(static_cast<ValueId>(i));
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    for (ValueId input : node.inputs) EXPECT_TRUE(made.contains(input)) << node.name;
+    for (ValueId output : node.outputs) {
+      EXPECT_TRUE(made.insert(output).second) << node.name << " makes a value that is there already";
+      EXPECT_EQ(graph.value(output).producer, static_cast<NodeId>(i));
+    }
+  }
+}
+
+TEST(TrainingStep, ReadsOnlyWhatWasMadeBefore) {
+  for (bool recompute : {false, true})
+    for (const char* name : {"isensee2017", "unet3d"}) {
+      StepOptions options = small(ElementType::bf16, recompute);
+      options.network.name = name;
+      expect_order_is_valid(build_training_step(options).graph);
+    }
+}
+
+// The logits are the sum of the heads; they are read by the loss and again right after it.
+TEST(TrainingStep, KeepsOnlyConvolutionsAndStatisticsForTheBackwardPass) {
+  EXPECT_EQ(
+      kept_for_backward(build_training_step(small()).graph),
+      (std::set<std::string_view>{"conv3d", "instance_norm_statistics", "spatial_dropout_scale", "add"}));
+}
+
+// Of the convolutions: the head's, from which the logits are cast again, and (as data gradients) the
+// transposed ones, which concat reads. Convolutions proper are overwritten by their ReLUs.
+TEST(TrainingStep, KeepsOnlyReLUsAndUpsamplingsOfAPlainUNet) {
+  StepOptions options = small();
+  options.network.name = "unet3d";
+  EXPECT_EQ(kept_for_backward(build_training_step(options).graph),
+            (std::set<std::string_view>{"leaky_relu", "conv3d", "conv3d_data_gradient"}));
+}
+
+TEST(TrainingStep, KeepsActivationsWhenItMayNotComputeThemAgain) {
+  const std::set<std::string_view> kept =
+      kept_for_backward(build_training_step(small(ElementType::bf16, false)).graph);
+  EXPECT_TRUE(kept.contains("norm_activation"));
+  EXPECT_TRUE(kept.contains("concat"));
+}
+
+TEST(TrainingStep, SavesNothingThatItsGradientsDoNotRead) {
+  const Graph graph = build_training_step(small(ElementType::f32, false)).graph;
+  for (const Node& node : graph.nodes()) {
+    if (node.phase != Phase::backward) continue;
+    for (ValueId input : node.inputs) {
+      const NodeId producer = graph.value(input).producer;
+      if (producer == none || graph.node(producer).phase != Phase::forward) continue;
+      const std::string_view made_by = graph.node(producer).operation->name, reader = node.operation->name;
+      if (made_by == "norm_activation" || made_by == "concat" || made_by == "upsample_nearest") {
+        EXPECT_EQ(reader, "conv3d_weight_gradient") << node.name;
+      } else if (made_by == "conv3d") {
+        EXPECT_TRUE(reader == "norm_activation_sums" || reader == "norm_activation_gradient") << node.name;
+      }
+    }
+  }
+}
+
+TEST(TrainingStep, ComputesAgainIntoCopiesWithOneReaderEach) {
+  const Graph graph = build_training_step(small()).graph;
+  std::map<ValueId, int> readers;
+  for (const Node& node : graph.nodes())
+    for (ValueId input : node.inputs) ++readers[input];
+  int copies = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.name.find(".again.") == std::string::npos) continue;
+    ++copies;
+    EXPECT_EQ(node.phase, Phase::backward);
+    EXPECT_TRUE(node.operation->cheap);
+    EXPECT_EQ(readers[node.outputs[0]], 1) << node.name;
+  }
+  EXPECT_GT(copies, 10);
+}
+
+TEST(TrainingStep, UpdatesEachParameterOnceAfterItsLastReaderAndWhileOthersAreStillDifferentiated) {
+  const TrainingStep step = build_training_step(small());
+  std::map<ValueId, std::size_t> updated_at;
+  const std::vector<Node>& nodes = step.graph.nodes();
+  std::size_t last_backward = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (ValueId id : nodes[i].updates) EXPECT_TRUE(updated_at.emplace(id, i).second);
+    for (ValueId id : nodes[i].inputs) EXPECT_FALSE(updated_at.contains(id)) << nodes[i].name;
+    if (nodes[i].phase == Phase::backward) last_backward = i;
+  }
+  EXPECT_EQ(updated_at.size(), step.parameters.size() + step.optimizer_state.size());
+  const auto early = std::count_if(updated_at.begin(), updated_at.end(),
+                                   [&](const auto& entry) { return entry.second < last_backward; });
+  EXPECT_GT(early, static_cast<std::ptrdiff_t>(updated_at.size() * 9 / 10));
+}
+
+TEST(Steps, HoldPersistentValuesFirstAndInTheSameOrder) {
+  const TrainingStep training = build_training_step(small());
+  const InferenceStep inference = build_inference_step(small(), false);
+  EXPECT_EQ(training.parameters, inference.parameters);
+  for (std::size_t i = 0; i < training.parameters.size(); ++i) {
+    const Value& parameter = training.graph.value(training.parameters[i]);
+    EXPECT_EQ(training.parameters[i], static_cast<ValueId>(i));
+    EXPECT_EQ(parameter.name, inference.graph.value(inference.parameters[i]).name);
+    for (std::size_t moment : {0u, 1u}) {
+      const ValueId state = training.optimizer_state[2 * i + moment];
+      EXPECT_EQ(state, static_cast<ValueId>(training.parameters.size() + 2 * i + moment));
+      EXPECT_EQ(training.graph.value(state).name, parameter.name + (moment == 0 ? ".m" : ".v"));
+      EXPECT_EQ(training.graph.value(state).shape, parameter.shape);
+    }
+  }
+}
+
+TEST(InferenceStep, HasNoDropoutAndGivesProbabilitiesAndIfAskedALoss) {
+  const InferenceStep plain = build_inference_step(small(), false),
+                      scored = build_inference_step(small(), true);
+  EXPECT_EQ(plain.loss, none);
+  EXPECT_EQ(plain.target, none);
+  EXPECT_EQ(scored.graph.value(scored.loss).shape, (Shape{1}));
+  EXPECT_EQ(plain.graph.value(plain.probabilities).type, ElementType::f32);
+  EXPECT_EQ(plain.graph.value(plain.probabilities).shape, (Shape{1, 8, 8, 12, 3}));
+  EXPECT_TRUE(plain.graph.with_role(Role::optimizer_state).empty());
+  for (const Node& node : plain.graph.nodes()) EXPECT_NE(node.operation->name, "spatial_dropout_scale");
+  expect_order_is_valid(scored.graph);
+}
+
+TEST(Steps, RefuseUnknownLossesAndOptimizers) {
+  EXPECT_EQ(parse_loss("weighted_dice").cross_entropy, 0);
+  EXPECT_EQ(parse_loss("dice_cross_entropy").cross_entropy, 1);
+  EXPECT_THROW(parse_loss("dice"), Error);
+  StepOptions options = small();
+  options.optimizer.name = "sgd";
+  EXPECT_THROW(build_training_step(options), Error);
+}
+
+}  // namespace
+}  // namespace voxswap
