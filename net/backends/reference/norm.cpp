@@ -9,38 +9,42 @@ namespace voxswap::reference {
 
 namespace {
 
+// Calls visit(element, n * C + c, c) for every element of an N,D,H,W,C array.
+template <class Visit>
+void for_each_element(const Shape& shape, Visit visit) {
+  const auto [samples, voxels, channels] = extents(shape);
+  std::int64_t i = 0;
+  for (std::int64_t n = 0; n < samples; ++n)
+    for (std::int64_t v = 0; v < voxels; ++v)
+      for (std::int64_t c = 0; c < channels; ++c, ++i) visit(i, n * channels + c, c);
+}
+
 // The inputs x, statistics, gamma, beta and scale, seen from one element.
 struct Normalized {
   const double *x, *statistics, *gamma, *beta, *scale;  // scale: null without dropout
-  Extents extent;
   double slope;
 
-  std::int64_t channel(std::int64_t i) const { return i % extent.channels; }
-  std::int64_t instance(std::int64_t i) const {  // n * C + c
-    return i / (extent.voxels * extent.channels) * extent.channels + channel(i);
+  // `scale_input` is where the optional scale stands among the inputs.
+  Normalized(const Call& call, std::size_t scale_input)
+      : x(call.inputs[0].data),
+        statistics(call.inputs[1].data),
+        gamma(call.inputs[2].data),
+        beta(call.inputs[3].data),
+        scale(call.attributes.flag("has_scale") ? call.inputs[scale_input].data : nullptr),
+        slope(call.attributes.real("slope")) {}
+
+  double inverse_deviation(std::int64_t instance) const { return statistics[2 * instance + 1]; }
+  double xhat(std::int64_t i, std::int64_t instance) const {
+    return (x[i] - statistics[2 * instance]) * inverse_deviation(instance);
   }
-  double inverse_deviation(std::int64_t i) const { return statistics[2 * instance(i) + 1]; }
-  double xhat(std::int64_t i) const { return (x[i] - statistics[2 * instance(i)]) * inverse_deviation(i); }
-  double z(std::int64_t i) const { return gamma[channel(i)] * xhat(i) + beta[channel(i)]; }
-  double dropout(std::int64_t i) const { return scale != nullptr ? scale[instance(i)] : 1; }
-  double dz(std::int64_t i, double dy) const { return dy * dropout(i) * (z(i) > 0 ? 1 : slope); }
+  double z(std::int64_t i, std::int64_t instance, std::int64_t c) const {
+    return gamma[c] * xhat(i, instance) + beta[c];
+  }
+  double dropout(std::int64_t instance) const { return scale != nullptr ? scale[instance] : 1; }
+  double dz(std::int64_t i, std::int64_t instance, std::int64_t c, double dy) const {
+    return dy * dropout(instance) * (z(i, instance, c) > 0 ? 1 : slope);
+  }
 };
-
-Normalized normalized(const Call& call, const Array* scale) {
-  const auto& in = call.inputs;
-  return {in[0].data,
-          in[1].data,
-          in[2].data,
-          in[3].data,
-          scale != nullptr ? scale->data : nullptr,
-          extents(in[0].shape),
-          call.attributes.real("slope")};
-}
-
-// The optional scale is the input at `position`.
-const Array* scale_at(const Call& call, std::size_t position) {
-  return call.attributes.flag("has_scale") ? &call.inputs[position] : nullptr;
-}
 
 }  // namespace
 
@@ -54,7 +58,10 @@ void instance_norm_statistics(const Call& call) {
       double sum = 0, squares = 0;
       for (std::int64_t v = 0; v < voxels; ++v) sum += first[v * channels];
       const double mean = sum / static_cast<double>(voxels);
-      for (std::int64_t v = 0; v < voxels; ++v) squares += std::pow(first[v * channels] - mean, 2);
+      for (std::int64_t v = 0; v < voxels; ++v) {
+        const double centered = first[v * channels] - mean;
+        squares += centered * centered;
+      }
       double* pair = statistics.data + 2 * (n * channels + c);
       pair[0] = mean;
       pair[1] = 1 / std::sqrt(squares / static_cast<double>(voxels) + epsilon);
@@ -64,34 +71,36 @@ void instance_norm_statistics(const Call& call) {
 
 void norm_activation(const Call& call) {
   const Array& y = call.outputs[0];
-  const Normalized norm = normalized(call, scale_at(call, 4));
+  const Normalized norm(call, 4);
   const double* residual = call.attributes.flag("has_residual") ? call.inputs.back().data : nullptr;
-  for (std::int64_t i = 0; i < y.shape.count(); ++i) {
-    const double z = norm.z(i);
-    y.data[i] = (z > 0 ? z : norm.slope * z) * norm.dropout(i) + (residual != nullptr ? residual[i] : 0);
-  }
+  for_each_element(y.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
+    const double z = norm.z(i, instance, c);
+    y.data[i] =
+        (z > 0 ? z : norm.slope * z) * norm.dropout(instance) + (residual != nullptr ? residual[i] : 0);
+  });
 }
 
 void norm_activation_sums(const Call& call) {
   const Array &dy = call.inputs[4], &sums = call.outputs[0];
-  const Normalized norm = normalized(call, scale_at(call, 5));
+  const Normalized norm(call, 5);
   std::fill_n(sums.data, sums.shape.count(), 0.0);
-  for (std::int64_t i = 0; i < dy.shape.count(); ++i) {
-    const double dz = norm.dz(i, dy.data[i]);
-    sums.data[2 * norm.instance(i)] += dz;
-    sums.data[2 * norm.instance(i) + 1] += dz * norm.xhat(i);
-  }
+  for_each_element(dy.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
+    const double dz = norm.dz(i, instance, c, dy.data[i]);
+    sums.data[2 * instance] += dz;
+    sums.data[2 * instance + 1] += dz * norm.xhat(i, instance);
+  });
 }
 
 void norm_activation_gradient(const Call& call) {
   const Array &dy = call.inputs[4], &sums = call.inputs[5], &dx = call.outputs[0];
-  const Normalized norm = normalized(call, scale_at(call, 6));
-  const double voxels = static_cast<double>(norm.extent.voxels);
-  for (std::int64_t i = 0; i < dx.shape.count(); ++i) {
-    const double* sum = sums.data + 2 * norm.instance(i);
-    dx.data[i] = norm.gamma[norm.channel(i)] * norm.inverse_deviation(i) *
-                 (norm.dz(i, dy.data[i]) - sum[0] / voxels - norm.xhat(i) * sum[1] / voxels);
-  }
+  const Normalized norm(call, 6);
+  const double voxels = static_cast<double>(extents(dx.shape).voxels);
+  for_each_element(dx.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
+    const double* sum = sums.data + 2 * instance;
+    dx.data[i] =
+        norm.gamma[c] * norm.inverse_deviation(instance) *
+        (norm.dz(i, instance, c, dy.data[i]) - sum[0] / voxels - norm.xhat(i, instance) * sum[1] / voxels);
+  });
 }
 
 void norm_parameter_gradient(const Call& call) {

@@ -1,0 +1,176 @@
+// A small isensee2017 against PyTorch: probabilities, both losses, and the gradient of every parameter,
+// through the training step that is trained with. The numbers and the script that made them:
+// tests/fixtures/isensee2017_small.{safetensors,py}.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "net/step.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap {
+namespace {
+
+struct Tensor {
+  Shape shape;
+  std::vector<double> values;
+};
+
+// Of a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
+std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path) {
+  const std::string file = read_file(path);
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  const auto header = nlohmann::json::parse(file.substr(sizeof length, length));
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, entry] : header.items()) {
+    Tensor tensor;
+    tensor.shape = Shape(entry["shape"].get<std::vector<std::int64_t>>());
+    tensor.values.resize(static_cast<std::size_t>(tensor.shape.count()));
+    const auto type = entry["dtype"] == "U8" ? ElementType::u8 : ElementType::f32;
+    const std::size_t start = sizeof length + length + entry["data_offsets"][0].get<std::size_t>();
+    load_elements(tensor.values.data(), file.data() + start, type, tensor.shape.count());
+    tensors[name] = std::move(tensor);
+  }
+  return tensors;
+}
+
+const std::map<std::string, Tensor>& fixture() {
+  static const auto tensors = load_safetensors(std::filesystem::path(VOXSWAP_SOURCE_DIR) /
+                                               "tests/fixtures/isensee2017_small.safetensors");
+  return tensors;
+}
+
+const Tensor& expected(const std::string& name) {
+  return fixture().at(name);
+}
+
+double largest(const std::vector<double>& values) {
+  double result = 0;
+  for (double x : values) result = std::max(result, std::abs(x));
+  return result;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double result = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (!(difference <= result)) result = difference;  // NaN too
+  }
+  return result;
+}
+
+StepOptions options_for(ElementType type, const std::string& loss, bool recompute) {
+  StepOptions options;
+  options.network = {.name = "isensee2017", .base_filters = 4, .depth = 4, .dropout = 0};
+  options.input = expected("input").shape;
+  options.outputs = expected("probabilities").shape[-1];
+  options.activations = type;
+  options.loss = parse_loss(loss);
+  options.recompute = recompute;
+  return options;
+}
+
+void set_parameters(GraphRun& run, const Graph& graph, const std::vector<ValueId>& parameters) {
+  for (ValueId id : parameters) {
+    const Tensor& tensor = expected("parameter/" + graph.value(id).name);
+    ASSERT_EQ(graph.value(id).shape, tensor.shape) << graph.value(id).name;
+    run.set(id, tensor.values);
+  }
+}
+
+struct Way {
+  std::string backend;
+  ElementType type;
+  std::string loss;
+  bool recompute;
+  double tolerance;  // relative to the largest magnitude of a tensor
+};
+
+std::string name_of(const Way& way) {
+  return way.backend + "_" + std::string(element_name(way.type)) + "_" + way.loss +
+         (way.recompute ? "_recomputed" : "");
+}
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << name_of(way);
+}
+
+std::vector<Way> ways() {
+  std::vector<Way> result;
+  for (const std::string& backend : backend_names()) {
+    for (const char* loss : {"weighted_dice", "dice_cross_entropy"}) {
+      for (bool recompute : {false, true}) {
+        if (backend == "reference") result.push_back({backend, ElementType::f64, loss, recompute, 2e-6});
+        result.push_back({backend, ElementType::f32, loss, recompute, 1e-3});
+      }
+    }
+  }
+  return result;
+}
+
+class SmallIsensee2017 : public testing::TestWithParam<Way> {};
+
+TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
+  const Way& way = GetParam();
+  const TrainingStep step = build_training_step(options_for(way.type, way.loss, way.recompute));
+  const auto backend = make_backend(way.backend);
+  GraphRun run(step.graph, *backend);
+  run.set(step.input, expected("input").values);
+  run.set(step.target, expected("target").values);
+  set_parameters(run, step.graph, step.parameters);
+  for (ValueId id : step.optimizer_state) {
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  }
+  run.run({.learning_rate = 0});
+
+  EXPECT_NEAR(run.get(step.loss)[0], expected("loss/" + way.loss).values[0], way.tolerance);
+  std::vector<double> probabilities = run.get(step.logits);
+  for (double& p : probabilities) p = 1 / (1 + std::exp(-p));
+  EXPECT_LE(largest_difference(probabilities, expected("probabilities").values), way.tolerance);
+
+  std::size_t compared = 0;
+  for (const Node& node : step.graph.nodes()) {
+    if (node.operation->name != "adam") continue;
+    const std::string& name = step.graph.value(node.updates[0]).name;
+    const std::string prefix = "gradient/" + way.loss + "/";
+    const Tensor& gradient = expected(prefix + name);
+    double scale = largest(gradient.values);
+    // The norm behind a convolution takes its bias away: that gradient is 0, made of terms that are not.
+    if (name.ends_with("conv.bias")) {
+      scale = std::max(scale, largest(expected(prefix + name.substr(0, name.size() - 4) + "weight").values));
+    }
+    EXPECT_LE(largest_difference(run.get(node.inputs[0]), gradient.values), way.tolerance * scale) << name;
+    ++compared;
+  }
+  const auto is_parameter = [](const auto& entry) { return entry.first.starts_with("parameter/"); };
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(compared),
+            std::count_if(fixture().begin(), fixture().end(), is_parameter));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SmallIsensee2017, testing::ValuesIn(ways()),
+                         [](const testing::TestParamInfo<Way>& way) { return name_of(way.param); });
+
+TEST(SmallIsensee2017Inference, PredictsAsInPyTorchOnEveryBackend) {
+  for (const std::string& name : backend_names()) {
+    const InferenceStep step =
+        build_inference_step(options_for(ElementType::f32, "weighted_dice", false), /*with_loss=*/true);
+    const auto backend = make_backend(name);
+    GraphRun run(step.graph, *backend);
+    run.set(step.input, expected("input").values);
+    run.set(step.target, expected("target").values);
+    set_parameters(run, step.graph, step.parameters);
+    run.run({});
+    EXPECT_LE(largest_difference(run.get(step.probabilities), expected("probabilities").values), 1e-3)
+        << name;
+    EXPECT_NEAR(run.get(step.loss)[0], expected("loss/weighted_dice").values[0], 1e-3) << name;
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
