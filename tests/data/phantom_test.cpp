@@ -1,0 +1,226 @@
+// What phantoms promise: the same subject for the same seed, nested tumours in every case, nothing outside
+// the brain, and data sets on disk that read back as what they were.
+#include "data/phantom.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/dataset.h"
+#include "data/image_io.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool same_voxels(const Volume& a, const Volume& b) {
+  for (std::size_t m = 0; m < 4; ++m) {
+    if (a.channels[m].voxels != b.channels[m].voxels) return false;
+  }
+  return a.truth.voxels == b.truth.voxels;
+}
+
+std::int64_t count_label(const Volume& volume, std::int16_t label) {
+  return std::count(volume.truth.voxels.begin(), volume.truth.voxels.end(), label);
+}
+
+// A folder of its own for each test, gone afterwards.
+class PhantomDataset : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / format("voxswap_phantoms_{}", std::random_device{}());
+    options_ = {folder_, 3, {24, 20, 16}, 5, "brats2021"};
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Every file's path and bytes.
+  std::map<std::string, std::string> contents() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      if (entry.is_regular_file()) files[fs::relative(entry, folder_).string()] = read_file(entry);
+    }
+    return files;
+  }
+  fs::path folder_;
+  PhantomOptions options_;
+};
+
+TEST(Phantom, IsAPureFunctionOfSeedIndexAndSize) {
+  const Volume first = phantom(3, 1, {32, 32, 32});
+  phantom(4, 0, {20, 20, 20});
+  EXPECT_TRUE(same_voxels(first, phantom(3, 1, {32, 32, 32})));
+  EXPECT_FALSE(same_voxels(first, phantom(3, 2, {32, 32, 32})));
+  EXPECT_FALSE(same_voxels(first, phantom(4, 1, {32, 32, 32})));
+}
+
+TEST(Phantom, HasEveryLabelAtEverySize) {
+  for (const Size3& size : {Size3{16, 16, 16}, Size3{32, 32, 32}, Size3{48, 40, 16}, Size3{64, 64, 64}}) {
+    const int cases = size[0] < 64 ? 12 : 4;
+    for (int index = 0; index < cases; ++index) {
+      const Volume volume = phantom(1, index, size);
+      for (std::int16_t label : {1, 2, 4}) {
+        EXPECT_GT(count_label(volume, label), 0)
+            << "label " << label << ", case " << index << ", side " << size[0];
+      }
+      const std::int64_t labelled = count_label(volume, 1) + count_label(volume, 2) + count_label(volume, 4);
+      EXPECT_EQ(labelled + count_label(volume, 0), volume.truth.geometry.count());
+    }
+  }
+}
+
+TEST(Phantom, IsZeroOutsideTheBrainInEveryModalityAndNowhereInside) {
+  const Volume volume = phantom(2, 0, {48, 48, 48});
+  ASSERT_EQ(volume.channels.size(), 4u);
+  std::int64_t brain = 0;
+  for (std::size_t i = 0; i < volume.truth.voxels.size(); ++i) {
+    const bool inside = volume.channels[0].voxels[i] > 0;
+    brain += inside;
+    for (const Image& channel : volume.channels) ASSERT_EQ(channel.voxels[i] > 0, inside);
+    for (const Image& channel : volume.channels) ASSERT_GE(channel.voxels[i], 0);
+    ASSERT_TRUE(inside || volume.truth.voxels[i] == 0);
+  }
+  // An ellipsoid that spans 124..159 x 151..191 x 121..150 mm of 240 x 240 x 155 mm.
+  const double fraction = static_cast<double>(brain) / static_cast<double>(volume.truth.geometry.count());
+  EXPECT_GT(fraction, 0.9 * 3.14159 / 6 * 124 * 151 * 121 / (240.0 * 240 * 155));
+  EXPECT_LT(fraction, 1.1 * 3.14159 / 6 * 159 * 191 * 150 / (240.0 * 240 * 155));
+}
+
+// Necrosis borders on enhancing tumour or on the edge of the brain, never on healthy tissue; and enhancing
+// tumour is nowhere deeper in healthy tissue than its oedema is thin: the ring's own 4 mm, two voxels at 2.5
+// mm.
+TEST(Phantom, NestsNecrosisInEnhancingTumorInOedema) {
+  for (int index = 0; index < 3; ++index) {
+    const Volume volume = phantom(1, index, {96, 96, 62});
+    const LabelMap& truth = volume.truth;
+    const auto [nx, ny, nz] = truth.geometry.size;
+    std::int64_t necrosis = 0, bare = 0;
+    for (std::int64_t z = 1; z < nz - 1; ++z) {
+      for (std::int64_t y = 1; y < ny - 1; ++y) {
+        for (std::int64_t x = 1; x < nx - 1; ++x) {
+          if (truth.at(x, y, z) == 0) continue;
+          const std::array<std::int16_t, 6> near = {truth.at(x - 1, y, z), truth.at(x + 1, y, z),
+                                                    truth.at(x, y - 1, z), truth.at(x, y + 1, z),
+                                                    truth.at(x, y, z - 1), truth.at(x, y, z + 1)};
+          const bool by_healthy = std::find(near.begin(), near.end(), 0) != near.end();
+          const bool by_oedema = std::find(near.begin(), near.end(), 2) != near.end();
+          if (truth.at(x, y, z) == 1) ++necrosis, bare += by_healthy || by_oedema;
+          if (truth.at(x, y, z) == 4 && volume.channels[0].at(x, y, z) > 0 && by_healthy) {
+            bool at_edge = false;  // of the brain, which cuts a tumour off
+            for (std::int64_t i = -1; i <= 1; ++i) {
+              at_edge = at_edge || volume.channels[0].at(x + i, y, z) == 0 ||
+                        volume.channels[0].at(x, y + i, z) == 0 || volume.channels[0].at(x, y, z + i) == 0;
+            }
+            EXPECT_TRUE(at_edge) << "enhancing tumour on healthy tissue at " << x << ", " << y << ", " << z;
+          }
+        }
+      }
+    }
+    EXPECT_GT(necrosis, 0);
+    EXPECT_EQ(bare, 0) << "case " << index;
+  }
+}
+
+TEST(Phantom, CoversTheFieldOfViewOfBratsAtAnySize) {
+  const Geometry coarse = phantom(1, 0, {60, 60, 31}).geometry();
+  EXPECT_EQ(coarse.spacing, (std::array<double, 3>{4, 4, 5}));
+  // The corner of the corner voxel is where it is for 240x240x155 voxels of 1 mm at (0, -239, 0).
+  EXPECT_EQ(coarse.origin, (std::array<double, 3>{-0.5 + 2, -239.5 + 2, -0.5 + 2.5}));
+  EXPECT_EQ(coarse.direction, Geometry{}.direction);
+}
+
+TEST(Phantom, RefusesGridsTooSmallToShowATumor) {
+  EXPECT_THROW(phantom(1, 0, {15, 32, 32}), Error);
+}
+
+TEST_F(PhantomDataset, OfBratsReadsBackAsItWasMade) {
+  ASSERT_TRUE(write_phantoms(options_));
+  DatasetOptions open;
+  open.root = folder_;
+  const Dataset dataset = open_dataset(open);
+  EXPECT_EQ(dataset.layout, "brats");
+  EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "t2", "flair"}));
+  ASSERT_EQ(dataset.cases.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const Volume read = read_case(dataset, dataset.cases[static_cast<std::size_t>(i)]);
+    const Volume made = phantom(5, i, options_.size);
+    EXPECT_EQ(read.id, made.id);
+    EXPECT_TRUE(same_grid(read.geometry(), made.geometry())) << describe(read.geometry());
+    EXPECT_TRUE(same_voxels(read, made));
+  }
+}
+
+TEST_F(PhantomDataset, OfTheDecathlonHoldsTheSameSubjectsUnderItsOwnLabels) {
+  options_.layout = "msd";
+  ASSERT_TRUE(write_phantoms(options_));
+  DatasetOptions open;
+  open.root = folder_;
+  const Dataset dataset = open_dataset(open);
+  EXPECT_EQ(dataset.layout, "msd");
+  ASSERT_EQ(dataset.cases.size(), 3u);
+  const Volume read = read_case(dataset, dataset.cases[0]), made = phantom(5, 0, options_.size);
+  ASSERT_EQ(read.channels.size(), 4u);
+  EXPECT_EQ(read.channels[0].voxels, made.channels[3].voxels);  // FLAIR comes first there
+  EXPECT_EQ(read.channels[2].voxels, made.channels[1].voxels);
+  EXPECT_TRUE(same_grid(read.geometry(), made.geometry())) << describe(read.geometry());
+  EXPECT_EQ(count_label(read, 1), count_label(made, 2));
+  EXPECT_EQ(count_label(read, 2), count_label(made, 1));
+  EXPECT_EQ(count_label(read, 3), count_label(made, 4));
+}
+
+TEST_F(PhantomDataset, IsLeftAloneWhenCompleteAndTakenUpAgainWhenNot) {
+  ASSERT_TRUE(write_phantoms(options_));
+  const auto before = contents();
+  EXPECT_FALSE(write_phantoms(options_));
+  fs::remove(folder_ / "BraTS2021_00001" / "BraTS2021_00001_t2.nii.gz");
+  EXPECT_TRUE(write_phantoms(options_));
+  EXPECT_TRUE(contents() == before) << "the same options gave other bytes";
+}
+
+TEST_F(PhantomDataset, OfOtherOptionsReplacesItsOwnFilesOnly) {
+  ASSERT_TRUE(write_phantoms(options_));
+  write_file(folder_ / "BraTS2021_00002" / "notes.txt", "mine");
+  options_.cases = 1;
+  EXPECT_TRUE(write_phantoms(options_));
+  EXPECT_FALSE(fs::exists(folder_ / "BraTS2021_00001"));
+  EXPECT_FALSE(fs::exists(folder_ / "BraTS2021_00002" / "BraTS2021_00002_t1.nii.gz"));
+  EXPECT_EQ(read_file(folder_ / "BraTS2021_00002" / "notes.txt"), "mine");
+}
+
+TEST_F(PhantomDataset, NeverOverwritesFilesThatAreNoPhantoms) {
+  fs::create_directories(folder_ / "BraTS2021_00001");
+  write_file(folder_ / "BraTS2021_00001" / "BraTS2021_00001_t1.nii.gz", "a real scan");
+  try {
+    write_phantoms(options_);
+    FAIL() << "overwritten";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+  }
+  EXPECT_EQ(contents().size(), 1u);
+}
+
+TEST_F(PhantomDataset, RefusesOptionsThatMakeNoSense) {
+  for (const auto& spoil : {+[](PhantomOptions& o) { o.cases = 0; },
+                            +[](PhantomOptions& o) {
+                              o.size = {8, 8, 8};
+                            },
+                            +[](PhantomOptions& o) { o.layout = "nifti"; }}) {
+    PhantomOptions spoiled = options_;
+    spoil(spoiled);
+    try {
+      write_phantoms(spoiled);
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+}  // namespace
+}  // namespace voxswap
