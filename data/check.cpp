@@ -63,7 +63,7 @@ class CaseChecker {
     if (!check_grid(path, image.geometry) || !nonfinite.empty()) return;
     const auto [low, high] = std::minmax_element(image.voxels.begin(), image.voxels.end());
     if (*low == *high) {
-      note(warning, format("{}: every voxel is {}", path.string(), number(*low)),
+      note(warning, format("{}: every voxel is {:g}", path.string(), *low),
            "look at the image; it shows nothing");
     }
     backgrounds_.push_back(corner_background_ ? corner_value(image) : static_cast<float>(background_));
@@ -99,19 +99,28 @@ class CaseChecker {
     }
   }
 
+  // Skull-stripped images that were normalised before have a constant other than 0 around the head.
   Size3 foreground() {
     const Box box = foreground_box(images_, backgrounds_);
-    if (box.start == Size3{0, 0, 0} && box.size == grid_.size) {
-      const bool corner =
-          !corner_background_ && corner_value(images_.front()) != static_cast<float>(background_);
-      if (corner) {
-        note(warning,
-             format("{}: its corner voxel is {}, not the background {}: nothing is cropped away",
-                    reference_.string(), number(corner_value(images_.front())), number(background_)),
-             "if the image is skull-stripped, set preprocess.background: corner");
-      }
+    const Image& first = images_.front();
+    const float corner = corner_value(first);
+    if (box.size == grid_.size && corner != backgrounds_.front() && constant_corners(first)) {
+      note(warning,
+           format("{}: all its corners are {:g}, not the background {:g}: nothing would be cropped away",
+                  reference_.string(), corner, backgrounds_.front()),
+           "set preprocess.background: corner");
     }
     return box.size;
+  }
+
+  static bool constant_corners(const Image& image) {
+    const Size3& size = image.geometry.size;
+    for (int corner = 1; corner < 8; ++corner) {
+      const float value =
+          image.at(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0, corner & 4 ? size[2] - 1 : 0);
+      if (value != corner_value(image)) return false;
+    }
+    return true;
   }
 
   const Dataset& dataset_;

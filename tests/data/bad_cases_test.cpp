@@ -1,0 +1,169 @@
+// Every kind of bad input, as a real file on disk: one clear message, exit code 3, and `check` tells them all
+// at once.
+#include <algorithm>
+#include <limits>
+
+#include "data/check.h"
+#include "data/dataset.h"
+#include "tests/data/support.h"
+
+namespace voxswap {
+namespace {
+
+using namespace test;
+
+const Geometry grid = geometry({8, 8, 8});
+
+// Two good cases in the naming of 2021; the tests spoil the second.
+class BadCases : public testing::Test {
+ protected:
+  BadCases() {
+    for (const char* id : {"BraTS2021_00000", "BraTS2021_00001"}) {
+      for (const char* modality : {"t1", "t1ce", "t2", "flair"})
+        write_image(file(id, modality), random_image(grid));
+      write_label_map(file(id, "seg"), random_labels(grid, {0, 1, 2, 4}));
+    }
+  }
+  fs::path file(const std::string& id, const std::string& what) const {
+    return folder_ / format("{}/{}_{}.nii.gz", id, id, what);
+  }
+  fs::path bad(const std::string& what) const { return file("BraTS2021_00001", what); }
+  DatasetOptions options() const {
+    DatasetOptions result;
+    result.root = folder_.path();
+    return result;
+  }
+  // Reading the second case fails with all of `parts` in the message, and check_dataset reports the same.
+  void expect_bad(const std::vector<std::string>& parts) const {
+    const Dataset dataset = open_dataset(options());
+    read_case(dataset, dataset.cases[0]);
+    expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data, parts);
+    expect_checked("error", parts);
+  }
+  void expect_checked(const std::string& severity, const std::vector<std::string>& parts) const {
+    const CheckReport report = check_dataset(options(), false, 0);
+    const bool told =
+        std::any_of(report.problems.begin(), report.problems.end(), [&](const Problem& problem) {
+          return problem.severity == severity &&
+                 std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+                   return problem.what.find(part) != std::string::npos;
+                 });
+        });
+    EXPECT_TRUE(told) << parts.front();
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadCases, AreNotFoundWhereThereAreNone) {
+  const CheckReport report = check_dataset(options(), false, 0);
+  for (const Problem& problem : report.problems) ADD_FAILURE() << problem.what;
+  ASSERT_EQ(report.foreground.size(), 2U);
+  EXPECT_EQ(report.foreground[1], (std::pair<std::string, Size3>{"BraTS2021_00001", {8, 8, 8}}));
+}
+
+TEST_F(BadCases, AMissingChannelNamesCaseChannelAndExpectedFile) {
+  fs::remove(bad("t1ce"));
+  const std::vector<std::string> parts{"BraTS2021_00001", "t1ce", bad("t1ce").string()};
+  expect_failure([&] { open_dataset(options()); }, Exit::bad_data, parts);
+  expect_checked("error", parts);
+  DatasetOptions without = options();
+  without.modalities = {"t1", "t2", "flair"};
+  EXPECT_EQ(open_dataset(without).cases.size(), 2U);
+}
+
+TEST_F(BadCases, AFileThatGoesAfterOpeningIsMissing) {
+  const Dataset dataset = open_dataset(options());
+  fs::remove(bad("t2"));
+  expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
+                 {bad("t2").string(), "no such file"});
+}
+
+TEST_F(BadCases, ChannelsOnDifferentGridsNameBoth) {
+  Geometry moved = grid;
+  moved.origin[2] = 3;
+  write_image(bad("t2"), random_image(moved));
+  expect_bad({bad("t2").string(), "(0, 0, 3)", "BraTS2021_00001_t1.nii.gz", "(0, 0, 0)"});
+  write_image(bad("t2"), random_image(geometry({8, 8, 9})));
+  expect_bad({bad("t2").string(), "8x8x9", "8x8x8"});
+}
+
+TEST_F(BadCases, ATruthOnAnotherGridIsTold) {
+  write_label_map(bad("seg"), random_labels(geometry({8, 7, 8}), {0, 1}));
+  expect_bad({bad("seg").string(), "8x7x8"});
+}
+
+TEST_F(BadCases, DirectionsThatDifferInTheEighthDigitAreTheSameGrid) {
+  Geometry turned = grid;
+  turned.direction[1] = 3e-8;
+  write_image(bad("t2"), random_image(turned));
+  const Dataset dataset = open_dataset(options());
+  EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[2].geometry, grid);
+}
+
+TEST_F(BadCases, ATruncatedFileIsNamed) {
+  truncate_file(bad("flair"), 0.6);
+  expect_bad({bad("flair").string(), "truncated"});
+}
+
+TEST_F(BadCases, NaNAndInfiniteVoxelsAreCountedAndPlaced) {
+  Image image = random_image(grid);
+  image.at(3, 2, 1) = std::numeric_limits<float>::quiet_NaN();
+  image.at(4, 2, 1) = std::numeric_limits<float>::infinity();
+  write_image(bad("t1"), image);
+  expect_bad({bad("t1").string(), "2 of 512", "NaN", "(3, 2, 1)"});
+}
+
+TEST_F(BadCases, ALabelOutsideTheListNamesTheValueAndTheList) {
+  LabelMap labels = random_labels(grid, {0, 1});
+  labels.voxels[9] = 3;
+  write_label_map(bad("seg"), labels);
+  expect_bad({bad("seg").string(), "label 3", "1 necrosis, 2 oedema, 4 enhancing"});
+}
+
+TEST_F(BadCases, AFractionalTruthIsTold) {
+  Image image{grid, std::vector<float>(512, 0)};
+  image.voxels[3] = 0.5F;
+  write_image(bad("seg"), image);
+  expect_bad({bad("seg").string(), "0.5"});
+}
+
+TEST_F(BadCases, AllOfThemAreToldAtOnce) {
+  fs::remove(bad("t1ce"));
+  truncate_file(bad("flair"), 0.5);
+  write_label_map(bad("seg"), random_labels(grid, {0, 7}));
+  write_image(file("BraTS2021_00000", "t1"), Image{grid, std::vector<float>(512, 0)});
+  fs::remove(file("BraTS2021_00000", "seg"));
+  for (const char* what : {"t1ce is missing", "truncated", "label 7"}) expect_checked("error", {what});
+  for (const char* what : {"every voxel is 0", "1 of 2 cases have no truth", "necrosis"})
+    expect_checked("warning", {what});
+}
+
+TEST_F(BadCases, AConstantBackgroundOtherThanZeroIsPointedOut) {
+  Image image{grid, std::vector<float>(512, -2.5F)};
+  image.at(4, 4, 4) = 1;
+  for (const char* modality : {"t1", "t1ce", "t2", "flair"}) write_image(bad(modality), image);
+  expect_checked("warning", {bad("t1").string(), "-2.5", "background"});
+  const CheckReport report = check_dataset(options(), true, 0);
+  EXPECT_EQ(report.foreground[1].second, (Size3{3, 3, 3}));
+}
+
+TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
+  const TemporaryFolder folder;
+  DatasetOptions options;
+  options.root = folder.path();
+  for (const char* layout : {"auto", "brats", "msd"}) {
+    options.layout = layout;
+    expect_failure([&] { open_dataset(options); }, Exit::bad_data, {folder.path().string(), "empty"});
+  }
+  std::ofstream(folder / "notes.txt") << "x";
+  options.layout = "auto";
+  expect_failure([&] { open_dataset(options); }, Exit::bad_data,
+                 {folder.path().string(), "brats", "msd", "files"});
+  options.root = folder.path() / "none";
+  expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"none", "no such folder"});
+  options.layout = "brast";
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"brast", "did you mean brats"});
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,234 @@
+#include "data/prepare.h"
+
+#include <cmath>
+
+#include "base/log.h"
+#include "tests/data/support.h"
+
+namespace voxswap {
+namespace {
+
+using namespace test;
+
+// Two channels with a block of foreground at (2..9, 3..8, 4..11), on backgrounds 0 and -5; labels in the
+// block.
+Volume block_volume(const Geometry& grid) {
+  Volume volume;
+  volume.id = "block";
+  volume.truth = {grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()), 0)};
+  for (const float background : {0.0F, -5.0F}) {
+    const Image random = random_image(grid, 7);
+    Image image{grid, std::vector<float>(random.voxels.size(), background)};
+    for (std::int64_t z = 4; z < 12; ++z) {
+      for (std::int64_t y = 3; y < 9; ++y) {
+        for (std::int64_t x = 2; x < 10; ++x) {
+          image.at(x, y, z) = random.at(x, y, z);
+          volume.truth.at(x, y, z) = static_cast<std::int16_t>(x % 3);
+        }
+      }
+    }
+    volume.channels.push_back(std::move(image));
+  }
+  return volume;
+}
+
+PrepareOptions corner_options(const Size3& resolution) {
+  PrepareOptions options;
+  options.resolution = resolution;
+  options.corner_background = true;
+  return options;
+}
+
+TEST(Preparing, CropsToTheForegroundAndPutsTheChannelsSideBySide) {
+  const Volume volume = block_volume(oblique_geometry({14, 12, 16}));
+  const PreparedCase prepared = prepare(volume, corner_options({10, 8, 10}));
+  EXPECT_EQ(prepared.box, (Box{{1, 2, 3}, {10, 8, 10}}));
+  EXPECT_EQ(prepared.background, (std::vector<float>{0, -5}));
+  EXPECT_EQ(prepared.size, (Size3{10, 8, 10}));
+  ASSERT_EQ(prepared.image.size(), 10U * 8 * 10 * 2);
+  // The resolution is the box's own size: no voxel changes.
+  for (std::int64_t z = 0; z < 10; ++z) {
+    for (std::int64_t y = 0; y < 8; ++y) {
+      for (std::int64_t x = 0; x < 10; ++x) {
+        const auto i = static_cast<std::size_t>((z * 8 + y) * 10 + x);
+        ASSERT_EQ(prepared.image[2 * i], volume.channels[0].at(x + 1, y + 2, z + 3));
+        ASSERT_EQ(prepared.image[2 * i + 1], volume.channels[1].at(x + 1, y + 2, z + 3));
+        ASSERT_EQ(prepared.truth[i], volume.truth.at(x + 1, y + 2, z + 3));
+      }
+    }
+  }
+  EXPECT_EQ(prepared.training_geometry(), crop(volume.truth, prepared.box).geometry);
+}
+
+TEST(Preparing, MeasuresMeanAndDeviationOverTheForegroundOnly) {
+  const Volume volume = block_volume(geometry({14, 12, 16}));
+  const PreparedCase prepared = prepare(volume, corner_options({10, 8, 10}));
+  double sum = 0, squares = 0;
+  for (const float value : volume.channels[0].voxels) {
+    if (value == 0) continue;
+    sum += value;
+    squares += double{value} * value;
+  }
+  const double count = 8 * 6 * 8, mean = sum / count;
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_NEAR(prepared.mean[c], mean, 1e-9);
+    EXPECT_NEAR(prepared.deviation[c], std::sqrt(squares / count - mean * mean), 1e-9);
+  }
+}
+
+TEST(Preparing, WithoutCroppingKeepsTheWholeGrid) {
+  PrepareOptions options = corner_options({7, 6, 8});
+  options.crop = "none";
+  const PreparedCase prepared = prepare(block_volume(geometry({14, 12, 16})), options);
+  EXPECT_EQ(prepared.box, (Box{{0, 0, 0}, {14, 12, 16}}));
+  EXPECT_EQ(prepared.training_geometry().spacing, (std::array<double, 3>{2, 2, 2}));
+  options.crop = "foregroud";
+  expect_failure([&] { prepare(block_volume(geometry({14, 12, 16})), options); }, Exit::usage, {"foregroud"});
+}
+
+TEST(APreparedTruth, ReturnsToTheOriginalGridExactlyAtWholeFactors) {
+  const Volume volume = block_volume(oblique_geometry({14, 12, 16}));
+  const PreparedCase prepared = prepare(volume, corner_options({20, 16, 30}));
+  const LabelMap back = prepared.to_original({prepared.training_geometry(), prepared.truth});
+  EXPECT_EQ(back.voxels, volume.truth.voxels);
+  EXPECT_EQ(back.geometry, volume.truth.geometry);
+}
+
+TEST(Normalizing, OverTheDataSetTakesTheMeanOfMeansAndOfDeviations) {
+  PreparedCase a, b;
+  a.mean = {1, 10};
+  a.deviation = {2, 4};
+  b.mean = {3, 30};
+  b.deviation = {4, 0};
+  const Normalization over_both = dataset_normalization({a, b});
+  EXPECT_EQ(over_both.mean, (std::vector<double>{2, 20}));
+  EXPECT_EQ(over_both.deviation, (std::vector<double>{3, 2}));
+  a.channels = 2;
+  a.image = {5, 40, 2, 20};
+  PrepareOptions options;
+  options.normalize = "none";
+  EXPECT_EQ(normalization_for(a, options, over_both).deviation, (std::vector<double>{1, 1}));
+  options.normalize = "image";
+  EXPECT_EQ(normalization_for(a, options, over_both).mean, a.mean);
+  options.normalize = "dataset";
+  normalize(a, normalization_for(a, options, over_both));
+  EXPECT_EQ(a.image, (std::vector<float>{1, 10, 0, 0}));
+}
+
+TEST(Normalizing, AChannelWithoutContrastGivesNoNaN) {
+  PreparedCase flat;
+  flat.channels = 1;
+  flat.image = {3, 3};
+  normalize(flat, {{3}, {0}});
+  EXPECT_EQ(flat.image, (std::vector<float>{0, 0}));
+}
+
+TEST(TargetBits, AreSetForEveryClassThatHoldsTheLabel) {
+  EXPECT_EQ(target_bits({0, 1, 2, 4}, {{1, 2, 4}, {1, 4}, {4}}), (std::vector<std::uint8_t>{0, 3, 1, 7}));
+}
+
+void expect_equal(const PreparedCase& a, const PreparedCase& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.size, b.size);
+  EXPECT_EQ(a.channels, b.channels);
+  EXPECT_EQ(a.image, b.image);
+  EXPECT_EQ(a.truth, b.truth);
+  EXPECT_EQ(a.mean, b.mean);
+  EXPECT_EQ(a.deviation, b.deviation);
+  EXPECT_EQ(a.background, b.background);
+  EXPECT_EQ(a.box, b.box);
+  EXPECT_EQ(a.original, b.original);
+}
+
+class Cache : public testing::Test {
+ protected:
+  Cache() {
+    Volume volume = block_volume(oblique_geometry({14, 12, 16}));
+    write_image(folder_ / "data/c_t1.nii.gz", volume.channels[0]);
+    write_image(folder_ / "data/c_t2.nii.gz", volume.channels[1]);
+    write_label_map(folder_ / "data/c_truth.nii.gz", volume.truth);
+    DatasetOptions options;
+    options.root = folder_ / "data";
+    options.files = {
+        {"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
+    options.labels = {{"one", 1}, {"two", 2}};
+    dataset_ = open_dataset(options);
+  }
+  PreparedCase get(const PrepareOptions& options, const fs::path& folder) const {
+    return PreparedCache(dataset_, options, folder).get(dataset_.cases[0]);
+  }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> result;
+    for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) result.push_back(entry.path());
+    return result;
+  }
+  TemporaryFolder folder_;
+  fs::path cache_ = folder_.path() / "cache";
+  Dataset dataset_;
+  PrepareOptions options_ = corner_options({16, 16, 16});
+};
+
+TEST_F(Cache, GivesOnAHitWhatItGaveOnAMissAndWhatPreparingGives) {
+  const PreparedCase direct = get(options_, {});
+  expect_equal(get(options_, cache_), direct);
+  ASSERT_EQ(files().size(), 1U);
+  const auto written = fs::last_write_time(files()[0]);
+  expect_equal(get(options_, cache_), direct);
+  EXPECT_EQ(fs::last_write_time(files()[0]), written);
+}
+
+TEST_F(Cache, MakesADamagedFileAnew) {
+  const PreparedCase direct = get(options_, cache_);
+  const fs::path file = files()[0];
+  const auto size = fs::file_size(file);
+  const log::Level before = log::level();
+  log::set_level(log::Level::error);
+  for (const std::uintmax_t at : {std::uintmax_t{2}, std::uintmax_t{30}, size / 2, size - 1}) {
+    {
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekg(static_cast<std::streamoff>(at));
+      const char flipped = static_cast<char>(stream.get() ^ 0x10);
+      stream.seekp(static_cast<std::streamoff>(at));
+      stream.put(flipped);
+    }
+    expect_equal(get(options_, cache_), direct);
+  }
+  for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{40}, size / 2}) {
+    fs::resize_file(file, kept);
+    expect_equal(get(options_, cache_), direct);
+    EXPECT_EQ(fs::file_size(file), size);
+  }
+  log::set_level(before);
+}
+
+TEST_F(Cache, KeepsDifferentOptionsAndContentsApart) {
+  get(options_, cache_);
+  PrepareOptions other = options_;
+  other.resolution = {16, 16, 32};
+  EXPECT_EQ(get(other, cache_).size, other.resolution);
+  EXPECT_EQ(files().size(), 2U);
+  other = options_;
+  other.crop = "none";
+  EXPECT_EQ(get(other, cache_).box.size, (Size3{14, 12, 16}));
+  EXPECT_EQ(files().size(), 3U);
+  other = options_;
+  other.corner_background = false;
+  EXPECT_EQ(get(other, cache_).background, (std::vector<float>{0, 0}));
+  EXPECT_EQ(files().size(), 4U);
+  Image image = read_image(folder_ / "data/c_t1.nii.gz");
+  image.at(5, 5, 5) += 1;
+  write_image(folder_ / "data/c_t1.nii.gz", image);
+  expect_equal(get(options_, cache_), get(options_, {}));
+  EXPECT_EQ(files().size(), 5U);
+}
+
+TEST_F(Cache, IsSharedByNormalizationsForItStoresNone) {
+  get(options_, cache_);
+  PrepareOptions other = options_;
+  other.normalize = "image";
+  get(other, cache_);
+  EXPECT_EQ(files().size(), 1U);
+}
+
+}  // namespace
+}  // namespace voxswap
