@@ -1,0 +1,50 @@
+#include "pipeline/plots.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "pipeline/gnuplot.h"
+
+namespace voxswap {
+
+// Okabe and Ito's colours ("Color Universal Design", 2008) while they last; then steps through viridis, which
+// is even in lightness, so that neighbours stay apart in grey as well.
+std::string plot_color(std::size_t index, std::size_t count) {
+  static constexpr std::array okabe_ito = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"};
+  if (count <= okabe_ito.size()) return okabe_ito[index];
+  static constexpr int viridis[5][3] = {
+      {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {220, 208, 40}};
+  const double position = 4.0 * static_cast<double>(index) / static_cast<double>(count - 1);
+  const int below = std::min(3, static_cast<int>(position));
+  const auto mixed = [&](int channel) {
+    const int low = viridis[below][channel], high = viridis[below + 1][channel];
+    return static_cast<int>(std::lround(low + (high - low) * (position - below)));
+  };
+  return format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
+}
+
+Picture draw(const std::string& script, int width, int height) {
+  const std::string shared = format(
+      "set encoding utf8\n"
+      "set border 3 lc rgb '{0}' lw 0.8\n"
+      "set grid y lc rgb '{1}' lt 1 lw 0.6\n"
+      "set tics textcolor rgb '{0}' nomirror scale 0.5\n"
+      "set key textcolor rgb '{0}' samplen 1.5 spacing 1.15\n",
+      plot_ink, plot_line);
+  // The PNG is twice as fine as a screen, so that it can be printed.
+  const std::string svg = format(
+      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,sans-serif,13' noenhanced background "
+      "'#ffffff'\n"
+      "small = ',11'; point = 0.75\n",
+      width, height);
+  const std::string png = format(
+      "set terminal pngcairo size {},{} font 'Sans,10' fontscale 2 linewidth 2 pointscale 2 noenhanced "
+      "background '#ffffff'\n"
+      "small = ',8.5'; point = 1\n",
+      2 * width, 2 * height);
+  return {gnuplot(svg + shared + script), gnuplot(png + shared + script)};
+}
+
+}  // namespace voxswap
