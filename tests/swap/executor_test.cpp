@@ -1,0 +1,244 @@
+// The executor against a runner that knows no plan: the same bits, whatever the arena does.
+#include "swap/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include "base/error.h"
+#include "net/step.h"
+#include "swap/planner.h"
+#include "tests/swap/graphs.h"
+
+// Every heap allocation of this program is counted while `counting` is on.
+namespace {
+std::atomic<bool> counting = false;
+std::atomic<long> allocations = 0;
+void* counted(std::size_t size, std::size_t alignment) {
+  if (counting) ++allocations;
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+void* operator new(std::size_t size) {
+  return counted(size == 0 ? 1 : size, 16);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace voxswap {
+namespace {
+
+using Results = std::vector<std::vector<std::byte>>;
+
+// Sets an environment variable for as long as it lives.
+class Poisoned {
+ public:
+  explicit Poisoned(bool on) { setenv("VOXSWAP_POISON", on ? "1" : "0", 1); }
+  ~Poisoned() { unsetenv("VOXSWAP_POISON"); }
+  Poisoned(const Poisoned&) = delete;
+  Poisoned& operator=(const Poisoned&) = delete;
+};
+
+StepOptions tiny(const std::string& network, bool recompute) {
+  StepOptions options;
+  options.network.name = network;
+  options.network.base_filters = 2;
+  options.network.depth = 3;
+  options.input = {1, 8, 8, 8, 2};
+  options.recompute = recompute;
+  return options;
+}
+
+struct Trained {
+  const Graph& graph;
+  std::vector<ValueId> inputs, kept;
+};
+
+Results with_executor(const Trained& run, bool poisoned, int steps) {
+  const Poisoned setting(poisoned);
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled(*backend, run.graph);
+  const Plan plan = make_plan("keep", {&run.graph, compiled.workspaces(), 0, run.kept});
+  const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
+  Executor executor(compiled, plan, arena);
+  return test::train(executor, run.graph, run.inputs, run.kept, steps);
+}
+
+Results without_plan(const Trained& run, int steps) {
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  test::NaiveRunner runner(*backend, run.graph);
+  return test::train(runner, run.graph, run.inputs, run.kept, steps);
+}
+
+TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const test::SmallStep step = test::random_step(seed, 25);
+    const Trained run{step.graph, step.inputs, step.kept};
+    const Results expected = without_plan(run, 3);
+    EXPECT_EQ(with_executor(run, false, 3), expected) << "seed " << seed;
+    EXPECT_EQ(with_executor(run, true, 3), expected) << "seed " << seed << ", poisoned";
+  }
+}
+
+TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison) {
+  for (const char* network : {"isensee2017", "unet3d"})
+    for (const bool recompute : {false, true}) {
+      const TrainingStep step = build_training_step(tiny(network, recompute));
+      const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+      const Results expected = without_plan(run, 3);
+      for (int i = 0; i < 3; ++i) {
+        float loss = 0;
+        std::memcpy(&loss, expected[static_cast<std::size_t>(i)].data(), sizeof loss);
+        EXPECT_TRUE(std::isfinite(loss)) << network;
+      }
+      EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
+      EXPECT_EQ(with_executor(run, false, 3), expected) << network;
+      EXPECT_EQ(with_executor(run, true, 3), expected) << network << ", poisoned";
+    }
+}
+
+TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
+  const Poisoned setting(true);
+  const TrainingStep step = build_training_step(tiny("isensee2017", true));
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled(*backend, step.graph);
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, {step.loss}});
+  Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+  test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
+  executor.run({5, 2, 0});  // the volume of step 1 is gone
+  float loss = 0;
+  executor.read(step.loss, &loss, sizeof loss);
+  EXPECT_TRUE(std::isnan(loss));
+}
+
+TEST(Executor, AllocatesNothingInsideAStep) {
+  for (const bool poisoned : {false, true}) {
+    const Poisoned setting(poisoned);
+    const TrainingStep step = build_training_step(tiny("isensee2017", true));
+    const std::unique_ptr<Backend> backend = make_backend("reference");
+    CompiledGraph compiled(*backend, step.graph);
+    const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, {step.loss}});
+    Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+    test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
+    allocations = 0;
+    counting = true;
+    executor.run({5, 2, 1e-3});
+    counting = false;
+    EXPECT_EQ(allocations, 0) << (poisoned ? "poisoned" : "");
+  }
+}
+
+TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
+  const StepOptions options = tiny("isensee2017", true);
+  const TrainingStep training = build_training_step(options);
+  const InferenceStep inference = build_inference_step(options, true);
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph training_kernels(*backend, training.graph), inference_kernels(*backend, inference.graph);
+  const Plan train_plan =
+      make_plan("keep", {&training.graph, training_kernels.workspaces(), 0, {training.loss}});
+  const Plan infer_plan = make_plan(
+      "keep",
+      {&inference.graph, inference_kernels.workspaces(), 0, {inference.loss, inference.probabilities}});
+  const std::shared_ptr<Memory> arena =
+      backend->allocate(std::max(train_plan.peak_bytes, infer_plan.peak_bytes));
+  Executor trainer(training_kernels, train_plan, arena), predictor(inference_kernels, infer_plan, arena);
+
+  const auto predict = [&] {
+    for (const ValueId id : {inference.input, inference.target}) {
+      const std::vector<std::byte> bytes = test::content(inference.graph, id, 3);
+      predictor.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+    }
+    predictor.run({5, 1, 0});
+    std::vector<float> result(
+        static_cast<std::size_t>(inference.graph.value(inference.probabilities).shape.count()));
+    predictor.read(inference.probabilities, result.data(), static_cast<std::int64_t>(4 * result.size()));
+    return result;
+  };
+  test::train(trainer, training.graph, {training.input, training.target}, {training.loss}, 1);
+  const std::vector<float> before = predict();
+  EXPECT_EQ(predict(), before);
+  ASSERT_EQ(training.parameters.size(), inference.parameters.size());
+  for (std::size_t i = 0; i < training.parameters.size(); ++i) {
+    const std::int64_t size = training.graph.value(training.parameters[i]).bytes();
+    std::vector<std::byte> a(static_cast<std::size_t>(size)), b(a.size());
+    trainer.read(training.parameters[i], a.data(), size);
+    predictor.read(inference.parameters[i], b.data(), size);
+    EXPECT_EQ(a, b) << training.graph.value(training.parameters[i]).name;
+  }
+  // Another step from the same start changes what the other executor predicts: one set of parameters.
+  test::train(trainer, training.graph, {training.input, training.target}, {training.loss}, 2);
+  EXPECT_NE(predict(), before);
+}
+
+TEST(Executor, RefusesAPlanThatDoesNotVerifyOrAnArenaThatIsTooSmall) {
+  const test::SmallStep step = test::random_step(1, 10);
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled(*backend, step.graph);
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
+  const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
+  EXPECT_NO_THROW(Executor(compiled, plan, arena));
+  Plan bad = plan;
+  std::swap(bad.instructions.front(), bad.instructions.back());
+  EXPECT_THROW(Executor(compiled, bad, arena), Error);
+  EXPECT_THROW(Executor(compiled, plan, backend->allocate(plan.peak_bytes - 1)), Error);
+}
+
+TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
+  const test::SmallStep step = test::random_step(2, 10);
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled(*backend, step.graph);
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
+  Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+  std::vector<std::byte> bytes(128);
+  EXPECT_NO_THROW(executor.write(step.inputs[0], bytes.data(), 128));
+  EXPECT_THROW(executor.write(step.inputs[0], bytes.data(), 64), Error);
+  EXPECT_THROW(executor.write(step.kept[0], bytes.data(), 128), Error);
+  EXPECT_NO_THROW(executor.read(step.kept[0], bytes.data(), 128));
+  EXPECT_THROW(executor.read(step.inputs[0], bytes.data(), 128), Error);
+}
+
+TEST(Executor, CarriesAFailingKernelToTheCaller) {
+  // A backend whose kernels break: everything else is the reference's.
+  struct Broken : Kernel {
+    void run(const KernelArguments&) override { fail(Exit::failed, "the kernel {}", "broke"); }
+  };
+  struct BrokenBackend : Backend {
+    std::unique_ptr<Backend> good = make_backend("reference");
+    std::string name() const override { return "broken"; }
+    std::string description() const override { return ""; }
+    bool supports(ElementType type) const override { return good->supports(type); }
+    ElementType fastest_type() const override { return good->fastest_type(); }
+    std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return std::make_unique<Broken>(); }
+    std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return good->allocate(bytes); }
+    std::unique_ptr<Stream> make_stream() override { return good->make_stream(); }
+    std::unique_ptr<Event> make_event() override { return good->make_event(); }
+    std::int64_t free_bytes() const override { return good->free_bytes(); }
+  } backend;
+  const test::SmallStep step = test::random_step(3, 5);
+  CompiledGraph compiled(backend, step.graph);
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
+  Executor executor(compiled, plan, backend.allocate(plan.peak_bytes));
+  EXPECT_THROW(executor.run({}), Error);
+  EXPECT_THROW(executor.run({}), Error);
+}
+
+}  // namespace
+}  // namespace voxswap

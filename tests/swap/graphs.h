@@ -1,0 +1,169 @@
+// Small graphs for the tests of swap/: random ones, and the way a step is run without any plan.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/philox.h"
+#include "net/backend.h"
+#include "net/graph.h"
+
+namespace voxswap::test {
+
+struct SmallStep {
+  Graph graph;
+  std::vector<ValueId> inputs, kept;
+};
+
+// A training step without meaning: volumes that are added, convolved, squashed and copied at random, and
+// parameters that are updated from what comes out and perhaps read again afterwards.
+inline SmallStep random_step(std::uint64_t seed, int nodes) {
+  const Philox random(seed, 1);
+  std::uint64_t draw = 0;
+  const auto below = [&](std::size_t n) { return random.word(draw++) % n; };
+  SmallStep step;
+  Graph& graph = step.graph;
+  const Shape volume = {1, 2, 2, 2, 4};
+  struct Parameter {
+    ValueId weight, bias, m, v;
+  };
+  std::vector<Parameter> parameters;
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    const auto add = [&](const char* suffix, const Shape& shape, Role role) {
+      return graph.add_value(name + suffix, shape, ElementType::f32, role);
+    };
+    parameters.push_back({add(".weight", {4, 4, 1, 1, 1}, Role::parameter),
+                          add(".bias", {4}, Role::parameter), add(".m", {4}, Role::optimizer_state),
+                          add(".v", {4}, Role::optimizer_state)});
+  }
+  std::vector<ValueId> volumes;
+  for (const char* name : {"first", "second"}) {
+    volumes.push_back(graph.add_value(name, volume, ElementType::f32, Role::input));
+    step.inputs.push_back(volumes.back());
+  }
+  for (int i = 0; i < nodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    const ValueId x = volumes[volumes.size() - 1 - below(std::min<std::size_t>(volumes.size(), 6))];
+    const Parameter& p = parameters[below(parameters.size())];
+    switch (below(6)) {
+      case 0:
+        volumes.push_back(graph.apply("add", name, {x, volumes[below(volumes.size())]}));
+        break;
+      case 1:
+        volumes.push_back(graph.apply("leaky_relu", name, {x}, {{"slope", 0.5}}));
+        break;
+      case 2:
+        volumes.push_back(graph.apply("sigmoid", name, {x}));
+        break;
+      case 3:
+        volumes.push_back(
+            graph.apply("conv3d", name, {x, p.weight, p.bias}, {{"stride", 1}, {"padding", 0}}));
+        break;
+      case 4: {
+        const ValueId wide = graph.apply("concat", name, {x, volumes[below(volumes.size())]});
+        volumes.push_back(
+            graph.apply("channel_slice", name + ".slice", {wide}, {{"start", 2}, {"count", 4}}));
+        break;
+      }
+      case 5: {
+        const ValueId sum = graph.apply("channel_sum", name, {x});
+        graph.add("adam", name + ".update", {sum},
+                  {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}},
+                  {p.bias, p.m, p.v});
+        break;
+      }
+    }
+  }
+  step.kept = {volumes.back()};
+  return step;
+}
+
+// Values by id, each in a buffer of its own; nodes in the graph's order. What every plan has to equal.
+class NaiveRunner {
+ public:
+  NaiveRunner(Backend& backend, const Graph& graph) : graph_(graph) {
+    for (const Value& value : graph.values())
+      buffers_.push_back(backend.allocate(std::max<std::int64_t>(value.bytes(), 64)));
+    for (const Node& node : graph.nodes()) {
+      kernels_.push_back(backend.compile(graph, node));
+      workspaces_.push_back(backend.allocate(std::max<std::int64_t>(kernels_.back()->workspace_bytes(), 64)));
+    }
+  }
+  void write(ValueId value, const void* bytes, std::int64_t size) {
+    std::memcpy(data(value), bytes, static_cast<std::size_t>(size));
+  }
+  void read(ValueId value, void* bytes, std::int64_t size) {
+    std::memcpy(bytes, data(value), static_cast<std::size_t>(size));
+  }
+  void run(const StepContext& context) {
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const Node& node = graph_.nodes()[i];
+      const auto inputs = addresses(node.inputs), outputs = addresses(node.outputs),
+                 updates = addresses(node.updates);
+      kernels_[i]->run({inputs, outputs, updates, workspaces_[i]->data(), &context});
+    }
+  }
+
+ private:
+  std::byte* data(ValueId value) { return buffers_[static_cast<std::size_t>(value)]->data(); }
+  std::vector<void*> addresses(const std::vector<ValueId>& values) {
+    std::vector<void*> result;
+    for (const ValueId value : values) result.push_back(data(value));
+    return result;
+  }
+
+  const Graph& graph_;
+  std::vector<std::unique_ptr<Memory>> buffers_, workspaces_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+};
+
+// Something for a value to hold: normal f32 numbers (parameters small, second moments zero), random bits for
+// u8, the same for the same (value, seed).
+inline std::vector<std::byte> content(const Graph& graph, ValueId id, std::uint64_t seed) {
+  const Value& value = graph.value(id);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
+  if (value.role == Role::optimizer_state) return bytes;
+  const Philox random(seed, static_cast<std::uint64_t>(id));
+  for (std::int64_t i = 0; i < value.shape.count(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (value.type == ElementType::u8) {
+      bytes[at] = static_cast<std::byte>(random.word(at) & 1);
+    } else {
+      const auto number = static_cast<float>(random.normal(at) * (value.persistent() ? 0.2 : 1.0));
+      std::memcpy(bytes.data() + 4 * at, &number, 4);
+    }
+  }
+  return bytes;
+}
+
+// Runs `steps` steps with fresh inputs for each; returns what is kept after every step, then what persists.
+template <class Runner>
+std::vector<std::vector<std::byte>> train(Runner& runner, const Graph& graph,
+                                          const std::vector<ValueId>& inputs,
+                                          const std::vector<ValueId>& kept, int steps) {
+  std::vector<std::vector<std::byte>> results;
+  const auto read = [&](ValueId id) {
+    results.emplace_back(static_cast<std::size_t>(graph.value(id).bytes()));
+    runner.read(id, results.back().data(), graph.value(id).bytes());
+  };
+  const auto write = [&](ValueId id, std::uint64_t seed) {
+    const std::vector<std::byte> bytes = content(graph, id, seed);
+    runner.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+  };
+  const auto persistent = [&](auto&& action) {
+    for (std::size_t id = 0; id < graph.values().size(); ++id)
+      if (graph.values()[id].persistent()) action(static_cast<ValueId>(id));
+  };
+  persistent([&](ValueId id) { write(id, 7); });
+  for (int step = 1; step <= steps; ++step) {
+    for (const ValueId id : inputs) write(id, static_cast<std::uint64_t>(100 + step));
+    runner.run({5, step, 1e-2});
+    for (const ValueId id : kept) read(id);
+  }
+  persistent(read);
+  return results;
+}
+
+}  // namespace voxswap::test

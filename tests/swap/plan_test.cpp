@@ -1,0 +1,142 @@
+// The planner keep and what is told about its plans.
+#include "swap/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "net/step.h"
+#include "swap/arena.h"
+#include "swap/planner.h"
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+const Shape volume = {1, 2, 2, 2, 4};  // 128 bytes in f32, 8 times that upsampled
+
+StepOptions isensee(std::int64_t side, ElementType type, bool recompute) {
+  StepOptions options;
+  options.input = {1, side, side, side, 4};
+  options.activations = type;
+  options.recompute = recompute;
+  return options;
+}
+
+const Residency& place(const Plan& plan, ValueId value) {
+  for (const Residency& r : plan.residencies)
+    if (r.value == value) return r;
+  throw std::logic_error("no place");
+}
+
+std::string message_of(const std::function<void()>& action, Exit exit) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), exit);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+struct Small {
+  Graph graph;
+  ValueId p = graph.add_value("p", {5}, ElementType::f32, Role::parameter);
+  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
+  ValueId q = graph.add_value("q", {33}, ElementType::f32, Role::optimizer_state);
+  ValueId a = graph.apply("upsample_nearest", "a", {x});
+  ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
+  ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
+  PlanRequest request{&graph, {0, 0, 100}, 0, {c}};
+};
+
+TEST(Keep, PutsPersistentValuesAtTheBottomInOrderOfIdWhetherReadOrNot) {
+  const Small small;
+  const Plan plan = make_plan("keep", small.request);
+  EXPECT_EQ(place(plan, small.p).offset, 0);
+  EXPECT_EQ(place(plan, small.q).offset, 64);
+  EXPECT_EQ(plan.persistent_bytes, 64 + 192);  // 20 and 132 bytes in lines of 64
+}
+
+TEST(Keep, WritesInPlaceAndCountsTheSharedPlaceOnce) {
+  const Small small;
+  const Plan plan = make_plan("keep", small.request);
+  EXPECT_EQ(place(plan, small.a).offset, place(plan, small.b).offset);
+  // 256 persistent; x 128 + a 1024; a over b 1024; b 1024 + c 128 + workspace 128.
+  EXPECT_EQ(plan.live_bytes, (std::vector<std::int64_t>{1408, 1280, 1536}));
+  EXPECT_EQ(plan.live_peak_bytes, 1536);
+  EXPECT_EQ(plan.peak_bytes, 1536);
+}
+
+TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
+  Small small;
+  small.request.budget_bytes = 1536;
+  EXPECT_EQ(make_plan("keep", small.request).budget_bytes, 1536);
+  small.request.budget_bytes = 1535;
+  const std::string message = message_of([&] { make_plan("keep", small.request); }, Exit::does_not_fit);
+  for (const char* part :
+       {"1535 bytes", "1536 bytes", "'c'", "preprocess.resolution", "base_filters", "bf16", "memory.budget"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+}
+
+TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
+  const Small small;
+  const std::string message = message_of([&] { make_plan("kep", small.request); }, Exit::usage);
+  EXPECT_NE(message.find("Did you mean 'keep'?"), std::string::npos) << message;
+}
+
+TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
+  const Small small;
+  const std::string text = plan_text(small.graph, make_plan("keep", small.request));
+  for (const char* part : {"1.50 KiB", "0.00 % above", "fullest at instruction 2: 'c'", "workspace of c",
+                           "1x4x4x4x4 f32", "1-2"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
+}
+
+TEST(PlanJson, HoldsEveryInstructionAndResidency) {
+  const Small small;
+  const Plan plan = make_plan("keep", small.request);
+  const nlohmann::json json = nlohmann::json::parse(plan_json(small.graph, plan));
+  EXPECT_EQ(json["planner"], "keep");
+  EXPECT_EQ(json["peak_bytes"], 1536);
+  EXPECT_EQ(json["kept"], nlohmann::json({"c"}));
+  ASSERT_EQ(json["instructions"].size(), 3u);
+  EXPECT_EQ(json["instructions"][1]["operation"], "leaky_relu");
+  EXPECT_EQ(json["instructions"][1]["live_bytes"], 1280);
+  ASSERT_EQ(json["residencies"].size(), plan.residencies.size());
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const auto& entry = json["residencies"][i];
+    EXPECT_EQ(entry["offset"], plan.residencies[i].offset);
+    EXPECT_EQ(entry["bytes"], plan.residencies[i].bytes);
+    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == none);
+  }
+}
+
+// No kernels here: packing depends on sizes and lifetimes only.
+TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
+  for (const bool recompute : {false, true})
+    for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+      const TrainingStep step = build_training_step(isensee(128, type, recompute));
+      const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+      const Plan plan = make_plan("keep", {&step.graph, workspaces, 0, {step.loss}});
+      EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
+      const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
+      EXPECT_LE(ratio, 1.03) << element_name(type) << (recompute ? " recompute" : "");
+    }
+}
+
+TEST(Keep, NeedsLessMemoryWhenCheapValuesAreComputedAgain) {
+  const auto peak = [](bool recompute) {
+    const TrainingStep step = build_training_step(isensee(64, ElementType::bf16, recompute));
+    return make_plan("keep", {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), 0, {}})
+        .peak_bytes;
+  };
+  EXPECT_LT(peak(true), peak(false));
+}
+
+}  // namespace
+}  // namespace voxswap
