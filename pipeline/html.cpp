@@ -1,0 +1,143 @@
+#include "pipeline/html.h"
+
+#include <cctype>
+
+#include "base/text.h"
+#include "pipeline/plots.h"
+
+namespace voxswap {
+
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// "#444444" as gnuplot writes it: rgb( 68,  68,  68) on lines, rgb(68,68,68) on text.
+void repaint(std::string& svg, std::string_view color, std::string_view variable) {
+  int rgb[3];
+  for (std::size_t i = 0; i < 3; ++i)
+    rgb[i] = std::stoi(std::string(color.substr(1 + 2 * i, 2)), nullptr, 16);
+  const std::string paint = format("var({}, {})", variable, color);
+  replace_all(svg, format("rgb({:3}, {:3}, {:3})", rgb[0], rgb[1], rgb[2]), paint);
+  replace_all(svg, format("rgb({},{},{})", rgb[0], rgb[1], rgb[2]), paint);
+}
+
+bool numeric(const std::string& cell) {
+  return !cell.empty() &&
+         (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '-' || cell == "nan");
+}
+
+constexpr const char* style = R"(
+:root { color-scheme: light dark; --ink: #333; --soft: #666; --line: #ddd; --paper: #fff; --card: #f6f7f9; --link: #0b62a8; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #ddd; --soft: #a0a4aa; --line: #3d4147; --paper: #17191c; --card: #212429; --link: #7ab8f0; }
+}
+body { margin: 0 auto; padding: 1rem; max-width: 68rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; }
+p, figcaption { color: var(--soft); margin: .3rem 0; }
+a { color: var(--link); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; font-size: .85rem; }
+.number { text-align: right; }
+figure { margin: 1rem 0; }
+figure svg { max-width: 100%; min-width: min(100%, 34rem); height: auto; display: block; }
+.slices { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
+.slices figure { margin: 0; }
+.slices img { width: 100%; height: auto; border-radius: 4px; background: #000; }
+.slices figcaption { font-size: .85rem; overflow-wrap: anywhere; }
+details { background: var(--card); border-radius: 6px; padding: .5rem .9rem; margin: .6rem 0; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
+.note { border-left: 4px solid #d55e00; padding-left: .8rem; }
+)";
+
+}  // namespace
+
+std::string html_escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        // Other control characters are not allowed in XML.
+        escaped += static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\t' ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned triple = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      triple = triple << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      text += i + j <= bytes.size() ? digits[triple >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+std::string html_table(const std::vector<std::vector<std::string>>& rows) {
+  std::string html = "<div class=\"wide\"><table>\n";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    html += "<tr>";
+    for (std::size_t c = 0; c < rows[r].size(); ++c) {
+      const std::string& cell = rows[r][c];
+      const bool right = r > 0 ? numeric(cell) : rows.size() > 1 && c < rows[1].size() && numeric(rows[1][c]);
+      html += format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td", right ? " class=\"number\"" : "",
+                     html_escape(cell));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+std::string inline_svg(std::string svg, const std::string& name) {
+  const std::size_t begin = svg.find("<svg");
+  if (begin != svg.npos) svg.erase(0, begin);
+  replace_all(svg, "fill=\"#ffffff\"", "fill=\"none\"");
+  replace_all(svg, "color=\"black\"", "color=\"var(--ink, #444444)\"");
+  repaint(svg, plot_ink, "--ink");
+  repaint(svg, plot_line, "--line");
+  for (const char* quote : {"'", "\""})
+    replace_all(svg, format("id={}", quote), format("id={}{}_", quote, name));
+  replace_all(svg, "xlink:href='#", format("xlink:href='#{}_", name));
+  replace_all(svg, "url(#", format("url(#{}_", name));
+  return svg;
+}
+
+std::string html_page(const std::string& title, const std::string& body) {
+  return format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      html_escape(title), style, body);
+}
+
+}  // namespace voxswap
