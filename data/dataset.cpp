@@ -155,8 +155,8 @@ Dataset list_dataset(const DatasetOptions& given) {
       format("layout {} {}{}", layout.name, automatic ? "recognised" : "as asked for", reason);
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
-  check_cases(dataset, layout);
   select_modalities(dataset, options.modalities);
+  check_cases(dataset, layout);
   choose_labels(dataset, options);
   return dataset;
 }

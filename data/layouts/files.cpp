@@ -105,13 +105,13 @@ fs::path only_file(const fs::path& root, const std::string& channel, const std::
   return found->second.front();
 }
 
-std::vector<std::string> channels_of(const DatasetOptions& options) {
-  if (!options.modalities.empty()) return options.modalities;
-  std::vector<std::string> names;
-  for (const auto& [name, pattern] : options.files) {
-    if (name != truth_key) names.push_back(name);
-  }
-  return names;
+// Channels that nobody asked for make no cases. (Whether what is asked for exists is checked for all layouts
+// at once.)
+bool is_wanted(const std::string& channel, const std::vector<std::string>& wanted) {
+  if (channel == truth_key) return false;
+  return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+           return modality_name(name) == modality_name(channel);
+         });
 }
 
 }  // namespace
@@ -139,10 +139,9 @@ Dataset list_files(const DatasetOptions& options) {
   }
   std::map<std::string, Matches> found;
   std::set<std::string> ids;
-  const std::vector<std::string> wanted = channels_of(options);
   for (const auto& [name, pattern] : options.files) {
     found[name] = match(options.root, name, pattern);
-    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    if (!is_wanted(name, options.modalities)) continue;
     for (const auto& [id, paths] : found[name]) ids.insert(id);
   }
   for (const std::string& id : ids) {

@@ -224,7 +224,7 @@ DatasetOptions pattern_options(const fs::path& root) {
 
 TEST(Patterns, FindTheFilesOfEachCase) {
   const TemporaryFolder folder;
-  for (const char* id : {"b.1", "a"}) {
+  for (const char* id : {"b_1.x", "a"}) {
     write_image(folder / format("{}/Flair_x.nii.gz", id), random_image(tiny, 1));
     write_image(folder / format("{}/{}_T1cx.nii.gz", id, id), random_image(tiny, 2));
     std::ofstream(folder / format("{}/License.txt", id)) << "x";
@@ -236,7 +236,7 @@ TEST(Patterns, FindTheFilesOfEachCase) {
   EXPECT_EQ(dataset.layout, "files");
   ASSERT_EQ(dataset.cases.size(), 2U);
   EXPECT_EQ(dataset.cases[0].id, "a");
-  EXPECT_EQ(dataset.cases[1].id, "b.1");
+  EXPECT_EQ(dataset.cases[1].id, "b_1.x");
   EXPECT_EQ(dataset.regions, (Regions{{"tumor", {1}}}));
   const Volume volume = read_case(dataset, dataset.cases[0]);
   EXPECT_EQ(volume.channels[0].voxels, random_image(tiny, 2).voxels);
@@ -255,6 +255,9 @@ TEST(Patterns, ThatFitNoFileOrSeveralOrNameNoCaseAreTold) {
   DatasetOptions options = pattern_options(folder.path());
   options.files["flair"] = "Flair.nii.gz";
   expect_failure([&] { open_dataset(options); }, Exit::usage, {"data.files.flair", "{case}"});
+  options = pattern_options(folder.path());
+  options.modalities = {"dwi"};
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"dwi", "flair, t1ce"});
   options = pattern_options(folder.path());
   options.labels.clear();
   expect_failure([&] { open_dataset(options); }, Exit::usage, {"data.labels"});
