@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -60,8 +61,8 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   EXPECT_EQ(a.size(), b.size());
   double result = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(a[i] - b[i]);
-    if (!(difference <= result)) result = difference;  // NaN too
+    if (!std::isfinite(a[i])) return std::numeric_limits<double>::infinity();
+    result = std::max(result, std::abs(a[i] - b[i]));
   }
   return result;
 }

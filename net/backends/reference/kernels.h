@@ -35,12 +35,12 @@ struct Extents {
 };
 Extents extents(const Shape& shape);
 
-// convolution.cpp
+// conv3d.cpp
 void conv3d(const Call&);
 void conv3d_data_gradient(const Call&);
 void conv3d_weight_gradient(const Call&);
 void channel_sum(const Call&);
-// norm.cpp
+// norm_activation.cpp, with the statistics
 void instance_norm_statistics(const Call&);
 void norm_activation(const Call&);
 void norm_activation_sums(const Call&);
@@ -55,11 +55,13 @@ void sigmoid_gradient(const Call&);
 void add(const Call&);
 void cast(const Call&);
 void constant(const Call&);
-// layout.cpp
+// concat.cpp
 void concat(const Call&);
 void channel_slice(const Call&);
+// upsample.cpp
 void upsample_nearest(const Call&);
 void upsample_nearest_gradient(const Call&);
+// max_pool.cpp
 void max_pool(const Call&);
 void max_pool_gradient(const Call&);
 // loss.cpp
