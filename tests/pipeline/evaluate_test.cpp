@@ -1,0 +1,134 @@
+// Scoring label maps, by hand-made maps whose overlap is known.
+#include "pipeline/evaluate.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "data/image_io.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Evaluation : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::temp_directory_path() / format("voxswap_evaluate_{}_{}", test, ::getpid());
+    fs::create_directories(truth());
+    fs::create_directories(prediction());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path truth() const { return root_ / "truth"; }
+  fs::path prediction() const { return root_ / "prediction"; }
+
+  // 4 x 4 x 4 voxels; the planes low <= z < high carry the label.
+  static LabelMap slab(std::int64_t low, std::int64_t high, std::int16_t label = 1) {
+    LabelMap map;
+    map.geometry.size = {4, 4, 4};
+    map.voxels.assign(64, 0);
+    for (std::int64_t z = low; z < high; ++z) {
+      for (std::int64_t i = 0; i < 16; ++i) map.voxels[static_cast<std::size_t>(16 * z + i)] = label;
+    }
+    return map;
+  }
+
+  void expect_bad_data(const std::string& part) const {
+    try {
+      evaluate_folders(truth(), prediction(), {}, "brats");
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data);
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+
+  fs::path root_;
+};
+
+TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
+  write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  write_label_map(truth() / "b.nii.gz", slab(0, 2));
+  write_label_map(prediction() / "b.nii.gz", slab(1, 3));
+  const auto rows = evaluate_folders(truth(), prediction(), {}, "brats");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].case_id, "a");
+  EXPECT_EQ(rows[0].region, "label_1");
+  EXPECT_EQ(rows[0].evaluated_at, "native");
+  EXPECT_EQ(rows[0].dice, 1);
+  EXPECT_EQ(rows[1].dice, 0.5);         // 2 * 16 / (32 + 32)
+  EXPECT_EQ(rows[1].sensitivity, 0.5);  // 16 of 32
+  EXPECT_EQ(rows[1].truth_voxels, 32);
+  EXPECT_EQ(rows[1].predicted_voxels, 32);
+}
+
+TEST_F(Evaluation, MatchesCasesAcrossFormatsAndSegmentationSuffixes) {
+  write_label_map(truth() / "a_seg.nii", slab(0, 2));
+  write_label_map(prediction() / "a.nrrd", slab(0, 2));
+  write_label_map(truth() / "b-seg.nii.gz", slab(0, 1, 4));
+  write_label_map(prediction() / "b.mha", slab(0, 1, 4));
+  const auto rows = evaluate_folders(truth(), prediction(), {{"whole", {1, 4}}}, "brats");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].case_id, "b");
+  EXPECT_EQ(rows[0].dice + rows[1].dice, 2);
+}
+
+TEST_F(Evaluation, ReadsTruthFromAFolderPerCase) {
+  fs::create_directories(truth() / "a");
+  write_label_map(truth() / "a" / "a_seg.nii.gz", slab(0, 2));
+  write_label_map(truth() / "a" / "a_t1.nii.gz", slab(0, 3));
+  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  EXPECT_EQ(evaluate_folders(truth(), prediction(), {}, "brats").at(0).dice, 1);
+}
+
+TEST_F(Evaluation, RefusesAMissingPredictionByNameOfTheCase) {
+  write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
+  write_label_map(prediction() / "other.nii.gz", slab(0, 2));
+  expect_bad_data("case 'lonely'");
+}
+
+TEST_F(Evaluation, RefusesPredictionsOnAnotherGrid) {
+  LabelMap moved = slab(0, 2);
+  moved.geometry.origin[0] = 1;
+  write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  write_label_map(prediction() / "a.nii.gz", moved);
+  expect_bad_data("is not on the grid of");
+}
+
+TEST_F(Evaluation, RefusesEmptyAndMissingFolders) {
+  expect_bad_data("holds no label map");
+  fs::remove_all(truth());
+  expect_bad_data("no such folder");
+}
+
+TEST(Score, LeavesMetricsThatWereNotAskedForAsNaN) {
+  LabelMap map;
+  map.geometry.size = {2, 1, 1};
+  map.voxels = {0, 1};
+  const auto rows = score("a", map, map, {{"one", {1}}, {"two", {2}}}, "nnunet", {"dice"});
+  EXPECT_EQ(rows.at(0).dice, 1);
+  EXPECT_TRUE(std::isnan(rows.at(0).sensitivity));
+  EXPECT_TRUE(std::isnan(rows.at(1).dice));  // empty in both, under nnU-Net's rule
+}
+
+TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
+  DiceRow row;
+  row.region = "whole_tumor";
+  row.case_id = "a";
+  row.dice = 0.5;
+  DiceRow second = row;
+  second.case_id = "b";
+  second.dice = 1;
+  EXPECT_EQ(dice_table({row, second}),
+            "Dice          mean  median     sd  lowest  cases\n"
+            "whole_tumor  0.750   0.750  0.354   0.500      2\n");
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,197 @@
+// Reports of made-up runs: every file is there, tables are merged, the page is well formed and escaped.
+#include "pipeline/report.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "pipeline/html.h"
+#include "pipeline/slices.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every tag that is opened is closed, in order; enough of XML for pages of ours.
+void expect_well_formed(const std::string& html) {
+  const std::regex tag("<(/?)([a-zA-Z0-9]+)((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/?)>");
+  const std::size_t style = html.find("<style>"), end = html.find("</style>");
+  const std::string text = html.substr(html.find("<html"), style - html.find("<html")) + html.substr(end + 8);
+  std::vector<std::string> open;
+  for (std::sregex_iterator at(text.begin(), text.end(), tag), none; at != none; ++at) {
+    const std::string name = (*at)[2];
+    if ((*at)[1].length() == 0 && (*at)[4].length() == 0) open.push_back(name);
+    if ((*at)[1].length() == 0) continue;
+    ASSERT_FALSE(open.empty()) << "</" << name << "> closes nothing";
+    ASSERT_EQ(open.back(), name);
+    open.pop_back();
+  }
+  EXPECT_TRUE(open.empty()) << open.back() << " stays open";
+}
+
+class Report : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::temp_directory_path() / format("voxswap_report_{}_{}", test, ::getpid());
+    fs::create_directories(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path make_run(const std::string& folder, const std::string& name, const std::string& resolution) const {
+    const fs::path run = root_ / folder;
+    fs::create_directories(run);
+    std::vector<EpochRow> epochs;
+    std::vector<DiceRow> dice;
+    for (int i = 1; i <= 4; ++i) {
+      EpochRow& epoch = epochs.emplace_back();
+      epoch.run = name;
+      epoch.resolution = resolution;
+      epoch.epoch = i;
+      epoch.seconds = 2 + 0.1 * i;
+      epoch.train_loss = epoch.validation_loss = -0.2 * i;
+      DiceRow& row = dice.emplace_back();
+      row.run = name;
+      row.resolution = resolution;
+      row.evaluated_at = "native";
+      row.case_id = format("case_{}", i);
+      row.region = "whole_tumor";
+      row.dice = 0.2 * i;
+    }
+    TimingRow timing;
+    timing.run = name;
+    timing.resolution = resolution;
+    timing.device = "cpu";
+    timing.planner = "keep";
+    write_csv(run / "epochs.csv", epochs_csv(epochs));
+    write_csv(run / "dice.csv", dice_csv(dice));
+    write_csv(run / "timing.csv", timing_csv({timing}));
+    write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
+    return run;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
+  const fs::path a = make_run("a", "first_<run>", "64"), b = make_run("b", "second", "96"),
+                 out = root_ / "merged";
+  report({a, b}, out);
+  EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
+  EXPECT_EQ(read_csv(out / "timing.csv").rows.size(), 2u);
+  const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
+  ASSERT_EQ(dice.size(), 8u);
+  EXPECT_EQ(dice[0].run, "first_<run>");
+  EXPECT_EQ(dice[7].run, "second");
+  const Csv boxes = read_csv(out / "boxplot.csv");
+  EXPECT_EQ(boxes.rows[0][0], "64");
+  EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "4");
+  for (const char* name : {"boxplot", "epochs"}) {
+    EXPECT_NE(read_file(out / format("{}.svg", name)).find("</svg>"), std::string::npos);
+    EXPECT_EQ(read_file(out / format("{}.png", name)).substr(1, 3), "PNG");
+  }
+  EXPECT_NE(read_file(out / "boxplot.svg").find("whole_tumor"), std::string::npos);
+  const std::string html = read_file(out / "report.html");
+  expect_well_formed(html);
+  for (const char* part :
+       {"first_&lt;run&gt;", "second", "whole_tumor", "bf16", "a &lt; b &amp; c", "<svg", "boxplot.csv"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(html.find("first_<run>"), std::string::npos);
+  EXPECT_EQ(html.find("src=\"http"), std::string::npos);
+}
+
+TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
+  const fs::path run = make_run("a", "only", "64");
+  write_file(run / "dice.csv",
+             read_file(run / "dice.csv") + "only,1,64,native,case_5,whole_tumor,0.50,nan,nan,nan,1,1\n");
+  const std::string before = read_file(run / "dice.csv");
+  report({run}, run);
+  EXPECT_EQ(read_file(run / "dice.csv"), before);
+  EXPECT_TRUE(fs::exists(run / "boxplot.csv"));
+  EXPECT_TRUE(fs::exists(run / "report.html"));
+}
+
+TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
+  const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = root_ / "merged";
+  report({a, b, a}, out);
+  const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
+  ASSERT_EQ(dice.size(), 8u);
+  EXPECT_EQ(dice[0].run, "same (a)");
+  EXPECT_EQ(dice[7].run, "same (b)");
+  const Csv boxes = read_csv(out / "boxplot.csv");
+  EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "8");  // cases of two runs, not repeats of one
+}
+
+TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
+  const fs::path run = make_run("a", "trained", "64");
+  fs::remove(run / "dice.csv");
+  report({run}, run);
+  EXPECT_FALSE(fs::exists(run / "boxplot.csv"));
+  EXPECT_TRUE(fs::exists(run / "epochs.svg"));
+  expect_well_formed(read_file(run / "report.html"));
+}
+
+TEST_F(Report, CarriesTheSlicesInItself) {
+  const fs::path run = make_run("a", "sliced", "64");
+  Image image;
+  image.geometry.size = {6, 5, 4};
+  for (int i = 0; i < 120; ++i) image.voxels.push_back(static_cast<float>(i));
+  LabelMap labels;
+  labels.geometry = image.geometry;
+  labels.voxels.assign(120, 0);
+  labels.voxels[70] = 1;
+  fs::create_directories(run / "slices");
+  write_slices(run / "slices" / "case_1.png", image, labels, labels);
+  EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
+  report({run}, run);
+  const std::string html = read_file(run / "report.html");
+  expect_well_formed(html);
+  EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
+  EXPECT_NE(html.find("case_1</figcaption>"), std::string::npos);
+}
+
+TEST_F(Report, WithoutGnuplotLeavesTheTablesAndThePageAndSaysWhatToInstall) {
+  const fs::path run = make_run("a", "plotless", "64"), out = root_ / "out";
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", root_.c_str(), 1);
+  try {
+    report({run}, out);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::failed);
+    EXPECT_NE(std::string(error.what()).find("install gnuplot-nox"), std::string::npos) << error.what();
+  }
+  ::setenv("PATH", path.c_str(), 1);
+  for (const char* name : {"epochs.csv", "dice.csv", "timing.csv", "boxplot.csv", "report.html"}) {
+    EXPECT_TRUE(fs::exists(out / name)) << name;
+  }
+}
+
+TEST_F(Report, OfAFolderThatIsNoRunIsBadData) {
+  for (const fs::path& folder : {root_, root_ / "nowhere"}) {
+    try {
+      report({folder}, root_ / "out");
+      ADD_FAILURE() << "accepted " << folder;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data);
+    }
+  }
+  EXPECT_FALSE(fs::exists(root_ / "out"));
+}
+
+TEST(Base64, AgreesWithTheVectorsOfRfc4648) {
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,144 @@
+// The bytes of the tables, which scripts outside the project read.
+#include "pipeline/tables.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace voxswap {
+namespace {
+
+DiceRow dice_row(std::int64_t repeat, const std::string& id, double value,
+                 const std::string& resolution = "64") {
+  DiceRow row;
+  row.run = "a";
+  row.repeat = repeat;
+  row.resolution = resolution;
+  row.evaluated_at = "native";
+  row.case_id = id;
+  row.region = "whole_tumor";
+  row.dice = value;
+  row.hd95 = row.sensitivity = row.specificity = std::nan("");
+  return row;
+}
+
+TEST(Tables, EpochsAreWrittenInTheColumnsOfTheContractWithSecondsToTheMicrosecond) {
+  EpochRow row;
+  row.run = "quick, start";
+  row.repeat = 2;
+  row.resolution = "48x64x48";
+  row.epoch = 3;
+  row.seconds = 1.23456789;
+  row.train_loss = -0.1;
+  row.validation_loss = std::nan("");
+  row.learning_rate = 5e-4;
+  row.megavoxels_per_second = 2.5;
+  row.wait_seconds = -1e-9;
+  row.device_peak_bytes = 3000000000;
+  EXPECT_EQ(
+      csv_text(epochs_csv({row})),
+      "run,repeat,resolution,epoch,seconds,train_loss,validation_loss,learning_rate,megavoxels_per_second,"
+      "wait_seconds,stall_seconds,swapped_out_bytes,swapped_in_bytes,recomputed_nodes,device_peak_bytes,"
+      "host_peak_bytes\n"
+      "\"quick, start\",2,48x64x48,3,1.234568,-0.1,nan,0.0005,2.5,0,0,0,0,0,3000000000,0\n");
+}
+
+TEST(Tables, DiceIsWrittenInTheColumnsOfTheContract) {
+  DiceRow row = dice_row(1, "case_1", 0.25);
+  row.truth_voxels = 12;
+  row.predicted_voxels = 7;
+  EXPECT_EQ(csv_text(dice_csv({row})),
+            "run,repeat,resolution,evaluated_at,case,region,dice,hd95,sensitivity,specificity,truth_voxels,"
+            "predicted_voxels\na,1,64,native,case_1,whole_tumor,0.25,nan,nan,nan,12,7\n");
+}
+
+TEST(Tables, TimingIsWrittenInTheColumnsOfTheContract) {
+  TimingRow row;
+  row.run = "a";
+  row.resolution = "64";
+  row.device = "cpu";
+  row.planner = "keep";
+  row.step_seconds_median = 0.5;
+  row.device_peak_bytes = 7;
+  EXPECT_EQ(
+      csv_text(timing_csv({row})),
+      "run,resolution,device,planner,budget_bytes,link_to_host_gbps,link_to_device_gbps,epoch_seconds_mean,"
+      "step_seconds_median,predicted_step_seconds,bound_step_seconds,overhead,utilization,to_host_gbps,"
+      "to_device_gbps,swapped_out_bytes,swapped_in_bytes,device_peak_bytes\n"
+      "a,64,cpu,keep,0,0,0,0,0.5,0,0,0,0,0,0,0,0,7\n");
+}
+
+TEST(Tables, BoxesAreWrittenWithTheirOutliersJoinedBySemicolons) {
+  BoxRow row;
+  row.resolution = "64";
+  row.evaluated_at = "native";
+  row.region = "anterior";
+  row.metric = "dice";
+  row.statistics = {4, 1, 0.5, 0.25, 0, 0.125, 0.5, 0.75, 1, 0.0625, 0.875, {0, 1}};
+  EXPECT_EQ(csv_text(boxplot_csv({row})),
+            "resolution,evaluated_at,region,metric,n,nan,mean,sd,minimum,q1,median,q3,maximum,whisker_low,"
+            "whisker_high,outliers\n"
+            "64,native,anterior,dice,4,1,0.5,0.25,0,0.125,0.5,0.75,1,0.0625,0.875,0;1\n");
+}
+
+TEST(Tables, WhatWasWrittenReadsBackTheSame) {
+  const Csv csv = dice_csv({dice_row(1, "a,\"b\"", 1.0 / 3), dice_row(2, "c", std::nan(""))});
+  EXPECT_EQ(csv_text(dice_csv(dice_rows(parse_csv(csv_text(csv), "dice.csv"), "dice.csv"))), csv_text(csv));
+  EXPECT_EQ(dice_rows(csv, "dice.csv")[0].dice, 1.0 / 3);
+}
+
+TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
+  Csv csv = dice_csv({dice_row(1, "a", 1)});
+  csv.rows[0][6] = "0.9x";
+  try {
+    dice_rows(csv, "runs/a/dice.csv");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::bad_data);
+    EXPECT_STREQ(error.what(), "runs/a/dice.csv: record 1: column 'dice' should be a number, found '0.9x'");
+  }
+  csv.header[6] = "Dice";
+  EXPECT_THROW(dice_rows(csv, "dice.csv"), Error);
+}
+
+TEST(Boxes, AreOverTheMeansOfARunsRepeatsPerCase) {
+  const auto boxes = box_rows({dice_row(1, "x", 0.2), dice_row(2, "x", 0.4), dice_row(1, "y", 0.9),
+                               dice_row(2, "y", std::nan("")), dice_row(1, "z", std::nan(""))});
+  ASSERT_EQ(boxes.size(), 3u);  // dice, sensitivity, specificity; hd95 was never computed
+  const BoxStatistics& dice = boxes[0].statistics;
+  EXPECT_EQ(boxes[0].metric, "dice");
+  EXPECT_EQ(dice.n, 2u);
+  EXPECT_EQ(dice.nan, 1u);
+  EXPECT_NEAR(dice.mean, (0.3 + 0.9) / 2, 1e-12);
+  EXPECT_NEAR(dice.minimum, 0.3, 1e-12);
+}
+
+TEST(Boxes, CountTheCasesOfDifferentRunsByThemselves) {
+  DiceRow other = dice_row(1, "x", 0.4);
+  other.run = "b";
+  EXPECT_EQ(box_rows({dice_row(1, "x", 0.2), other})[0].statistics.n, 2u);
+}
+
+TEST(Boxes, ComeFromCoarseToFineAndHaveSurfaceDistancesWhereThereAreAny) {
+  DiceRow fine = dice_row(1, "x", 0.4, "128"), box = dice_row(1, "x", 0.4, "96x96x128");
+  fine.hd95 = 3;
+  const auto boxes = box_rows({fine, box, dice_row(1, "x", 0.2)});
+  ASSERT_EQ(boxes.size(), 12u);
+  EXPECT_EQ(boxes[0].resolution, "64");
+  EXPECT_EQ(boxes[4].resolution, "96x96x128");
+  EXPECT_EQ(boxes[8].resolution, "128");
+  EXPECT_EQ(boxes[11].metric, "hd95");
+  EXPECT_EQ(boxes[11].statistics.mean, 3);
+}
+
+TEST(Resolution, IsOneNumberForACubeAndThreeForABox) {
+  EXPECT_EQ(resolution_text({128, 128, 128}), "128");
+  EXPECT_EQ(resolution_text({48, 64, 48}), "48x64x48");
+  EXPECT_EQ(resolution_voxels("4"), 64);
+  EXPECT_EQ(resolution_voxels("2x3x4"), 24);
+}
+
+}  // namespace
+}  // namespace voxswap
