@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -19,28 +20,64 @@ std::atomic<bool> counting = false;
 std::atomic<long> allocations = 0;
 void* counted(std::size_t size, std::size_t alignment) {
   if (counting) ++allocations;
-  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  const std::size_t whole = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, whole);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+// Not inlined: the compiler would see free() given what new returned, and warn.
+[[gnu::noinline]] void release(void* memory) noexcept {
+  std::free(memory);
+}
 }  // namespace
+// All forms: sanitizers bring their own for those that are left out, and insist on pairs.
 void* operator new(std::size_t size) {
-  return counted(size == 0 ? 1 : size, 16);
+  return counted(size, 16);
+}
+void* operator new[](std::size_t size) {
+  return counted(size, 16);
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size, 16);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size, 16);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  release(memory);
+}
+void operator delete[](void* memory) noexcept {
+  release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  release(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  release(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  release(memory);
 }
 
 namespace voxswap {

@@ -114,7 +114,7 @@ std::int64_t free_host_bytes(const std::filesystem::path& root) {
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string controllers = format(",{},", line.substr(first + 1, second - first - 1));
     const std::string path = line.substr(second + 1);
     if (controllers == ",,")
       free = std::min(free, left_by_cgroups(root / "sys/fs/cgroup", path,
