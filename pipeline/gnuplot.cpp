@@ -83,7 +83,8 @@ std::string gnuplot_text(std::string_view text) {
     if (c == '\n') {
       literal += "\\n";
     } else if (c == '\\' || c == '"') {
-      literal += std::string("\\") + c;
+      literal += '\\';
+      literal += c;
     } else if (c == '`') {
       literal += '\'';  // gnuplot runs what stands between backquotes, even inside double quotes
     } else {
