@@ -9,7 +9,7 @@ namespace voxswap::onednn {
 // whose remainder r^8 / 8! is below 6e-9; 2^n by the float's exponent bits.
 template <class V>
 VOXSWAP_INLINE V exp_of_negative(const V& x) {
-  using Word = typename Integers<V>::Word;
+  using Word = typename Bits<V>::Word;
   constexpr float shift = 12582912.0f;  // 1.5 * 2^23: adding it leaves a whole number in the lowest bits
   const V clamped = x < -87.0f ? all_lanes<V>(-87.0f) : x;
   const V shifted = clamped * 1.44269504f + shift;

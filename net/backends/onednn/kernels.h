@@ -12,7 +12,7 @@ using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
 Maker find_maker(std::string_view operation);  // null: this backend has none
 
-// convolution.cpp: by oneDNN
+// convolution.cpp, convolution_gradients.cpp: by oneDNN
 std::unique_ptr<Kernel> make_conv3d(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&);

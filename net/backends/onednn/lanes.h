@@ -22,22 +22,27 @@ struct Bf16 {  // the upper half of a float
 template <class V>
 constexpr std::int64_t lanes = static_cast<std::int64_t>(sizeof(V) / sizeof(float));
 
-// The integers beside V: Half holds stored bf16s, Word a float's bits.
+// The bits of V's floats. Lane by lane, GCC makes single instructions of the moves between them and stored
+// bf16s, which it does not of its own vector conversions.
 template <class V>
-struct Integers;
+struct Bits;
 template <>
-struct Integers<Floats> {
-  using Half = std::uint16_t __attribute__((vector_size(32)));
+struct Bits<Floats> {
   using Word = std::uint32_t __attribute__((vector_size(64)));
-  static VOXSWAP_INLINE Word widen(const Half& half) { return __builtin_convertvector(half, Word); }
-  static VOXSWAP_INLINE Half narrow(const Word& word) { return __builtin_convertvector(word, Half); }
+  static VOXSWAP_INLINE Word widened(const Bf16* from) {
+    Word word;
+    for (int lane = 0; lane < 16; ++lane) word[lane] = static_cast<std::uint32_t>(from[lane].bits) << 16;
+    return word;
+  }
+  static VOXSWAP_INLINE void narrow(Bf16* to, const Word& word) {
+    for (int lane = 0; lane < 16; ++lane) to[lane].bits = static_cast<std::uint16_t>(word[lane]);
+  }
 };
 template <>
-struct Integers<float> {
-  using Half = std::uint16_t;
+struct Bits<float> {
   using Word = std::uint32_t;
-  static VOXSWAP_INLINE Word widen(Half half) { return half; }
-  static VOXSWAP_INLINE Half narrow(Word word) { return static_cast<Half>(word); }
+  static VOXSWAP_INLINE Word widened(const Bf16* from) { return static_cast<Word>(from->bits) << 16; }
+  static VOXSWAP_INLINE void narrow(Bf16* to, Word word) { to->bits = static_cast<std::uint16_t>(word); }
 };
 
 template <class To, class From>
@@ -57,9 +62,7 @@ VOXSWAP_INLINE V load(const float* from) {
 
 template <class V>
 VOXSWAP_INLINE V load(const Bf16* from) {
-  typename Integers<V>::Half half;
-  __builtin_memcpy(&half, from, sizeof half);
-  return same_bits<V>(Integers<V>::widen(half) << 16);
+  return same_bits<V>(Bits<V>::widened(from));
 }
 
 template <class V>
@@ -70,12 +73,11 @@ VOXSWAP_INLINE void store(float* to, const V& value) {
 // Rounded to the nearest bf16, ties to even; NaN stays NaN.
 template <class V>
 VOXSWAP_INLINE void store(Bf16* to, const V& value) {
-  using Word = typename Integers<V>::Word;
+  using Word = typename Bits<V>::Word;
   const Word bits = same_bits<Word>(value);
   const Word rounded = (bits + (((bits >> 16) & 1u) + 0x7fffu)) >> 16;
   const Word quiet = (bits >> 16) | 0x40u;
-  const typename Integers<V>::Half half = Integers<V>::narrow(value != value ? quiet : rounded);
-  __builtin_memcpy(to, &half, sizeof half);
+  Bits<V>::narrow(to, value != value ? quiet : rounded);
 }
 
 template <class V>

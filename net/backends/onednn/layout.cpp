@@ -67,13 +67,15 @@ struct BlockTask {
   Body body;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const Body own_body = body;  // copies that no store can be suspected to change stay in registers
+    const Blocks own = blocks;
     for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t coarse = blocks.coarse(row), fine = blocks.fine(row);
-      for (std::int64_t x = 0; x < blocks.width; ++x) {
-        const std::int64_t to = coarse + x * blocks.channels, from = fine + 2 * x * blocks.channels;
+      const std::int64_t coarse = own.coarse(row), fine = own.fine(row);
+      for (std::int64_t x = 0; x < own.width; ++x) {
+        const std::int64_t to = coarse + x * own.channels, from = fine + 2 * x * own.channels;
         std::int64_t c = 0;
-        for (; c + 16 <= blocks.channels; c += 16) body.template channels<Floats>(to + c, from + c, blocks);
-        for (; c < blocks.channels; ++c) body.template channels<float>(to + c, from + c, blocks);
+        for (; c + 16 <= own.channels; c += 16) own_body.template channels<Floats>(to + c, from + c, own);
+        for (; c < own.channels; ++c) own_body.template channels<float>(to + c, from + c, own);
       }
     }
   }

@@ -18,14 +18,19 @@ struct Forward {
   template <class V>
   VOXSWAP_INLINE void rows(const Rows& at) const {
     const V slope = all_lanes<V>(norm.slope);
-    for (std::int64_t row = 0; row < at.rows; ++row) {
+    for (std::int64_t first = 0; first < at.rows; first += rows_per_column) {
+      const std::int64_t last = first + rows_per_column < at.rows ? first + rows_per_column : at.rows;
       for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
-        const std::int64_t i = at.offset + row * at.wide + c, p = at.parameters + c;
-        const V z =
-            (load<V>(x + i) - load<V>(norm.mean + p)) * load<V>(norm.factor + p) + load<V>(norm.beta + p);
-        V result = (z > 0.0f ? z : z * slope) * load<V>(norm.scale + p);
-        if constexpr (has_residual) result += load<V>(residual + i);
-        store(y + i, result);
+        const std::int64_t p = at.parameters + c;
+        const V mean = load<V>(norm.mean + p), factor = load<V>(norm.factor + p);
+        const V beta = load<V>(norm.beta + p), scale = load<V>(norm.scale + p);
+        for (std::int64_t row = first; row < last; ++row) {
+          const std::int64_t i = at.offset + row * at.wide + c;
+          const V z = (load<V>(x + i) - mean) * factor + beta;
+          V result = (z > 0.0f ? z : z * slope) * scale;
+          if constexpr (has_residual) result += load<V>(residual + i);
+          store(y + i, result);
+        }
       }
     }
   }
@@ -41,15 +46,20 @@ struct Gradient {
 
   template <class V>
   VOXSWAP_INLINE void rows(const Rows& at) const {
-    const V slope = all_lanes<V>(norm.slope), one = all_lanes<V>(1.0f);
-    for (std::int64_t row = 0; row < at.rows; ++row) {
+    const V slope = all_lanes<V>(norm.slope);
+    for (std::int64_t first = 0; first < at.rows; first += rows_per_column) {
+      const std::int64_t last = first + rows_per_column < at.rows ? first + rows_per_column : at.rows;
       for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
-        const std::int64_t i = at.offset + row * at.wide + c, p = at.parameters + c;
-        const V difference = load<V>(x + i) - load<V>(norm.mean + p);
-        const V factor = load<V>(norm.factor + p);
-        const V z = difference * factor + load<V>(norm.beta + p);
-        const V dz = load<V>(dy + i) * load<V>(norm.scale + p) * (z > 0.0f ? one : slope);
-        store(dx + i, V(factor * (dz - load<V>(mean_dz + p) - difference * load<V>(slope_of_x + p))));
+        const std::int64_t p = at.parameters + c;
+        const V mean = load<V>(norm.mean + p), factor = load<V>(norm.factor + p);
+        const V beta = load<V>(norm.beta + p), scale = load<V>(norm.scale + p), low = scale * slope;
+        const V constant = load<V>(mean_dz + p), rate = load<V>(slope_of_x + p);
+        for (std::int64_t row = first; row < last; ++row) {
+          const std::int64_t i = at.offset + row * at.wide + c;
+          const V difference = load<V>(x + i) - mean, z = difference * factor + beta;
+          const V dz = load<V>(dy + i) * (z > 0.0f ? scale : low);
+          store(dx + i, V(factor * (dz - constant - difference * rate)));
+        }
       }
     }
   }

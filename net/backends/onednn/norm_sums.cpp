@@ -54,16 +54,20 @@ struct Moments {
   }
 };
 
-// The mean of a few voxels spread over the sample.
+// The mean of a few voxels spread over the sample, for every lane.
 template <class T>
-float rough_mean(const T* x, const RowLayout& layout, std::int64_t sample, std::int64_t channel) {
-  const std::int64_t count = std::min<std::int64_t>(layout.voxels, 64);
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t voxel = sample * layout.voxels + i * layout.voxels / count;
-    sum += static_cast<double>(load<float>(x + voxel * layout.channels + channel));
+void rough_means(float* to, const T* x, const RowLayout& layout) {
+  const std::int64_t count = std::min<std::int64_t>(layout.voxels, 16);
+  for (std::int64_t sample = 0; sample < layout.samples; ++sample, to += layout.wide) {
+    std::fill_n(to, layout.channels, 0.0f);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T* voxel = x + (sample * layout.voxels + i * layout.voxels / count) * layout.channels;
+      for (std::int64_t c = 0; c < layout.channels; ++c) to[c] += load<float>(voxel + c);
+    }
+    for (std::int64_t c = 0; c < layout.channels; ++c) to[c] /= static_cast<float>(count);
+    for (std::int64_t lane = layout.channels; lane < layout.wide; ++lane)
+      to[lane] = to[lane - layout.channels];
   }
-  return static_cast<float>(sum / static_cast<double>(count));
 }
 
 // Sums of dz and of dz (x - mean).
@@ -125,9 +129,7 @@ std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const 
         [=](const KernelArguments& arguments) {
           const T* x = input<T>(arguments, 0);
           float *center = place<float>(arguments, shift), *statistics = output<float>(arguments);
-          expand(center, layout, [&](std::int64_t sample, std::int64_t channel) {
-            return rough_mean(x, layout, sample, channel);
-          });
+          rough_means(center, x, layout);
           sum_over_voxels<2>(
               layout, Moments<T>{x, center}, place<double>(arguments, sums),
               [&](std::int64_t sample, std::int64_t channel, const double* found) {

@@ -117,6 +117,7 @@ struct ChunkTask {
   std::int64_t kinds;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const Body own_body = body;  // a copy that no store can be suspected to change stays in registers
     for (std::int64_t index = begin; index < end; ++index) {
       const std::int64_t sample = index / layout.chunks, first = index % layout.chunks * layout.chunk;
       const std::int64_t voxels = first + layout.chunk < layout.voxels ? layout.chunk : layout.voxels - first;
@@ -124,12 +125,12 @@ struct ChunkTask {
       const std::int64_t voxel = sample * layout.voxels + first;
       double* own = sums + index * kinds * layout.wide;
       for (std::int64_t i = 0; i < kinds * layout.wide; ++i) own[i] = 0;
-      body.template rows<Floats>(Rows{sample, voxel * layout.channels, rows, layout.wide, voxel,
-                                      sample * layout.wide, own, layout.wide});
+      own_body.template rows<Floats>(Rows{sample, voxel * layout.channels, rows, layout.wide, voxel,
+                                          sample * layout.wide, own, layout.wide});
       if (rest == 0) continue;
       const std::int64_t at = voxel + rows * layout.group;
-      body.template rows<float>(Rows{sample, at * layout.channels, rest, layout.channels, at,
-                                     sample * layout.wide, own, layout.wide});
+      own_body.template rows<float>(Rows{sample, at * layout.channels, rest, layout.channels, at,
+                                         sample * layout.wide, own, layout.wide});
     }
   }
 };
@@ -163,5 +164,9 @@ void sum_over_voxels(const RowLayout& layout, const Body& body, double* sums, Ta
 
 // Float sums run over this many rows before they are added to the doubles.
 constexpr std::int64_t summed_rows = 64;
+
+// Rows that a pass goes down before it turns to the next sixteen channels, whose parameters it then loads
+// anew.
+constexpr std::int64_t rows_per_column = 32;
 
 }  // namespace voxswap::onednn

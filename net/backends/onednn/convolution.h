@@ -1,0 +1,57 @@
+// What the three kernels of a convolution share: its description, its weights in the library's format, the
+// forward kernel itself (which also computes some data gradients).
+//
+// Only files that use oneDNN include this header.
+#pragma once
+
+#include <dnnl.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/primitive.h"
+
+namespace voxswap::onednn {
+
+// The descriptions of a convolution y = w * x that its three kernels share.
+struct Geometry {
+  dnnl::memory::desc x, y, plain_weights, weights, full_weights,
+      bias;  // weights: of the activations' type, any format
+  dnnl::memory::dims strides, padding;
+};
+
+Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
+                  const Node& node);
+dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
+dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, bool bias);
+
+// Weights in the library's format: a place in the workspace and the reorder that fills it, or neither where
+// the format is the graph's own.
+class ReorderedWeights {
+ public:
+  ReorderedWeights(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, WorkspacePlan& plan);
+  const void* ready(const KernelArguments& arguments, const void* plain);
+
+ private:
+  std::int64_t place_ = 0;
+  std::optional<Primitive> reorder_;
+  std::size_t from_ = 0, to_ = 0;
+};
+
+// y = w * x + b, the weights in O,I,D,H,W: a node of inputs x, w (, b).
+std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, bool bias);
+
+// The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
+std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, bool bias);
+
+// oneDNN's own errors say nothing of the node.
+template <class Make>
+std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    fail(Exit::failed, "node {}: oneDNN cannot make this convolution ({})", node.name, error.what());
+  }
+}
+
+}  // namespace voxswap::onednn
