@@ -30,7 +30,8 @@ std::string yaml_value(const std::string& yaml, const std::string& key) {
   std::string value;
   for (const std::string& line : split(yaml, '\n')) {
     const std::string text = trim(line);
-    if (value.empty() && text.starts_with(key + ":")) value = trim(text.substr(key.size() + 1));
+    if (value.empty() && text.starts_with(key + ":"))
+      value = trim(text.substr(key.size() + 1, text.find(" #") - key.size() - 1));
   }
   return value;
 }
