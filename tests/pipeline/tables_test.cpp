@@ -13,7 +13,7 @@ namespace {
 DiceRow dice_row(std::int64_t repeat, const std::string& id, double value,
                  const std::string& resolution = "64") {
   DiceRow row;
-  row.run = "a";
+  row.run = std::string("a");
   row.repeat = repeat;
   row.resolution = resolution;
   row.evaluated_at = "native";
@@ -56,7 +56,7 @@ TEST(Tables, DiceIsWrittenInTheColumnsOfTheContract) {
 
 TEST(Tables, TimingIsWrittenInTheColumnsOfTheContract) {
   TimingRow row;
-  row.run = "a";
+  row.run = std::string("a");
   row.resolution = "64";
   row.device = "cpu";
   row.planner = "keep";
@@ -117,7 +117,7 @@ TEST(Boxes, AreOverTheMeansOfARunsRepeatsPerCase) {
 
 TEST(Boxes, CountTheCasesOfDifferentRunsByThemselves) {
   DiceRow other = dice_row(1, "x", 0.4);
-  other.run = "b";
+  other.run = std::string("b");  // GCC 12 warns wrongly about assigning the literal
   EXPECT_EQ(box_rows({dice_row(1, "x", 0.2), other})[0].statistics.n, 2u);
 }
 
