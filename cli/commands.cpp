@@ -1,0 +1,78 @@
+#include "cli/commands.h"
+
+#include <cstdio>
+
+namespace voxswap {
+
+namespace {
+
+constexpr Command table_of_commands[] = {
+    {"run", "check, prepare, train, predict the validation cases, evaluate, report", run_command},
+    {"train", "the training part of run", train_command},
+    {"predict", "label maps for new cases, on each case's own grid", predict_command},
+    {"evaluate", "score any label maps against the truth", evaluate_command},
+    {"report", "merge finished runs into CSV, plots and report.html", report_command},
+    {"plan", "the memory plan of a training step, without training", plan_command},
+    {"check", "look at every case of a data set and tell every problem", check_command},
+    {"phantom", "make a data set of brain phantoms", phantom_command},
+    {"info", "version, libraries, device and memory", info_command},
+};
+
+// Commands of the interface that this version does not have.
+constexpr const char* later[] = {"sweep", "bench"};
+
+std::string help() {
+  std::string text =
+      "voxswap trains 3D segmentation networks on whole MRI volumes.\n\nUsage: voxswap COMMAND "
+      "[ARGUMENTS]\n\n";
+  for (const Command& command : commands()) text += format("  {:<9} {}\n", command.name, command.summary);
+  return text +
+         "\n`voxswap COMMAND --help` tells more. A first run: voxswap run experiments/quickstart.yaml\n";
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  return names;
+}
+
+[[noreturn]] void unknown_command(const std::string& name) {
+  for (const char* known : later) {
+    if (name == known)
+      fail(Exit::usage, "this version does not have '{}'; it has {}", name, join(command_names(), ", "));
+  }
+  const std::string guess = nearest(name, command_names());
+  fail(Exit::usage, "'{}' is no command of voxswap; {}", name,
+       guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return table_of_commands;
+}
+
+Exit dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    std::fputs(help().c_str(), stderr);
+    return Exit::usage;
+  }
+  const std::string& name = arguments[0];
+  if (name == "--help" || name == "-h" || name == "help") {
+    // `voxswap help plan` is `voxswap plan --help`, as in git.
+    if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
+    std::fputs(help().c_str(), stdout);
+    return Exit::done;
+  }
+  if (name == "--version") {
+    std::puts("voxswap " VOXSWAP_VERSION);
+    return Exit::done;
+  }
+  for (const Command& command : commands()) {
+    if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()});
+  }
+  if (name.starts_with('-')) fail(Exit::usage, "'{}' must follow a command: voxswap COMMAND {}", name, name);
+  unknown_command(name);
+}
+
+}  // namespace voxswap

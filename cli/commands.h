@@ -1,0 +1,34 @@
+// The subcommands: an explicit table, one function and one file in commands/ for each.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace voxswap {
+
+using Arguments = std::vector<std::string>;  // what follows the command's name
+
+struct Command {
+  const char* name;
+  const char* summary;
+  Exit (*run)(const Arguments& arguments);  // throws Error
+};
+std::span<const Command> commands();
+
+// Runs `voxswap ARGUMENTS...`, help and wrong command names included.
+Exit dispatch(const Arguments& arguments);
+
+Exit run_command(const Arguments& arguments);
+Exit train_command(const Arguments& arguments);
+Exit predict_command(const Arguments& arguments);
+Exit evaluate_command(const Arguments& arguments);
+Exit report_command(const Arguments& arguments);
+Exit plan_command(const Arguments& arguments);
+Exit check_command(const Arguments& arguments);
+Exit phantom_command(const Arguments& arguments);
+Exit info_command(const Arguments& arguments);
+
+}  // namespace voxswap

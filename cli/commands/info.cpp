@@ -1,0 +1,61 @@
+// voxswap info: what this program is made of and what it runs on.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/units.h"
+#include "cli/options.h"
+#include "experiments/yaml.h"
+#include "net/backend.h"
+
+namespace voxswap {
+
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with("model name") && colon != line.npos) return trim(line.substr(colon + 1));
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Exit info_command(const Arguments& arguments) {
+  CLI::App app("Version, libraries, devices and their memory.", "voxswap info");
+  CommonOptions common;
+  add_common(app, common, true);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                          NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
+  const std::vector<std::string> libraries = {yaml_library(), "CLI11 " CLI11_VERSION, json_library};
+  const unsigned cores = std::thread::hardware_concurrency();
+  nlohmann::ordered_json json = {{"voxswap", VOXSWAP_VERSION},
+                                 {"compiler", __VERSION__},
+                                 {"libraries", libraries},
+                                 {"processor", processor()},
+                                 {"cores", cores}};
+  std::vector<std::vector<std::string>> rows = {{"voxswap", VOXSWAP_VERSION},
+                                                {"compiler", __VERSION__},
+                                                {"libraries", join(libraries, ", ")},
+                                                {"processor", format("{}, {} cores", processor(), cores)}};
+  for (const std::string& name : backend_names()) {
+    const std::unique_ptr<Backend> backend = make_backend(name);
+    const std::string fastest(element_name(backend->fastest_type()));
+    json["backends"][name] = {{"description", backend->description()},
+                              {"fastest_precision", fastest},
+                              {"free_bytes", backend->free_bytes()}};
+    rows.push_back(
+        {"backend " + name, format("{}; fastest precision {}; {} of memory free", backend->description(),
+                                   fastest, format_bytes(backend->free_bytes()))});
+  }
+  std::printf("%s\n", common.json ? json.dump(2).c_str() : table(rows).c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,58 @@
+// voxswap phantom: data to train and test on where no patient's may go.
+#include "data/phantom.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+
+#include "cli/options.h"
+
+namespace voxswap {
+
+namespace {
+
+Size3 parse_size(const std::string& text) {
+  constexpr std::int64_t smallest = 16, largest = 1024;
+  const std::vector<std::string> parts = split(text, ',');
+  Size3 size{};
+  bool good = parts.size() == 1 || parts.size() == 3;
+  for (std::size_t axis = 0; good && axis < 3; ++axis) {
+    const std::string& part = parts[parts.size() == 1 ? 0 : axis];
+    const char* end = part.data() + part.size();
+    const auto [rest, error] = std::from_chars(part.data(), end, size[axis]);
+    good = error == std::errc{} && rest == end && size[axis] >= smallest && size[axis] <= largest;
+  }
+  if (!good)
+    fail(Exit::usage, "--size: expected X or X,Y,Z, whole numbers from {} to {}, found '{}'", smallest,
+         largest, text);
+  return size;
+}
+
+}  // namespace
+
+Exit phantom_command(const Arguments& arguments) {
+  CLI::App app("Multimodal brain phantoms with nested tumours, written as a real NIfTI data set.",
+               "voxswap phantom");
+  CommonOptions common;
+  PhantomOptions options;
+  std::string out, size = "64";
+  app.add_option("--out", out, "folder of the data set")->required();
+  app.add_option("--cases", options.cases, "how many")->capture_default_str();
+  app.add_option("--size", size, "voxels: X or X,Y,Z")->capture_default_str();
+  app.add_option("--seed", options.seed, "the same seed gives the same phantoms")->capture_default_str();
+  app.add_option("--layout", options.layout, "brats2021 or msd")->capture_default_str();
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  options.out = out;
+  options.size = parse_size(size);
+  if (options.cases < 1 || options.cases > 100000)
+    fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
+  if (options.layout != "brats2021" && options.layout != "msd")
+    fail(Exit::usage, "--layout: expected brats2021 or msd, found '{}'", options.layout);
+  const bool written = write_phantoms(options);
+  std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", there already");
+  return Exit::done;
+}
+
+}  // namespace voxswap

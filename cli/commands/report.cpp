@@ -1,0 +1,27 @@
+// voxswap report: finished runs side by side.
+#include "pipeline/report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/options.h"
+
+namespace voxswap {
+
+Exit report_command(const Arguments& arguments) {
+  CLI::App app("Merge finished runs into CSV, plots and one page, report.html.", "voxswap report");
+  CommonOptions common;
+  std::vector<std::string> folders;
+  std::string out;
+  app.add_option("RUN_DIR", folders, "folders of finished runs")->required();
+  app.add_option("--out", out, "folder to write to; without it a single run's own, or ./report for several");
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
+  report({folders.begin(), folders.end()}, out);
+  std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap

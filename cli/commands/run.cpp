@@ -1,0 +1,82 @@
+// voxswap run, voxswap train: an experiment from its file to its results.
+#include "pipeline/run.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/csv.h"
+#include "base/log.h"
+#include "cli/forecast_table.h"
+#include "cli/options.h"
+#include "cli/run_folder.h"
+#include "pipeline/evaluate.h"
+
+namespace voxswap {
+
+namespace {
+
+struct TrainingCommand {
+  const char* name;
+  const char* summary;
+  void (*work)(const RunOptions& options);
+};
+
+// Nothing is written: the experiment as it would be, and what it would take.
+void print_dry_run(const Experiment& experiment) {
+  const Forecast prediction = forecast(experiment.run, true);
+  std::fputs(experiment.run.resolved.c_str(), stdout);
+  std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
+}
+
+Exit execute(const TrainingCommand& command, const Arguments& arguments) {
+  CLI::App app(command.summary, std::string("voxswap ") + command.name);
+  CommonOptions common;
+  ExperimentArguments where;
+  bool resume = false, dry_run = false;
+  add_experiment(app, where);
+  app.add_option("--out", where.out, "the run's folder (output.dir)");
+  app.add_flag("--resume", resume, "continue the run in that folder; one that is not there begins");
+  app.add_flag("--dry-run", dry_run,
+               "print the resolved experiment, its memory, disk and time; write nothing");
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  Experiment experiment = load(where);
+  if (dry_run) {
+    print_dry_run(experiment);
+    return Exit::done;
+  }
+  check_run_folder(experiment, resume);
+  experiment.run.resolved += ran_with(experiment.run);
+  experiment.run.resume = resume;
+  command.work(experiment.run);
+  return Exit::done;
+}
+
+void run_and_show(const RunOptions& options) {
+  run(options);
+  const std::filesystem::path scores = options.output / "dice.csv";
+  std::fputs(dice_table(dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
+  for (const char* name : {"boxplot.svg", "report.html"})
+    std::printf("%s\n", (options.output / name).string().c_str());
+}
+
+void train_and_show(const RunOptions& options) {
+  train(options);
+  std::printf("%s\n", (options.output / "checkpoints").string().c_str());
+}
+
+}  // namespace
+
+Exit run_command(const Arguments& arguments) {
+  return execute(
+      {"run", "Check, prepare, train, predict the validation cases, evaluate, report.", run_and_show},
+      arguments);
+}
+
+Exit train_command(const Arguments& arguments) {
+  return execute({"train", "Train, and stop there; `voxswap run --resume` does the rest.", train_and_show},
+                 arguments);
+}
+
+}  // namespace voxswap

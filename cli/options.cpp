@@ -1,0 +1,77 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
+#include "base/progress.h"
+
+namespace voxswap {
+
+namespace {
+
+log::Level level_of(const CommonOptions& options) {
+  if (options.quiet) return log::Level::warning;
+  const std::vector<std::pair<std::string, log::Level>> levels = {{"debug", log::Level::debug},
+                                                                  {"info", log::Level::info},
+                                                                  {"warning", log::Level::warning},
+                                                                  {"error", log::Level::error}};
+  std::vector<std::string> names;
+  for (const auto& [name, level] : levels) {
+    if (name == options.log_level) return level;
+    names.push_back(name);
+  }
+  fail(Exit::usage, "--log-level: expected one of {}, found '{}'", join(names, ", "), options.log_level);
+}
+
+// CLI11's own words for a stray argument do not say what could have been meant.
+[[noreturn]] void refuse(const CLI::App& app, const std::string& message) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  std::string guess;
+  for (const std::string& word : split(message, ' ')) {
+    if (word.starts_with("--") && std::find(names.begin(), names.end(), word) == names.end())
+      guess = nearest(word, names);
+  }
+  fail(Exit::usage, "{}{}; see `{} --help`", message, guess.empty() ? "" : "; did you mean '" + guess + "'?",
+       app.get_name());
+}
+
+}  // namespace
+
+void add_common(CLI::App& app, CommonOptions& options, bool with_json) {
+  app.add_flag("--quiet", options.quiet, "no progress, only warnings and errors");
+  app.add_option("--log-level", options.log_level, "debug, info, warning or error")->capture_default_str();
+  if (with_json) app.add_flag("--json", options.json, "print JSON instead of a table");
+}
+
+bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options) {
+  try {
+    app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    refuse(app, error.what());
+  }
+  log::set_level(level_of(options));
+  set_quiet(options.quiet);
+  return true;
+}
+
+void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
+  app.add_option("EXPERIMENT", arguments.file, "the experiment file (YAML)")->required();
+  app.add_option("key=value", arguments.overrides, "keys of the experiment, set here instead of in the file");
+  app.footer("\nKeys of an experiment, with their defaults:\n" + describe_keys());
+}
+
+Experiment load(const ExperimentArguments& arguments) {
+  std::vector<std::string> overrides = arguments.overrides;
+  if (!arguments.out.empty()) overrides.push_back("output.dir=" + arguments.out);
+  return load_experiment(arguments.file, overrides);
+}
+
+}  // namespace voxswap
