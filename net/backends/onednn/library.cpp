@@ -1,3 +1,4 @@
+// What oneDNN says of itself and of the CPU.
 #include "net/backends/onednn/library.h"
 
 #include <dnnl.hpp>

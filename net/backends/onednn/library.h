@@ -1,5 +1,4 @@
-// oneDNN behind plain types: what it can do on this CPU, and one of its primitives made ready to run without
-// allocating.
+// oneDNN behind plain types: its version and what it can do on this CPU.
 #pragma once
 
 #include <string>
