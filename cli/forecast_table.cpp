@@ -1,14 +1,23 @@
 #include "cli/forecast_table.h"
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
+std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : rows) width = std::max(width, name.size());
+  std::string text;
+  for (const auto& [name, value] : rows) text += format("{:<{}}  {}\n", name, width, value);
+  return text;
+}
+
 std::string forecast_table(const RunOptions& options, const Forecast& forecast) {
   const std::int64_t batch = options.training.batch_size;
-  std::vector<std::vector<std::string>> rows = {
-      {"forecast", ""},
+  std::vector<std::pair<std::string, std::string>> rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", resolution_text(options.preprocess.resolution)},
@@ -31,7 +40,7 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
                                                                                  options.training.epochs *
                                                                                  options.training.repeats))});
   }
-  return table(rows);
+  return two_columns(rows);
 }
 
 }  // namespace voxswap

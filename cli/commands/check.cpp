@@ -119,7 +119,7 @@ Exit check_command(const Arguments& arguments) {
 
   const What what = what_to_check(path, layout, background);
   const CheckReport report = check_dataset(what.data, what.corner, what.background);
-  std::printf("%s\n", common.json ? as_json(report).c_str() : as_text(report).c_str());
+  std::fputs(common.json ? (as_json(report) + "\n").c_str() : as_text(report).c_str(), stdout);
   return count(report, "error") > 0 ? Exit::bad_data : Exit::done;
 }
 

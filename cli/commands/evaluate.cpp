@@ -82,7 +82,7 @@ Exit evaluate_command(const Arguments& arguments) {
     fail(Exit::usage, "--empty: expected brats or nnunet, found '{}'", empty);
   const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, parse_regions(regions), empty);
   write_csv(out, dice_csv(rows));
-  std::printf("%s\n", common.json ? as_json(rows).c_str() : dice_table(rows).c_str());
+  std::fputs(common.json ? (as_json(rows) + "\n").c_str() : dice_table(rows).c_str(), stdout);
   return Exit::done;
 }
 

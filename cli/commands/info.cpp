@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/units.h"
+#include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "experiments/yaml.h"
 #include "net/backend.h"
@@ -13,6 +14,14 @@
 namespace voxswap {
 
 namespace {
+
+std::string compiler() {
+#ifdef __clang__
+  return __VERSION__;  // names itself
+#else
+  return "GCC " __VERSION__;
+#endif
+}
 
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
@@ -36,14 +45,15 @@ Exit info_command(const Arguments& arguments) {
   const std::vector<std::string> libraries = {yaml_library(), "CLI11 " CLI11_VERSION, json_library};
   const unsigned cores = std::thread::hardware_concurrency();
   nlohmann::ordered_json json = {{"voxswap", VOXSWAP_VERSION},
-                                 {"compiler", __VERSION__},
+                                 {"compiler", compiler()},
                                  {"libraries", libraries},
                                  {"processor", processor()},
                                  {"cores", cores}};
-  std::vector<std::vector<std::string>> rows = {{"voxswap", VOXSWAP_VERSION},
-                                                {"compiler", __VERSION__},
-                                                {"libraries", join(libraries, ", ")},
-                                                {"processor", format("{}, {} cores", processor(), cores)}};
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"voxswap", VOXSWAP_VERSION},
+      {"compiler", compiler()},
+      {"libraries", join(libraries, ", ")},
+      {"processor", format("{}, {} cores", processor(), cores)}};
   for (const std::string& name : backend_names()) {
     const std::unique_ptr<Backend> backend = make_backend(name);
     const std::string fastest(element_name(backend->fastest_type()));
@@ -54,7 +64,7 @@ Exit info_command(const Arguments& arguments) {
         {"backend " + name, format("{}; fastest precision {}; {} of memory free", backend->description(),
                                    fastest, format_bytes(backend->free_bytes()))});
   }
-  std::printf("%s\n", common.json ? json.dump(2).c_str() : table(rows).c_str());
+  std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;
 }
 

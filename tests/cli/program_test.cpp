@@ -1,0 +1,168 @@
+// Drives the built program as a person or a script would: exit codes, and what it says.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / format("voxswap_cli_{}", ::getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // `arguments` as a shell reads them; the working directory is the test's folder.
+  Result call(const std::string& arguments) const {
+    const std::string errors = (folder_ / "stderr.txt").string();
+    const std::string command =
+        format("cd '{}' && '{}' {} 2>'{}'", folder_.string(), VOXSWAP_PROGRAM, arguments, errors);
+    Result result{-1, "", ""};
+    FILE* pipe = ::popen(command.c_str(), "r");
+    if (!pipe) return result;
+    char buffer[4096];
+    for (std::size_t read; (read = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+      result.out.append(buffer, read);
+    const int status = ::pclose(pipe);
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    result.err = read_file(errors);
+    return result;
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  fs::path folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+// One refusal: its exit code, a message with these words on stderr, nothing on stdout.
+void expect_refusal(const Result& result, int code, const std::string& words) {
+  EXPECT_EQ(result.code, code) << result.err;
+  EXPECT_TRUE(contains(result.err, words)) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+constexpr const char* tiny =
+    "name: tiny\n"
+    "data: {root: p}\n"
+    "preprocess: {resolution: 16}\n"
+    "network: {base_filters: 2, depth: 2}\n"
+    "training: {epochs: 1}\n";
+
+TEST_F(Program, ExplainsItselfAndEachCommand) {
+  for (const char* command :
+       {"run", "train", "predict", "evaluate", "report", "plan", "check", "phantom", "info"}) {
+    const Result help = call(std::string(command) + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_TRUE(contains(help.out, std::string("voxswap ") + command)) << help.out;
+    EXPECT_TRUE(contains(call("--help").out, command));
+  }
+  EXPECT_TRUE(contains(call("run --help").out, "training.optimizer.learning_rate"));
+  EXPECT_EQ(call("").code, 2);
+  EXPECT_EQ(call("--version").code, 0);
+}
+
+TEST_F(Program, RefusesWrongUsageWithASuggestion) {
+  expect_refusal(call("trian"), 2, "did you mean 'train'?");
+  expect_refusal(call("sweep x.yaml"), 2, "this version does not have 'sweep'");
+  expect_refusal(call("info --jsn"), 2, "did you mean '--json'?");
+  expect_refusal(call("run"), 2, "EXPERIMENT is required");
+  expect_refusal(call("info --log-level loud"), 2, "expected one of debug");
+  expect_refusal(call("phantom --out p --size 8"), 2, "--size: expected X or X,Y,Z");
+  expect_refusal(call("phantom --out p --cases many"), 2, "many");
+  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --regions tumor=x"), 2,
+                 "is no label value");
+}
+
+TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
+  expect_refusal(call("run nowhere.yaml"), 2, "nowhere.yaml: there is no such experiment file");
+  write("key.yaml", "name: a\npreprocess:\n  resolutoin: 64\n");
+  expect_refusal(call("run key.yaml"), 2,
+                 "key.yaml:3: unknown key 'preprocess.resolutoin'; did you mean 'preprocess.resolution'?");
+  write("type.yaml", "training:\n  epochs: many\n");
+  expect_refusal(call("train type.yaml"), 2, "type.yaml:2: training.epochs: expected a whole number");
+  write("good.yaml", "name: good\n");
+  expect_refusal(call("plan good.yaml preprocess.resolution=100"), 2, "nearest: 96 and 112");
+  expect_refusal(call("run good.yaml training.epochs"), 2, "expected key=value");
+  expect_refusal(call("predict . --input p --out q"), 3, "is no run");
+}
+
+TEST_F(Program, TellsMissingAndEmptyDataSets) {
+  write("study.yaml", tiny);
+  EXPECT_EQ(call("run study.yaml").code, 3);
+  fs::create_directories(folder_ / "p");
+  expect_refusal(call("run study.yaml"), 3, "the data set is empty");
+  expect_refusal(call("check p"), 3, "the data set is empty");
+  EXPECT_FALSE(fs::exists(folder_ / "runs"));  // nothing is written before the data have been looked at
+}
+
+TEST_F(Program, RefusesFoldersItMustNotOrCannotWriteTo) {
+  write("study.yaml", tiny);
+  write("file", "in the way");
+  expect_refusal(call("run study.yaml --out file/run"), 1, "is not a folder");
+  fs::create_directories(folder_ / "taken");
+  write("taken/experiment.yaml", "name: tiny\n");
+  expect_refusal(call("run study.yaml --out taken"), 2, "--resume continues it");
+  expect_refusal(call("run study.yaml --out taken --resume"), 2, "preprocess.resolution");
+}
+
+TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
+  EXPECT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
+  const Result check = call("check p");
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(contains(check.out, "3 cases")) << check.out;
+  EXPECT_TRUE(contains(check.out, "0 errors")) << check.out;
+  EXPECT_TRUE(contains(call("check p --json").out, "\"foreground_statistics\""));
+
+  write("study.yaml", tiny);
+  const Result plan = call("plan study.yaml --json");
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(plan.out.starts_with("{")) << plan.out;
+  const Result dry = call("run study.yaml --dry-run --out nowhere");
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_TRUE(contains(dry.out, "memory, peak")) << dry.out;
+  EXPECT_TRUE(contains(dry.out, "  resolution: 16\n")) << dry.out;
+  EXPECT_FALSE(fs::exists(folder_ / "nowhere") || fs::exists(folder_ / "runs"));
+  expect_refusal(call("plan study.yaml memory.budget=1KiB"), 4, "memory.budget");
+}
+
+TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
+  ASSERT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
+  write("study.yaml", tiny);
+  const Result run = call("run study.yaml --out r --quiet");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "whole_tumor")) << run.out;
+  EXPECT_TRUE(contains(read_file(folder_ / "r/experiment.yaml"), "ran_with:\n  voxswap: "));
+  EXPECT_EQ(call("predict r --input p --out q --quiet").code, 0);
+  const Result scores =
+      call("evaluate --truth p --prediction q --out dice.csv --regions 'whole=1,2,4;core=1,4'");
+  EXPECT_EQ(scores.code, 0) << scores.err;
+  EXPECT_TRUE(
+      read_file(folder_ / "dice.csv").starts_with("run,repeat,resolution,evaluated_at,case,region,dice,"));
+  expect_refusal(call("run study.yaml --out r"), 2, "--resume continues it");
+  expect_refusal(call("run study.yaml --out r --resume training.seed=2"), 2, "training.seed");
+  EXPECT_EQ(call("run study.yaml --out r --resume --quiet").code, 0);
+}
+
+}  // namespace
+}  // namespace voxswap
