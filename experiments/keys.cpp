@@ -162,8 +162,7 @@ void add_training(std::vector<Key>& table) {
 }
 
 void add_memory(std::vector<Key>& table) {
-  table.push_back(choice("memory.device", "what computes; reference: slow, in double, for checks",
-                         AT(memory.device), {{"auto", "cpu", "reference"}, {"cuda"}}));
+  table.push_back(device());
   table.push_back(budget());
   table.push_back(choice("memory.planner", "keep: nothing leaves the device", AT(memory.planner),
                          {planner_names(), {"hybrid", "checkpoint", "tflms", "lms-threshold", "unified"}}));

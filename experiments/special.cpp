@@ -49,6 +49,22 @@ Key background() {
           print};
 }
 
+// Whether a device that could exist does exist is found out when it is opened, not here.
+Key device() {
+  const std::string path = "memory.device";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    const bool cuda =
+        value.kind == Yaml::Kind::scalar &&
+        (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
+                                  value.text.find_first_not_of("0123456789", 5) == std::string::npos));
+    o.memory.device = cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "reference"}, {}});
+  };
+  return {path, "auto | cpu | reference", "what computes; reference: slow, in double, for checks", read,
+          [](const RunOptions& o) {
+            return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
+          }};
+}
+
 Key budget() {
   const std::string path = "memory.budget";
   const auto read = [=](const Yaml& value, RunOptions& o) {

@@ -197,13 +197,16 @@ TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
         "training.augment.scale=0.2", "training.augment.noise=1", "training.augment.intensity=1",
         "memory.planner=hybrid", "memory.host=1GiB", "memory.disk={path: x, budget: 1GiB}",
         "memory.link={to_host: 1GB/s}", "memory.tflms.sync_mode=1", "memory.lms_threshold=1MiB",
-        "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}", "memory.device=cuda"}) {
+        "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
   EXPECT_EQ(
       refusal("sweep: {}\npreprocess: {bias_correction: none}\nmemory: {host: auto, lms_threshold: 8MiB}\n"
               "training: {patch: none, augment: {scale: 0.0}}\n"),
       "accepted");  // at their defaults they ask for nothing
+  // Whether there is a GPU is found out when it is opened.
+  EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
+  EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, reference"));
   EXPECT_FALSE(contains(describe_keys(), "bias_correction"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
 }
