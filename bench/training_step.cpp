@@ -1,5 +1,6 @@
-// One training step of isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) on random data: median seconds and
-// peak resident memory of this process, as one line of JSON. compare_training_step.py runs it beside PyTorch.
+// One training step of isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) on random data: median
+// seconds and peak resident memory of this process, as one line of JSON. compare_training_step.py runs it
+// beside PyTorch.
 //
 //   training_step SIDE f32|bf16 STEPS
 #include <sys/resource.h>
@@ -56,7 +57,8 @@ void measure(std::int64_t side, const std::string& precision, int steps) {
   std::vector<float> image(static_cast<std::size_t>(4 * voxels));
   for (std::size_t i = 0; i < image.size(); ++i) image[i] = 2 * random.uniform(i) - 1;
   std::vector<std::uint8_t> target(static_cast<std::size_t>(voxels));
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
+  for (std::size_t i = 0; i < target.size(); ++i)
+    target[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
   if (options.activations == ElementType::bf16) {
     std::vector<std::uint16_t> half(image.size());
     std::transform(image.begin(), image.end(), half.begin(), to_bfloat16);
@@ -76,12 +78,14 @@ void measure(std::int64_t side, const std::string& precision, int steps) {
   for (const Node& node : compiled.graph().nodes()) flops += node_flops(compiled.graph(), node);
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
-  std::printf("{\"side\": %lld, \"precision\": \"%s\", \"seconds\": %.6f, \"peak_bytes\": %lld, \"before_bytes\": %lld, "
-              "\"arena_bytes\": %lld, \"gflop\": %.3f, \"loss\": %.6f, \"backend\": \"%s\"}\n",
-              static_cast<long long>(side), precision.c_str(), seconds[seconds.size() / 2],
-              static_cast<long long>(peak_resident_bytes()), static_cast<long long>(resident_before),
-              static_cast<long long>(plan.peak_bytes), flops / 1e9, static_cast<double>(loss),
-              backend->description().c_str());
+  std::printf(
+      "{\"side\": %lld, \"precision\": \"%s\", \"seconds\": %.6f, \"peak_bytes\": %lld, \"before_bytes\": "
+      "%lld, "
+      "\"arena_bytes\": %lld, \"gflop\": %.3f, \"loss\": %.6f, \"backend\": \"%s\"}\n",
+      static_cast<long long>(side), precision.c_str(), seconds[seconds.size() / 2],
+      static_cast<long long>(peak_resident_bytes()), static_cast<long long>(resident_before),
+      static_cast<long long>(plan.peak_bytes), flops / 1e9, static_cast<double>(loss),
+      backend->description().c_str());
 }
 
 }  // namespace

@@ -115,6 +115,9 @@ class Trainer {
       const Checkpoint checkpoint = read_checkpoint(last);
       session_.load(checkpoint, last.string(), true);
       position_ = to_position(checkpoint, last.string());
+      // A finished run that is given more epochs goes on.
+      position_.finished =
+          position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
       const fs::path epochs = options_.output / "epochs.csv";
       if (fs::exists(epochs)) {
         for (EpochRow& row : epoch_rows(read_csv(epochs), epochs.string())) {

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "data/libraries.h"
 #include "experiments/yaml.h"
 #include "net/backend.h"
 
@@ -42,7 +43,7 @@ Exit info_command(const Arguments& arguments) {
 
   const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
-  const std::vector<std::string> libraries = {yaml_library(), "CLI11 " CLI11_VERSION, json_library};
+  const std::vector<std::string> libraries = {data_libraries(), yaml_library(), "CLI11 " CLI11_VERSION, json_library};
   const unsigned cores = std::thread::hardware_concurrency();
   nlohmann::ordered_json json = {{"voxswap", VOXSWAP_VERSION},
                                  {"compiler", compiler()},

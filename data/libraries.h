@@ -1,0 +1,10 @@
+// The libraries that this room is made with, for `voxswap info`.
+#pragma once
+
+#include <string>
+
+namespace voxswap {
+
+std::string data_libraries();  // "ITK 5.2.1"
+
+}  // namespace voxswap
