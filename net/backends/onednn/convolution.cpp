@@ -4,6 +4,7 @@
 #include "net/backends/onednn/convolution.h"
 
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/through_f32.h"
 
 namespace voxswap::onednn {
 
@@ -153,6 +154,7 @@ std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, bool bias
 }
 
 std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node) {
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d);
   return guarded(node, [&] {
     const Geometry g =
         geometry(input_shape(graph, node, 0), output_shape(graph, node), input_shape(graph, node, 1),

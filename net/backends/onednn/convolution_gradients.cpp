@@ -2,6 +2,7 @@
 // to its weights and bias, which come out in the library's format and are reordered to the graph's.
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/through_f32.h"
 
 namespace voxswap::onednn {
 
@@ -129,8 +130,8 @@ class WeightGradient final : public Kernel {
 };
 
 // Without a stride the gradient is a convolution of dy with the mirrored weights, and oneDNN's forward
-// routines are about 1.4 times as fast as its data gradients in N,D,H,W,C (on AVX-512 and on AMX). Below some
-// hundred voxels, mirroring the weights costs more than that gains.
+// routines are about 1.3 times as fast as its data gradients in N,D,H,W,C (measured on AVX-512 in f32). Below
+// some hundred voxels, mirroring the weights costs more than that gains.
 bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
   const std::int64_t voxels = dx[0] * dx[1] * dx[2] * dx[3];
   return node.attributes.integer("stride") == 1 && w[2] > 1 && w[2] > node.attributes.integer("padding") &&
@@ -140,6 +141,7 @@ bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node) {
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_data_gradient);
   return guarded(node, [&]() -> std::unique_ptr<Kernel> {
     const Shape &dy = input_shape(graph, node, 0), &w = input_shape(graph, node, 1),
                 &dx = output_shape(graph, node);
@@ -158,6 +160,7 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
 }
 
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node) {
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_weight_gradient);
   return guarded(node, [&] {
     const Geometry g =
         geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),

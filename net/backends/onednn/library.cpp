@@ -40,9 +40,4 @@ bool has_native_bf16() {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
-bool computes_bf16() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return has_native_bf16() || isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni;
-}
-
 }  // namespace voxswap::onednn

@@ -7,7 +7,6 @@ namespace voxswap::onednn {
 
 std::string library_version();
 std::string instruction_set_name();
-bool computes_bf16();    // at least by emulation
 bool has_native_bf16();  // AVX512-BF16 or AMX: faster than f32
 
 }  // namespace voxswap::onednn

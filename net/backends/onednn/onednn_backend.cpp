@@ -21,7 +21,7 @@ class OnednnBackend final : public Backend {
                   omp_get_max_threads());
   }
   bool supports(ElementType type) const override {
-    return type == ElementType::f32 || (type == ElementType::bf16 && onednn::computes_bf16());
+    return type == ElementType::f32 || type == ElementType::bf16;
   }
   ElementType fastest_type() const override {
     return onednn::has_native_bf16() ? ElementType::bf16 : ElementType::f32;
