@@ -31,6 +31,7 @@ def main():
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--sides", type=int, nargs="+", default=[64, 96, 128])
     parser.add_argument("--precisions", nargs="+", default=["f32", "bf16"])
+    parser.add_argument("--layouts", nargs="+", default=["contiguous", "channels_last"], help="PyTorch's, to choose the better from")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--csv")
     options = parser.parse_args()
@@ -40,15 +41,15 @@ def main():
         for precision in options.precisions:
             steps = "3" if side <= 64 else "1"
             peer = [options.python, str(HERE / "pytorch_training_step.py"), str(side), precision, steps]
-            commands = {"voxswap": [options.program, str(side), precision, steps],
-                        "contiguous": peer + ["contiguous"], "channels_last": peer + ["channels_last"]}
+            commands = {"voxswap": [options.program, str(side), precision, steps]}
+            commands.update((layout, peer + [layout]) for layout in options.layouts)
             runs = {name: [] for name in commands}
             for _ in range(options.rounds):
                 for name, command in commands.items():
                     runs[name].append(one(command))
             seconds = {name: statistics.median(r["seconds"] for r in results) for name, results in runs.items()}
             peak = {name: max(r["peak_bytes"] for r in results) for name, results in runs.items()}
-            best = min(("contiguous", "channels_last"), key=seconds.get)
+            best = min(options.layouts, key=seconds.get)
             gflops = runs["voxswap"][0]["gflop"] / seconds["voxswap"]
             rows.append({"side": side, "precision": precision, "voxswap_seconds": round(seconds["voxswap"], 4),
                          "pytorch_seconds": round(seconds[best], 4), "pytorch_layout": best,
