@@ -42,7 +42,7 @@ void measure(std::int64_t side, const std::string& precision, int steps) {
   request.kept = {step.loss};
   const Plan plan = make_plan("keep", request);
   std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
-  Executor executor(compiled, plan, arena);
+  Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
 
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const auto values = initial_value(step.graph, step.parameters[i], i, 1);

@@ -64,7 +64,7 @@ Prepared prepare_step(Backend& backend, Graph graph, const std::string& planner,
   PlanRequest request;
   request.graph = &prepared.compiled->graph();
   request.workspaces = prepared.compiled->workspaces();
-  request.budget_bytes = budget;
+  request.budgets.device = budget;
   request.kept = std::move(kept);
   prepared.plan = make_plan(planner, request);
   return prepared;
@@ -145,7 +145,9 @@ void Session::allocate() {
   if (s.allocated) return;
   std::shared_ptr<Memory> arena = s.backend->allocate(arena_bytes());
   for (Prepared* step : {&s.training_step, &s.inference_step}) {
-    if (step->compiled) step->executor = std::make_unique<Executor>(*step->compiled, step->plan, arena);
+    if (step->compiled)
+      step->executor =
+          std::make_unique<Executor>(*step->compiled, step->plan, Tiers{arena, nullptr, nullptr});
   }
   s.allocated = true;
 }

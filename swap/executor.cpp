@@ -74,8 +74,8 @@ CompiledGraph::CompiledGraph(Backend& backend, Graph graph) : backend_(&backend)
 }
 
 struct Executor::State {
-  State(CompiledGraph& compiled_graph, Plan the_plan, std::shared_ptr<Memory> memory)
-      : compiled(compiled_graph), plan(std::move(the_plan)), arena(std::move(memory)) {
+  State(CompiledGraph& compiled_graph, Plan the_plan, Tiers the_tiers)
+      : compiled(compiled_graph), plan(std::move(the_plan)), tiers(std::move(the_tiers)), arena(tiers.arena) {
     const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
     if (!violations.empty())
       fail(Exit::failed, "the plan of planner {} is broken in {} ways and was not run; the first: {}",
@@ -157,7 +157,9 @@ struct Executor::State {
 
   CompiledGraph& compiled;
   Plan plan;
+  Tiers tiers;
   std::shared_ptr<Memory> arena;
+  StepReport report;
   StepContext context;  // of the step that runs; the launches point to it
   std::vector<std::byte*> place, workspace;
   std::vector<bool> outlives_step;
@@ -167,8 +169,8 @@ struct Executor::State {
   std::unique_ptr<Stream> stream;  // last: ends first, and drains
 };
 
-Executor::Executor(CompiledGraph& compiled, Plan plan, std::shared_ptr<Memory> arena)
-    : state_(std::make_unique<State>(compiled, std::move(plan), std::move(arena))) {}
+Executor::Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions)
+    : state_(std::make_unique<State>(compiled, std::move(plan), std::move(tiers))) {}
 Executor::~Executor() = default;
 
 const Plan& Executor::plan() const {
@@ -198,7 +200,7 @@ void Executor::read(ValueId value, void* bytes, std::int64_t size) {
   state_->stream->synchronize();
 }
 
-StepReport Executor::run(const StepContext& context) {
+const StepReport& Executor::run(const StepContext& context) {
   const auto start = std::chrono::steady_clock::now();
   State& state = *state_;
   state.context = context;
@@ -209,7 +211,8 @@ StepReport Executor::run(const StepContext& context) {
     if (state.poison) state.poison->fill(stream, state.arena->data(), state.poison->after[i]);
   }
   stream.synchronize();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return state.report;
 }
 
 }  // namespace voxswap

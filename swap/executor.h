@@ -1,17 +1,24 @@
-// Follows a plan: kernels compiled once, one arena, no allocation inside a step.
+// Follows a plan: kernels compiled once, one arena, one host pool, one scratch file, a stream per lane, and
+// no allocation and no host synchronisation inside a step.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "net/backend.h"
 #include "swap/plan.h"
+#include "swap/scratch_file.h"
 
 namespace voxswap {
 
 struct StepReport {
-  double seconds = 0;  // wall time of the step
+  double seconds = 0;          // wall time of the step
+  double compute_seconds = 0;  // during which kernels ran
+  double stall_seconds = 0;    // during which the compute stream waited for a copy
+  double busy_seconds[lane_count] = {};
+  std::vector<double> begin, end;  // per instruction, in seconds from the step's begin
 };
 
 // Kernels for every node of a graph, made before the plan because the plan holds their workspaces.
@@ -30,13 +37,30 @@ class CompiledGraph {
   std::vector<std::int64_t> workspaces_;
 };
 
-// Several executors may share one arena (training and validation do): persistent values lie at the same
-// offsets in each.
+// The memories of a step. Several executors may share them (training and validation do): persistent values
+// lie at the same offsets in each.
+struct Tiers {
+  std::shared_ptr<Memory> arena;
+  std::shared_ptr<Memory> host;       // null where no plan needs it
+  std::shared_ptr<ScratchFile> disk;  // likewise
+};
+
+// Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
+// cgroup) has both together, the scratch file after checking that the disk has room. Throws
+// Exit::does_not_fit. Null plans are skipped.
+Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
+                     const std::filesystem::path& disk_folder);
+
+struct ExecutorOptions {
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s: a slower link is imitated; 0: as fast as it is
+  bool serial = false;  // one instruction after the other on one stream: for measuring each by itself
+};
+
 class Executor {
  public:
-  // Refuses (assert-like Error, Exit::failed) a plan that does not verify. REQUIRES: arena->bytes() >=
-  // plan.peak_bytes.
-  Executor(CompiledGraph& compiled, Plan plan, std::shared_ptr<Memory> arena);
+  // Refuses (assert-like Error, Exit::failed) a plan that does not verify. REQUIRES: tiers at least as large
+  // as the plan's peaks.
+  Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions options = {});
   ~Executor();
 
   // Inputs are written before every step (their places are used again within it), persistent values whenever
@@ -44,7 +68,9 @@ class Executor {
   // a shared arena a step destroys what the other executors keep, persistent values excepted.
   void write(ValueId value, const void* bytes, std::int64_t size);
   void read(ValueId value, void* bytes, std::int64_t size);
-  StepReport run(const StepContext& context);
+  // What fails on any stream (a copy, the disk) is thrown here, as Error; the executor can then only be
+  // destroyed.
+  const StepReport& run(const StepContext& context);
   const Plan& plan() const;
 
  private:

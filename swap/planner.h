@@ -1,24 +1,38 @@
-// Planners turn a graph and its kernels' workspaces into a plan: free functions, rows of the table in
-// planners/planners.cpp.
+// Planners turn a graph, its kernels' workspaces and a cost model into a plan: free functions, rows of the
+// table in planners/planners.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "swap/bound.h"
+#include "swap/costs.h"
 #include "swap/plan.h"
 
 namespace voxswap {
 
+// TFLMS's knobs (REFERENCE section 1); none: found by its tuner.
+struct TflmsOptions {
+  std::optional<std::int64_t> swapout_threshold, swapin_ahead, swapin_groupby;
+  int sync_mode = 0;  // 0 none, 1 swap-outs, 2 swap-ins, 3 both are waited for
+  bool operator==(const TflmsOptions&) const = default;
+};
+
 struct PlanRequest {
   const Graph* graph = nullptr;
   std::vector<std::int64_t> workspaces;  // bytes, per node
-  std::int64_t budget_bytes = 0;         // of the device; 0: unlimited
-  std::vector<ValueId> kept;  // values that are read from outside after the step (loss, probabilities)
+  Budgets budgets{};
+  std::vector<ValueId> kept{};       // values that are read from outside after the step (loss, probabilities)
+  const CostModel* costs = nullptr;  // null only for `keep`
+  TflmsOptions tflms{};
+  std::int64_t lms_threshold = 8 << 20;  // bytes
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the
-// budget: budget, what would be needed, the node that needs it, and what would help.
+// budgets: budget, what would be needed, the node that needs it, and what would help.
 Plan make_plan(const std::string& planner, const PlanRequest& request);
 std::vector<std::string> planner_names();
+std::string planner_summary(const std::string& planner);  // one line for people
 
 }  // namespace voxswap

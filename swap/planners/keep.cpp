@@ -74,11 +74,13 @@ void place(const PlanRequest& request, const std::vector<Lifetime>& all, Plan& p
 Plan plan_keep(const PlanRequest& request) {
   Plan plan;
   plan.planner = "keep";
-  plan.budget_bytes = request.budget_bytes;
+  plan.budget_bytes = request.budgets.device;
   for (const ValueId value : request.kept)
     if (value != none) plan.kept.push_back(value);
-  for (NodeId node = 0; index(node) < request.graph->nodes().size(); ++node)
-    plan.instructions.push_back({Instruction::Kind::run, node});
+  for (NodeId node = 0; index(node) < request.graph->nodes().size(); ++node) {
+    plan.instructions.emplace_back();
+    plan.instructions.back().node = node;
+  }
   plan.live_bytes.assign(plan.instructions.size(), 0);
 
   const std::vector<Lifetime> all = lifetimes(*request.graph, plan.kept);

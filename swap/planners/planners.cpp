@@ -12,12 +12,12 @@ namespace voxswap {
 namespace {
 
 struct Row {
-  std::string_view name;
+  std::string_view name, summary;
   Plan (*plan)(const PlanRequest&);
 };
 
 constexpr std::array planner_table = {
-    Row{"keep", plan_keep},
+    Row{"keep", "nothing leaves the device and nothing is computed again", plan_keep},
 };
 
 [[noreturn]] void fail_over_budget(const Graph& graph, const Plan& plan) {
@@ -47,11 +47,17 @@ std::vector<std::string> planner_names() {
   return names;
 }
 
+std::string planner_summary(const std::string& planner) {
+  for (const Row& row : planner_table)
+    if (row.name == planner) return std::string(row.summary);
+  return "";
+}
+
 Plan make_plan(const std::string& planner, const PlanRequest& request) {
   for (const Row& row : planner_table) {
     if (row.name != planner) continue;
     Plan plan = row.plan(request);
-    if (request.budget_bytes > 0 && plan.peak_bytes > request.budget_bytes)
+    if (request.budgets.device > 0 && plan.peak_bytes > request.budgets.device)
       fail_over_budget(*request.graph, plan);
     return plan;
   }

@@ -113,9 +113,9 @@ Results with_executor(const Trained& run, bool poisoned, int steps) {
   const Poisoned setting(poisoned);
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph compiled(*backend, run.graph);
-  const Plan plan = make_plan("keep", {&run.graph, compiled.workspaces(), 0, run.kept});
+  const Plan plan = make_plan("keep", {&run.graph, compiled.workspaces(), {}, run.kept});
   const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
-  Executor executor(compiled, plan, arena);
+  Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
   return test::train(executor, run.graph, run.inputs, run.kept, steps);
 }
 
@@ -157,8 +157,8 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   const TrainingStep step = build_training_step(tiny("isensee2017", true));
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, {step.loss}});
-  Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
+  Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
   test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
   executor.run({5, 2, 0});  // the volume of step 1 is gone
   float loss = 0;
@@ -172,8 +172,8 @@ TEST(Executor, AllocatesNothingInsideAStep) {
     const TrainingStep step = build_training_step(tiny("isensee2017", true));
     const std::unique_ptr<Backend> backend = make_backend("reference");
     CompiledGraph compiled(*backend, step.graph);
-    const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, {step.loss}});
-    Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+    const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
+    Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
     test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
     allocations = 0;
     counting = true;
@@ -190,13 +190,14 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph training_kernels(*backend, training.graph), inference_kernels(*backend, inference.graph);
   const Plan train_plan =
-      make_plan("keep", {&training.graph, training_kernels.workspaces(), 0, {training.loss}});
+      make_plan("keep", {&training.graph, training_kernels.workspaces(), {}, {training.loss}});
   const Plan infer_plan = make_plan(
       "keep",
-      {&inference.graph, inference_kernels.workspaces(), 0, {inference.loss, inference.probabilities}});
+      {&inference.graph, inference_kernels.workspaces(), {}, {inference.loss, inference.probabilities}});
   const std::shared_ptr<Memory> arena =
       backend->allocate(std::max(train_plan.peak_bytes, infer_plan.peak_bytes));
-  Executor trainer(training_kernels, train_plan, arena), predictor(inference_kernels, infer_plan, arena);
+  Executor trainer(training_kernels, train_plan, Tiers{arena, nullptr, nullptr}),
+      predictor(inference_kernels, infer_plan, Tiers{arena, nullptr, nullptr});
 
   const auto predict = [&] {
     for (const ValueId id : {inference.input, inference.target}) {
@@ -229,21 +230,22 @@ TEST(Executor, RefusesAPlanThatDoesNotVerifyOrAnArenaThatIsTooSmall) {
   const test::SmallStep step = test::random_step(1, 10);
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
   const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
-  EXPECT_NO_THROW(Executor(compiled, plan, arena));
+  EXPECT_NO_THROW(Executor(compiled, plan, Tiers{arena, nullptr, nullptr}));
   Plan bad = plan;
   std::swap(bad.instructions.front(), bad.instructions.back());
-  EXPECT_THROW(Executor(compiled, bad, arena), Error);
-  EXPECT_THROW(Executor(compiled, plan, backend->allocate(plan.peak_bytes - 1)), Error);
+  EXPECT_THROW(Executor(compiled, bad, Tiers{arena, nullptr, nullptr}), Error);
+  EXPECT_THROW(Executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes - 1), nullptr, nullptr}),
+               Error);
 }
 
 TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
   const test::SmallStep step = test::random_step(2, 10);
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
-  Executor executor(compiled, plan, backend->allocate(plan.peak_bytes));
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
+  Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
   std::vector<std::byte> bytes(128);
   EXPECT_NO_THROW(executor.write(step.inputs[0], bytes.data(), 128));
   EXPECT_THROW(executor.write(step.inputs[0], bytes.data(), 64), Error);
@@ -271,8 +273,8 @@ TEST(Executor, CarriesAFailingKernelToTheCaller) {
   } backend;
   const test::SmallStep step = test::random_step(3, 5);
   CompiledGraph compiled(backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), 0, step.kept});
-  Executor executor(compiled, plan, backend.allocate(plan.peak_bytes));
+  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
+  Executor executor(compiled, plan, Tiers{backend.allocate(plan.peak_bytes), nullptr, nullptr});
   EXPECT_THROW(executor.run({}), Error);
   EXPECT_THROW(executor.run({}), Error);
 }

@@ -51,7 +51,7 @@ struct Small {
   ValueId a = graph.apply("upsample_nearest", "a", {x});
   ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
   ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
-  PlanRequest request{&graph, {0, 0, 100}, 0, {c}};
+  PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
 };
 
 TEST(Keep, PutsPersistentValuesAtTheBottomInOrderOfIdWhetherReadOrNot) {
@@ -74,9 +74,9 @@ TEST(Keep, WritesInPlaceAndCountsTheSharedPlaceOnce) {
 
 TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
   Small small;
-  small.request.budget_bytes = 1536;
+  small.request.budgets.device = 1536;
   EXPECT_EQ(make_plan("keep", small.request).budget_bytes, 1536);
-  small.request.budget_bytes = 1535;
+  small.request.budgets.device = 1535;
   const std::string message = message_of([&] { make_plan("keep", small.request); }, Exit::does_not_fit);
   for (const char* part :
        {"1535 bytes", "1536 bytes", "'c'", "preprocess.resolution", "base_filters", "bf16", "memory.budget"})
@@ -122,7 +122,7 @@ TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
     for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
       const TrainingStep step = build_training_step(isensee(128, type, recompute));
       const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-      const Plan plan = make_plan("keep", {&step.graph, workspaces, 0, {step.loss}});
+      const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
       EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
       const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
       EXPECT_LE(ratio, 1.03) << element_name(type) << (recompute ? " recompute" : "");
@@ -132,7 +132,7 @@ TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
 TEST(Keep, NeedsLessMemoryWhenCheapValuesAreComputedAgain) {
   const auto peak = [](bool recompute) {
     const TrainingStep step = build_training_step(isensee(64, ElementType::bf16, recompute));
-    return make_plan("keep", {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), 0, {}})
+    return make_plan("keep", {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {}})
         .peak_bytes;
   };
   EXPECT_LT(peak(true), peak(false));

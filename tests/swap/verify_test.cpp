@@ -30,7 +30,7 @@ Planned planned(std::uint64_t seed, int nodes) {
   const Philox random(seed, 3);
   for (std::size_t i = 0; i < result.step.graph.nodes().size(); ++i)
     result.workspaces.push_back(random.word(i) % 3 == 0 ? 100 + random.word(i) % 500 : 0);
-  result.plan = make_plan("keep", {&result.step.graph, result.workspaces, 0, result.step.kept});
+  result.plan = make_plan("keep", {&result.step.graph, result.workspaces, {}, result.step.kept});
   return result;
 }
 
@@ -310,7 +310,7 @@ TEST(Verify, CatchesAParameterReadAfterItsUpdateInsteadOfBefore) {
   graph.add("adam", "update", {sum},
             {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}}, {p, m, v});
   const std::vector<std::int64_t> workspaces(3, 0);
-  Plan plan = make_plan("keep", {&graph, workspaces, 0, {y}});
+  Plan plan = make_plan("keep", {&graph, workspaces, {}, {y}});
   ASSERT_TRUE(verify(graph, workspaces, plan).empty());
   std::swap(plan.instructions[1], plan.instructions[2]);
   EXPECT_TRUE(mentions(verify(graph, workspaces, plan), "wrong order"));

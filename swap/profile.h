@@ -1,0 +1,31 @@
+// Measures what a cost model holds, on the device, within the budget.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "swap/costs.h"
+#include "swap/executor.h"
+
+namespace voxswap {
+
+struct ProfileRequest {
+  std::vector<ValueId> kept;
+  std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
+  std::filesystem::path disk_folder;                     // empty: no disk tier to measure
+  std::int64_t disk_budget_bytes = 0;
+  double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
+  std::filesystem::path cache;                  // folder of earlier measurements; empty: none
+  int steps = 3;                                // node times are the shortest of so many
+};
+
+// Runs steps one instruction after the other, under a plan that is within the budget, on inputs and weights
+// as at the start of a training; then copies alone, and copies beside kernels. Kept in `cache` under a key of
+// device, threads, graph (operations, shapes, element types) and version; a second call reads it.
+CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
+
+// Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.
+CostModel measure_links(Backend& backend, const std::filesystem::path& disk_folder);
+
+}  // namespace voxswap

@@ -1,0 +1,37 @@
+// The disk tier: one file of known size, without a name as soon as it is open (so it is gone however the
+// program ends), read and written past the page cache where the file system allows it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace voxswap {
+
+class ScratchFile {
+ public:
+  static constexpr std::int64_t alignment = 4096;  // of offsets, sizes and addresses of direct access
+
+  // Room is reserved at once. Throws Exit::does_not_fit when the disk has not got it, Exit::failed when the
+  // folder cannot be written.
+  ScratchFile(const std::filesystem::path& folder, std::int64_t bytes);
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  std::int64_t bytes() const { return bytes_; }
+  bool direct() const { return direct_; }  // past the page cache
+
+  // Whole or not at all; throws Exit::failed with the folder and the system's reason. May be called from
+  // several threads. REQUIRES (checked): within the file; offset, size and address multiples of `alignment`.
+  void write(std::int64_t offset, const std::byte* from, std::int64_t size);
+  void read(std::int64_t offset, std::byte* to, std::int64_t size);
+
+ private:
+  std::filesystem::path folder_;
+  std::int64_t bytes_ = 0;
+  int descriptor_ = -1;
+  bool direct_ = false;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,34 @@
+// What a plan would take: the step's time line under a cost model.
+//
+// Compute, each copy direction and each disk direction is a resource that does one instruction at a time, in
+// the plan's order, after the instructions it waits for. Rates change as others start and end: copies run at
+// their `busy` rate while a kernel runs, kernels lose CostModel::interference seconds per byte copied, and
+// devices that share a link share its rate.
+#pragma once
+
+#include <vector>
+
+#include "swap/costs.h"
+#include "swap/plan.h"
+
+namespace voxswap {
+
+// Several devices that each follow the same plan at the same time.
+struct Sharing {
+  int devices = 1;
+  int devices_per_link = 1;
+};
+
+struct Simulation {
+  double seconds = 0;                    // until the last instruction is done
+  double compute_seconds = 0;            // during which a kernel runs
+  double stall_seconds = 0;              // during which the compute stream waits for another
+  std::vector<double> begin, end;        // per instruction, of the first device
+  double busy_seconds[lane_count] = {};  // per lane, of the first device
+  double utilization() const { return seconds > 0 ? compute_seconds / seconds : 1; }
+};
+
+// REQUIRES: a plan without violations, costs of this graph.
+Simulation simulate(const Plan& plan, const CostModel& costs, const Sharing& sharing = {});
+
+}  // namespace voxswap
