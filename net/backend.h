@@ -71,9 +71,19 @@ class Backend {
   virtual std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) = 0;
   virtual std::unique_ptr<Memory> allocate(
       std::int64_t bytes) = 0;  // device memory; throws Exit::does_not_fit
+  // Host memory for what leaves the device: reached by copies at full speed (pinned on a GPU), at a page's
+  // boundary, and really taken when this returns. Throws Exit::does_not_fit.
+  virtual std::unique_ptr<Memory> allocate_host(std::int64_t bytes) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  // A stream whose commands run on the host, whatever the device: its kernels are host code and may block
+  // (disk access, sleep) without holding up another stream. Its events order with those of make_stream().
+  virtual std::unique_ptr<Stream> make_host_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
-  virtual std::int64_t free_bytes() const = 0;  // of device memory, now (the cgroup's limit respected)
+  // Seconds between the last happenings of two events of any streams. REQUIRES: both have happened.
+  virtual double elapsed(const Event& from, const Event& to) const = 0;
+  virtual std::int64_t free_bytes() const = 0;       // of device memory, now (the cgroup's limit respected)
+  virtual std::int64_t free_host_bytes() const = 0;  // of host memory, likewise
+  virtual bool computes_on_host() const = 0;         // device memory is host memory: they share what is free
 };
 
 std::unique_ptr<Backend> make_backend(const std::string& name);  // throws Exit::usage with the nearest name

@@ -2,6 +2,7 @@
 #include "net/backends/cpu/host_device.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -43,6 +44,16 @@ TEST(HostMemory, BeyondTheMachineDoesNotFit) {
     EXPECT_EQ(error.exit(), Exit::does_not_fit);
     EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
   }
+}
+
+TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
+  const std::int64_t bytes = (std::int64_t{3} << 20) + 100;
+  const std::unique_ptr<Memory> memory = allocate_touched_host(bytes);
+  EXPECT_EQ(memory->bytes(), bytes);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->data()) % 4096, 0u);
+  std::vector<unsigned char> resident(static_cast<std::size_t>(bytes + 4095) / 4096);
+  ASSERT_EQ(mincore(memory->data(), static_cast<std::size_t>(bytes), resident.data()), 0);
+  for (const unsigned char page : resident) ASSERT_EQ(page & 1, 1);
 }
 
 // A proc/ and sys/ of our own.
@@ -176,6 +187,24 @@ TEST(HostStream, EventsOrderStreamsStepAfterStep) {
       copies->synchronize();
       ASSERT_EQ(copied, step);
     }
+  }
+}
+
+TEST(HostStream, EventsTellTheTimeBetweenTheirLastHappenings) {
+  FunctionKernel sleeps([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  const std::unique_ptr<Event> before = make_host_event(), after = make_host_event();
+  const std::unique_ptr<Stream> first = make_host_stream(), second = make_host_stream();
+  for (int step = 0; step < 2; ++step) {
+    const auto start = std::chrono::steady_clock::now();
+    first->record(*before);
+    first->launch(sleeps, {});
+    first->record(*after);
+    second->wait(*after);
+    second->synchronize();
+    const double most = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_GE(host_elapsed(*before, *after), 0.02);
+    EXPECT_LE(host_elapsed(*before, *after), most);
+    EXPECT_EQ(host_elapsed(*after, *before), -host_elapsed(*before, *after));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "net/backends/cpu/host_device.h"
 #include "net/step.h"
 #include "swap/planner.h"
 #include "tests/swap/graphs.h"
@@ -259,17 +260,13 @@ TEST(Executor, CarriesAFailingKernelToTheCaller) {
   struct Broken : Kernel {
     void run(const KernelArguments&) override { fail(Exit::failed, "the kernel {}", "broke"); }
   };
-  struct BrokenBackend : Backend {
+  struct BrokenBackend : HostBackend {
     std::unique_ptr<Backend> good = make_backend("reference");
     std::string name() const override { return "broken"; }
     std::string description() const override { return ""; }
     bool supports(ElementType type) const override { return good->supports(type); }
     ElementType fastest_type() const override { return good->fastest_type(); }
     std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return std::make_unique<Broken>(); }
-    std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return good->allocate(bytes); }
-    std::unique_ptr<Stream> make_stream() override { return good->make_stream(); }
-    std::unique_ptr<Event> make_event() override { return good->make_event(); }
-    std::int64_t free_bytes() const override { return good->free_bytes(); }
   } backend;
   const test::SmallStep step = test::random_step(3, 5);
   CompiledGraph compiled(backend, step.graph);

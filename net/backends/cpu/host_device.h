@@ -11,11 +11,28 @@ namespace voxswap {
 
 std::unique_ptr<Memory> allocate_host(
     std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
+std::unique_ptr<Memory> allocate_touched_host(
+    std::int64_t bytes);  // the same, at a page's boundary and with every page really there
 std::unique_ptr<Stream> make_host_stream();
-std::unique_ptr<Event> make_host_event();  // REQUIRES: outlives the commands that name it
+std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that name it
+double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both have happened
 
 // Available RAM, or what the process's cgroup and those above it leave if that is less. `root` is where proc/
 // and sys/ are looked for (tests put files there).
 std::int64_t free_host_bytes(const std::filesystem::path& root = "/");
+
+// What all backends that compute on the host have in common: everything but kernels.
+class HostBackend : public Backend {
+ public:
+  std::unique_ptr<Memory> allocate(std::int64_t bytes) override;
+  std::unique_ptr<Memory> allocate_host(std::int64_t bytes) override;
+  std::unique_ptr<Stream> make_stream() override;
+  std::unique_ptr<Stream> make_host_stream() override;
+  std::unique_ptr<Event> make_event() override;
+  double elapsed(const Event& from, const Event& to) const override;
+  std::int64_t free_bytes() const override;
+  std::int64_t free_host_bytes() const override;
+  bool computes_on_host() const override { return true; }
+};
 
 }  // namespace voxswap

@@ -136,4 +136,18 @@ std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   return std::make_unique<HostMemory>(bytes);
 }
 
+std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes) {
+  std::unique_ptr<Memory> memory = allocate_host(bytes);
+  const auto size = static_cast<std::size_t>(bytes);
+  // Since Linux 5.14 the kernel can be asked for all pages at once; older ones give them as they are touched.
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory->data(), size, MADV_POPULATE_WRITE) == 0) return memory;
+  if (errno == ENOMEM || errno == EFAULT)
+    fail(Exit::does_not_fit, "memory: {} of host memory were promised and not given ({}); {} are free",
+         format_bytes(bytes), std::strerror(errno), format_bytes(free_host_bytes()));
+#endif
+  std::memset(memory->data(), 0, size);
+  return memory;
+}
+
 }  // namespace voxswap

@@ -2,6 +2,7 @@
 // once: enqueuing allocates nothing, and a full ring blocks whoever enqueues. After a failure the stream
 // skips its commands, events excepted so that nobody waits for ever, until synchronize() has thrown it.
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -27,18 +28,26 @@ class HostEvent : public Event {
   }
   void happen(std::uint64_t generation) {
     const std::lock_guard lock(mutex_);
-    if (generation > happened_) happened_ = generation;
+    if (generation > happened_) {
+      happened_ = generation;
+      time_ = std::chrono::steady_clock::now();
+    }
     changed_.notify_all();  // under the lock: a waiter may destroy the event as soon as it is released
   }
   void wait(std::uint64_t generation) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return happened_ >= generation; });
   }
+  std::chrono::steady_clock::time_point time() const {
+    const std::lock_guard lock(mutex_);
+    return time_;
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t recorded_ = 0, happened_ = 0;
+  std::chrono::steady_clock::time_point time_;  // of the last happening
 };
 
 struct Command {
@@ -177,6 +186,11 @@ std::unique_ptr<Stream> make_host_stream() {
 }
 std::unique_ptr<Event> make_host_event() {
   return std::make_unique<HostEvent>();
+}
+double host_elapsed(const Event& from, const Event& to) {
+  return std::chrono::duration<double>(static_cast<const HostEvent&>(to).time() -
+                                       static_cast<const HostEvent&>(from).time())
+      .count();
 }
 
 }  // namespace voxswap

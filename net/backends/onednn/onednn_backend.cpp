@@ -13,7 +13,7 @@ namespace voxswap {
 
 namespace {
 
-class OnednnBackend final : public Backend {
+class OnednnBackend final : public HostBackend {
  public:
   std::string name() const override { return "onednn"; }
   std::string description() const override {
@@ -34,10 +34,6 @@ class OnednnBackend final : public Backend {
     }
     return maker(graph, node);
   }
-  std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return allocate_host(bytes); }
-  std::unique_ptr<Stream> make_stream() override { return make_host_stream(); }
-  std::unique_ptr<Event> make_event() override { return make_host_event(); }
-  std::int64_t free_bytes() const override { return free_host_bytes(); }
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ class ReferenceKernel final : public Kernel {
   std::int64_t doubles_ = 0;
 };
 
-class ReferenceBackend final : public Backend {
+class ReferenceBackend final : public HostBackend {
  public:
   std::string name() const override { return "reference"; }
   std::string description() const override { return "plain loops that accumulate in double"; }
@@ -88,10 +88,6 @@ class ReferenceBackend final : public Backend {
     }
     return std::make_unique<ReferenceKernel>(graph, node, routine);
   }
-  std::unique_ptr<Memory> allocate(std::int64_t bytes) override { return allocate_host(bytes); }
-  std::unique_ptr<Stream> make_stream() override { return make_host_stream(); }
-  std::unique_ptr<Event> make_event() override { return make_host_event(); }
-  std::int64_t free_bytes() const override { return free_host_bytes(); }
 };
 
 }  // namespace
