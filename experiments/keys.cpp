@@ -110,15 +110,19 @@ void add_preprocess(std::vector<Key>& table) {
 }
 
 void add_network(std::vector<Key>& table) {
-  table.push_back(choice("network.name", "the network", AT(network.name), {network_names(), {}}));
-  table.push_back(whole("network.base_filters", "channels at full resolution; each level has twice as many",
+  table.push_back(choice("network.name", "two U-Nets, and a deep residual network without levels",
+                         AT(network.name), {network_names(), {}}));
+  table.push_back(whole("network.base_filters",
+                        "channels at full resolution; each level of a U-Net has twice as many",
                         AT(network.base_filters), {1, 1024}));
-  table.push_back(whole("network.depth", "levels", AT(network.depth), {2, 10}));
-  table.push_back(real("network.dropout", "probability that a channel is dropped in training",
+  table.push_back(
+      whole("network.depth", "levels, 2 to 8; resnet3d: residual blocks", AT(network.depth), {1, 2000}));
+  table.push_back(real("network.dropout", "isensee2017: probability that a channel is dropped in training",
                        AT(network.dropout), {0, 1, false, true}));
-  table.push_back(real("network.slope", "of the leaky ReLU", AT(network.slope), {0, 1}));
-  table.push_back(choice("network.heads", "normalized: convolution, norm, leaky ReLU", AT(network.heads),
-                         {{"plain", "normalized"}, {}}));
+  table.push_back(
+      real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
+  table.push_back(choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU",
+                         AT(network.heads), {{"plain", "normalized"}, {}}));
 }
 
 void add_training(std::vector<Key>& table) {

@@ -17,6 +17,13 @@ std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
   return below == 0 ? std::to_string(above) : format("{} and {}", below, above);
 }
 
+void check_depth(const RunOptions& options, const Where& where) {
+  const auto [least, most] = network_depths(options.network.name);
+  if (options.network.depth < least || options.network.depth > most)
+    fail(Exit::usage, "{}: network.depth: {} takes {} to {}, found {}", where("network.depth"),
+         options.network.name, least, most, options.network.depth);
+}
+
 void check_resolution(const RunOptions& options, const Where& where) {
   const std::int64_t multiple = side_multiple(options.network);
   const Size3& size = options.preprocess.resolution;
@@ -82,6 +89,7 @@ void check_labels(const RunOptions& options, const Where& where) {
 }  // namespace
 
 void check_rules(const RunOptions& options, const Where& where) {
+  check_depth(options, where);
   check_resolution(options, where);
   check_files(options, where);
   check_labels(options, where);

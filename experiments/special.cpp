@@ -27,8 +27,8 @@ Key resolution() {
     const auto& [x, y, z] = o.preprocess.resolution;
     return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
   };
-  return {path, "N | [x, y, z]", "voxels after cropping and resizing; multiples of 2^(network.depth - 1)",
-          read, print};
+  return {path, "N | [x, y, z]",
+          "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1)", read, print};
 }
 
 Key background() {

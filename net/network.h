@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/graph.h"
@@ -10,11 +11,11 @@ namespace voxswap {
 
 // The `network` part of an experiment.
 struct NetworkOptions {
-  std::string name = "isensee2017";  // isensee2017 | unet3d
+  std::string name = "isensee2017";  // isensee2017 | unet3d | resnet3d
   std::int64_t base_filters = 16;
-  std::int64_t depth = 5;
+  std::int64_t depth = 5;       // levels; resnet3d: residual blocks
   double dropout = 0.3;         // isensee2017
-  double slope = 0.3;           // isensee2017: of the leaky ReLU
+  double slope = 0.3;           // isensee2017, resnet3d: of the leaky ReLU
   std::string heads = "plain";  // isensee2017: plain | normalized (conv, norm, leaky ReLU: IBM's variant)
   std::string upsampling = "transposed";  // unet3d: transposed (convolutions) | nearest
 };
@@ -32,7 +33,9 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& input, st
                            ElementType activations, bool training);
 
 std::vector<std::string> network_names();
-std::int64_t side_multiple(const NetworkOptions& options);  // sides must be multiples of this: 2^(depth-1)
+// Sides must be multiples of this: 2^(depth-1) for a U-Net. REQUIRES: a known name, a depth that it takes.
+std::int64_t side_multiple(const NetworkOptions& options);
+std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // least and most
 std::int64_t parameter_count(const Graph& graph);
 
 // Glorot-uniform weights, zero biases, gamma 1, beta 0; a pure function of (seed, position among the

@@ -76,7 +76,6 @@ TrainingStep build_training_step(const StepOptions& options) {
   const double type = static_cast<double>(step.graph.value(step.loss).type);
   const ValueId seed = step.graph.apply("constant", "loss.seed", {}, {{"value", 1}, {"type", type}});
   add_updates(step, differentiate(step.graph, {{step.loss, seed}}, step.parameters), options.optimizer);
-  if (options.recompute) recompute_cheap_values(step.graph);
   update_early(step.graph);
   return step;
 }

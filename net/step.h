@@ -29,7 +29,6 @@ struct StepOptions {
   ElementType activations = ElementType::f32;
   LossOptions loss;
   OptimizerOptions optimizer;
-  bool recompute = true;  // compute cheap values again in the backward pass (passes.h)
 };
 
 // Persistent values come first and in the same order in both: parameters, then (training only) m and v of

@@ -56,11 +56,14 @@ class NetworkBuilder {
 
 struct Network {
   std::string name;
+  std::int64_t least_depth, most_depth;
+  bool halves;  // the sides from level to level: they are then multiples of 2^(depth - 1)
   void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take
   ValueId (*build)(NetworkBuilder& builder, ValueId input, std::int64_t outputs);  // returns the logits
 };
 const Network& isensee2017();
 const Network& unet3d();
+const Network& resnet3d();
 
 // build_network() with something to be done between the parameters and the rest.
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,

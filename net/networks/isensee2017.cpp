@@ -70,7 +70,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& isensee2017() {
-  static const Network network = {"isensee2017", check, build};
+  static const Network network = {"isensee2017", 2, 8, /*halves=*/true, check, build};
   return network;
 }
 

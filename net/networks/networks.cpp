@@ -11,7 +11,7 @@ namespace voxswap {
 namespace {
 
 const std::vector<const Network*>& networks() {
-  static const std::vector<const Network*> table = {&isensee2017(), &unet3d()};
+  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(), &resnet3d()};
   return table;
 }
 
@@ -24,10 +24,11 @@ const Network& find_network(const std::string& name) {
 }
 
 void check_options(const NetworkOptions& options, std::int64_t outputs) {
+  const auto [least, most] = network_depths(options.name);
   if (options.base_filters < 1 || options.base_filters > 1024)
     fail(Exit::usage, "network.base_filters: expected 1 to 1024, found {}", options.base_filters);
-  if (options.depth < 2 || options.depth > 8)
-    fail(Exit::usage, "network.depth: expected 2 to 8, found {}", options.depth);
+  if (options.depth < least || options.depth > most)
+    fail(Exit::usage, "network.depth: {} takes {} to {}, found {}", options.name, least, most, options.depth);
   if (!(options.dropout >= 0 && options.dropout < 1))
     fail(Exit::usage, "network.dropout: expected at least 0 and below 1, found {}", number(options.dropout));
   if (!(options.slope >= 0 && options.slope <= 1))
@@ -75,7 +76,12 @@ std::vector<std::string> network_names() {
 }
 
 std::int64_t side_multiple(const NetworkOptions& options) {
-  return std::int64_t{1} << (options.depth - 1);
+  return find_network(options.name).halves ? std::int64_t{1} << (options.depth - 1) : 1;
+}
+
+std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name) {
+  const Network& network = find_network(name);
+  return {network.least_depth, network.most_depth};
 }
 
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,

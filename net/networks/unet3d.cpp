@@ -45,7 +45,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& unet3d() {
-  static const Network network = {"unet3d", check, build};
+  static const Network network = {"unet3d", 2, 8, /*halves=*/true, check, build};
   return network;
 }
 

@@ -222,6 +222,14 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
 }
 
+TEST_F(Experiments, KnowHowDeepEachNetworkMayBe) {
+  EXPECT_EQ(refusal("network: {depth: 9}\n"),
+            "study.yaml:1: network.depth: isensee2017 takes 2 to 8, found 9");
+  EXPECT_EQ(load("network: {name: resnet3d, depth: 1000}\npreprocess: {resolution: 37}\n").network.depth,
+            1000);
+  EXPECT_TRUE(contains(refusal("network: {name: resnet3d, depth: 2001}\n"), "network.depth: expected"));
+}
+
 TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   const RunOptions run = load(
       "data:\n  root: some/where\n  layout: files\n"

@@ -39,6 +39,23 @@ TEST(UNet3d, HasThePublishedNumberOfParameters) {
   EXPECT_EQ(parameters(options), 16'318'307);
 }
 
+// Layers of k^3 weights per pair of channels, a bias per output, gamma and beta: stem, 2 per block, final
+// norm, head.
+TEST(Resnet3d, HasAStemTwoLayersPerBlockAFinalNormAndAHead) {
+  for (const std::int64_t depth : {1, 7, 40}) {
+    const std::int64_t stem = 27 * 4 * 6 + 3 * 6, block = 2 * (27 * 6 * 6 + 3 * 6), head = 2 * 6 + 6 * 3 + 3;
+    EXPECT_EQ(parameters({.name = "resnet3d", .base_filters = 6, .depth = depth}),
+              stem + depth * block + head);
+  }
+}
+
+TEST(Resnet3d, TakesSidesOfAnySize) {
+  const NetworkOptions options = {.name = "resnet3d", .base_filters = 2, .depth = 3};
+  EXPECT_EQ(side_multiple(options), 1);
+  const ForwardGraph network = build_network(options, {1, 5, 7, 9, 1}, 2, ElementType::f32, true);
+  EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{1, 5, 7, 9, 2}));
+}
+
 // 84,072 multiply-adds per voxel, two operations each: a figure without the heads, which add
 // 3 * (16 + 32 / 8 + 64 / 64) = 63.
 TEST(Isensee2017, TakesThePublishedArithmeticPerVoxel) {
@@ -124,6 +141,10 @@ TEST(Networks, RefuseWhatTheyDoNotKnow) {
   EXPECT_NE(error_of({.name = "isense2017"}, input).find("did you mean isensee2017?"), std::string::npos);
   EXPECT_NE(error_of({.base_filters = 0}, input), "");
   EXPECT_NE(error_of({.depth = 1}, input), "");
+  EXPECT_NE(error_of({.depth = 9}, input).find("isensee2017 takes 2 to 8, found 9"), std::string::npos);
+  EXPECT_NE(error_of({.name = "resnet3d", .depth = 0}, input), "");
+  EXPECT_NE(error_of({.name = "resnet3d", .depth = 2001}, input), "");
+  EXPECT_NE(error_of({.name = "resnet3d", .heads = "normalized"}, input), "");
   EXPECT_NE(error_of({.dropout = 1}, input), "");
   EXPECT_NE(error_of({.slope = -0.1}, input), "");
   EXPECT_NE(error_of({.heads = "fancy"}, input), "");

@@ -67,14 +67,13 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return result;
 }
 
-StepOptions options_for(ElementType type, const std::string& loss, bool recompute) {
+StepOptions options_for(ElementType type, const std::string& loss) {
   StepOptions options;
   options.network = {.name = "isensee2017", .base_filters = 4, .depth = 4, .dropout = 0};
   options.input = expected("input").shape;
   options.outputs = expected("probabilities").shape[-1];
   options.activations = type;
   options.loss = parse_loss(loss);
-  options.recompute = recompute;
   return options;
 }
 
@@ -90,13 +89,11 @@ struct Way {
   std::string backend;
   ElementType type;
   std::string loss;
-  bool recompute;
   double tolerance;  // relative to the largest magnitude of a tensor
 };
 
 std::string name_of(const Way& way) {
-  return way.backend + "_" + std::string(element_name(way.type)) + "_" + way.loss +
-         (way.recompute ? "_recomputed" : "");
+  return way.backend + "_" + std::string(element_name(way.type)) + "_" + way.loss;
 }
 void PrintTo(const Way& way, std::ostream* out) {
   *out << name_of(way);
@@ -106,10 +103,8 @@ std::vector<Way> ways() {
   std::vector<Way> result;
   for (const std::string& backend : backend_names()) {
     for (const char* loss : {"weighted_dice", "dice_cross_entropy"}) {
-      for (bool recompute : {false, true}) {
-        if (backend == "reference") result.push_back({backend, ElementType::f64, loss, recompute, 2e-6});
-        result.push_back({backend, ElementType::f32, loss, recompute, 1e-3});
-      }
+      if (backend == "reference") result.push_back({backend, ElementType::f64, loss, 2e-6});
+      result.push_back({backend, ElementType::f32, loss, 1e-3});
     }
   }
   return result;
@@ -119,7 +114,7 @@ class SmallIsensee2017 : public testing::TestWithParam<Way> {};
 
 TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
   const Way& way = GetParam();
-  const TrainingStep step = build_training_step(options_for(way.type, way.loss, way.recompute));
+  const TrainingStep step = build_training_step(options_for(way.type, way.loss));
   const auto backend = make_backend(way.backend);
   GraphRun run(step.graph, *backend);
   run.set(step.input, expected("input").values);
@@ -160,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Every, SmallIsensee2017, testing::ValuesIn(ways()),
 TEST(SmallIsensee2017Inference, PredictsAsInPyTorchOnEveryBackend) {
   for (const std::string& name : backend_names()) {
     const InferenceStep step =
-        build_inference_step(options_for(ElementType::f32, "weighted_dice", false), /*with_loss=*/true);
+        build_inference_step(options_for(ElementType::f32, "weighted_dice"), /*with_loss=*/true);
     const auto backend = make_backend(name);
     GraphRun run(step.graph, *backend);
     run.set(step.input, expected("input").values);

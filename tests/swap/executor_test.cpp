@@ -95,13 +95,12 @@ class Poisoned {
   Poisoned& operator=(const Poisoned&) = delete;
 };
 
-StepOptions tiny(const std::string& network, bool recompute) {
+StepOptions tiny(const std::string& network) {
   StepOptions options;
   options.network.name = network;
   options.network.base_filters = 2;
   options.network.depth = 3;
   options.input = {1, 8, 8, 8, 2};
-  options.recompute = recompute;
   return options;
 }
 
@@ -137,25 +136,24 @@ TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
 }
 
 TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison) {
-  for (const char* network : {"isensee2017", "unet3d"})
-    for (const bool recompute : {false, true}) {
-      const TrainingStep step = build_training_step(tiny(network, recompute));
-      const Trained run{step.graph, {step.input, step.target}, {step.loss}};
-      const Results expected = without_plan(run, 3);
-      for (int i = 0; i < 3; ++i) {
-        float loss = 0;
-        std::memcpy(&loss, expected[static_cast<std::size_t>(i)].data(), sizeof loss);
-        EXPECT_TRUE(std::isfinite(loss)) << network;
-      }
-      EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
-      EXPECT_EQ(with_executor(run, false, 3), expected) << network;
-      EXPECT_EQ(with_executor(run, true, 3), expected) << network << ", poisoned";
+  for (const char* network : {"isensee2017", "unet3d", "resnet3d"}) {
+    const TrainingStep step = build_training_step(tiny(network));
+    const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+    const Results expected = without_plan(run, 3);
+    for (int i = 0; i < 3; ++i) {
+      float loss = 0;
+      std::memcpy(&loss, expected[static_cast<std::size_t>(i)].data(), sizeof loss);
+      EXPECT_TRUE(std::isfinite(loss)) << network;
     }
+    EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
+    EXPECT_EQ(with_executor(run, false, 3), expected) << network;
+    EXPECT_EQ(with_executor(run, true, 3), expected) << network << ", poisoned";
+  }
 }
 
 TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   const Poisoned setting(true);
-  const TrainingStep step = build_training_step(tiny("isensee2017", true));
+  const TrainingStep step = build_training_step(tiny("isensee2017"));
   const std::unique_ptr<Backend> backend = make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
   const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
@@ -170,7 +168,7 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
 TEST(Executor, AllocatesNothingInsideAStep) {
   for (const bool poisoned : {false, true}) {
     const Poisoned setting(poisoned);
-    const TrainingStep step = build_training_step(tiny("isensee2017", true));
+    const TrainingStep step = build_training_step(tiny("isensee2017"));
     const std::unique_ptr<Backend> backend = make_backend("reference");
     CompiledGraph compiled(*backend, step.graph);
     const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
@@ -185,7 +183,7 @@ TEST(Executor, AllocatesNothingInsideAStep) {
 }
 
 TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
-  const StepOptions options = tiny("isensee2017", true);
+  const StepOptions options = tiny("isensee2017");
   const TrainingStep training = build_training_step(options);
   const InferenceStep inference = build_inference_step(options, true);
   const std::unique_ptr<Backend> backend = make_backend("reference");

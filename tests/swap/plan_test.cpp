@@ -18,11 +18,10 @@ namespace {
 
 const Shape volume = {1, 2, 2, 2, 4};  // 128 bytes in f32, 8 times that upsampled
 
-StepOptions isensee(std::int64_t side, ElementType type, bool recompute) {
+StepOptions isensee(std::int64_t side, ElementType type) {
   StepOptions options;
   options.input = {1, side, side, side, 4};
   options.activations = type;
-  options.recompute = recompute;
   return options;
 }
 
@@ -118,24 +117,14 @@ TEST(PlanJson, HoldsEveryInstructionAndResidency) {
 
 // No kernels here: packing depends on sizes and lifetimes only.
 TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
-  for (const bool recompute : {false, true})
-    for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-      const TrainingStep step = build_training_step(isensee(128, type, recompute));
-      const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-      const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
-      EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
-      const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
-      EXPECT_LE(ratio, 1.03) << element_name(type) << (recompute ? " recompute" : "");
-    }
-}
-
-TEST(Keep, NeedsLessMemoryWhenCheapValuesAreComputedAgain) {
-  const auto peak = [](bool recompute) {
-    const TrainingStep step = build_training_step(isensee(64, ElementType::bf16, recompute));
-    return make_plan("keep", {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {}})
-        .peak_bytes;
-  };
-  EXPECT_LT(peak(true), peak(false));
+  for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+    const TrainingStep step = build_training_step(isensee(128, type));
+    const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+    const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
+    EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
+    const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
+    EXPECT_LE(ratio, 1.03) << element_name(type);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// A residual network that stays at full resolution and may be very deep: `depth` blocks of two 3x3x3
+// convolutions around a shortcut that nothing interrupts (He et al., "Identity Mappings in Deep Residual
+// Networks", 2016, whose deepest has 1001 layers), for volumes. What its blocks add up is normed once more
+// before the head, as there.
+#include "base/error.h"
+#include "net/networks/builder.h"
+
+namespace voxswap {
+
+namespace {
+
+void check(const NetworkOptions& options) {
+  if (options.heads != "plain")
+    fail(Exit::usage, "network.heads: resnet3d has one plain head, found '{}'", options.heads);
+}
+
+// Convolution, instance norm, leaky ReLU; the residual joins the last pass.
+ValueId layer(NetworkBuilder& b, const std::string& name, ValueId x, ValueId residual = none) {
+  const ValueId y = b.convolution(name + ".conv", x, b.options.base_filters, 3);
+  return b.norm_activation(name, y, none, residual);
+}
+
+ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
+  ValueId x = layer(b, "stem", input);
+  for (std::int64_t i = 0; i < b.options.depth; ++i) {
+    const ValueId y = layer(b, format("block.{}.0", i), x);
+    x = layer(b, format("block.{}.1", i), y, /*residual=*/x);
+  }
+  const ValueId y = b.norm_activation("final", x);
+  return b.full_precision("head.0.full", b.convolution("head.0.conv", y, outputs, 1));
+}
+
+}  // namespace
+
+const Network& resnet3d() {
+  static const Network network = {"resnet3d", 1, 2000, /*halves=*/false, check, build};
+  return network;
+}
+
+}  // namespace voxswap
