@@ -1,0 +1,131 @@
+// Estimates from published rates, and cost models as text.
+#include "swap/costs.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "net/operation.h"
+#include "net/step.h"
+
+namespace voxswap {
+namespace {
+
+DeviceRates simple_device() {
+  DeviceRates device;
+  device.flops_f32 = 1e9;
+  device.flops_half = 1e10;
+  device.memory_rate = 1e6;
+  device.launch_seconds = 0.25;
+  device.link_rate = 5e5;
+  return device;
+}
+
+TEST(Estimates, ANodeTakesTheSlowerOfItsArithmeticAndItsTraffic) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, ElementType::f32, Role::input);
+  const ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, ElementType::f32, Role::parameter);
+  graph.apply("conv3d", "conv", {x, w}, {{"stride", 1}, {"padding", 1}});
+  graph.apply("sigmoid", "sigmoid", {x});
+  DeviceRates device = simple_device();
+  device.flops_f32 = 1e6;
+  const CostModel costs = estimate_costs(graph, device);
+  ASSERT_EQ(costs.node_seconds.size(), 2u);
+  // 1000 voxels * 8 * 8 * 27 multiply-adds; x and y of 32,000 bytes, w of 6,912.
+  EXPECT_DOUBLE_EQ(costs.node_seconds[0], 2.0 * 1000 * 8 * 8 * 27 / 1e6 + 0.25);
+  EXPECT_DOUBLE_EQ(costs.node_seconds[1], 64000 / 1e6 + 0.25);
+  // Memory is needed for 0.070912 s + 0.064 s of the two nodes' time.
+  const double part = (0.070912 + 0.064) / (costs.node_seconds[0] + costs.node_seconds[1]);
+  EXPECT_NEAR(costs.interference, part / 1e6, 1e-15);
+  EXPECT_EQ(costs.to_host.alone, 5e5);
+  EXPECT_EQ(costs.to_device.busy, 5e5);
+}
+
+TEST(Estimates, ConvolutionsOfSixteenBitsTakeTheHalfRate) {
+  for (const ElementType type : {ElementType::bf16, ElementType::f16}) {
+    Graph graph;
+    const ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, type, Role::input);
+    const ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, ElementType::f32, Role::parameter);
+    graph.apply("conv3d", "conv", {x, w}, {{"stride", 1}, {"padding", 1}});
+    DeviceRates device = simple_device();
+    device.memory_rate = 1e12;
+    EXPECT_DOUBLE_EQ(estimate_costs(graph, device).node_seconds[0], 2.0 * 1000 * 8 * 8 * 27 / 1e10 + 0.25);
+  }
+}
+
+// REFERENCE section 1: 228 subjects in 197 s.
+TEST(Estimates, OfTheStudysV100GiveTheStudysEpoch) {
+  StepOptions options;
+  options.input = {1, 144, 144, 144, 4};
+  const CostModel costs = estimate_costs(build_training_step(options).graph, find_device_rates("v100-study"));
+  double step = 0;
+  for (const double seconds : costs.node_seconds) step += seconds;
+  EXPECT_NEAR(228 * step, 197, 197 * 0.05);
+}
+
+TEST(Devices, AreFoundByNameAndSlipsAreAnswered) {
+  for (const DeviceRates& device : known_devices()) {
+    EXPECT_EQ(&find_device_rates(device.name), &device);
+    for (const double rate : {device.flops_f32, device.flops_half, device.memory_rate, device.link_rate})
+      EXPECT_GT(rate, 0) << device.name;
+    EXPECT_GE(device.flops_half, device.flops_f32) << device.name;
+    EXPECT_GT(device.memory_bytes, 0) << device.name;
+    EXPECT_FALSE(device.details.empty()) << device.name;
+  }
+  try {
+    find_device_rates("h20");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("'h200'"), std::string::npos) << error.what();
+  }
+}
+
+TEST(CostModels, ComeBackFromTheirJson) {
+  CostModel costs;
+  costs.source = "measured on \"a\" device";
+  costs.node_seconds = {0.1, 1e-7, 3};
+  costs.to_host = {1, 2};
+  costs.to_device = {3, 4};
+  costs.to_disk = {5, 6};
+  costs.from_disk = {7, 8};
+  costs.copy_seconds = 9;
+  costs.disk_seconds = 10;
+  costs.interference = 1.0 / 3;
+  const CostModel read = parse_costs(costs_json(costs));
+  EXPECT_EQ(read.source, costs.source);
+  EXPECT_EQ(read.node_seconds, costs.node_seconds);
+  for (const auto link :
+       {&CostModel::to_host, &CostModel::to_device, &CostModel::to_disk, &CostModel::from_disk}) {
+    EXPECT_EQ((read.*link).alone, (costs.*link).alone);
+    EXPECT_EQ((read.*link).busy, (costs.*link).busy);
+  }
+  EXPECT_EQ(read.copy_seconds, costs.copy_seconds);
+  EXPECT_EQ(read.disk_seconds, costs.disk_seconds);
+  EXPECT_EQ(read.interference, costs.interference);
+}
+
+TEST(CostModels, ThatAreDamagedAreBadData) {
+  const std::string good = costs_json({});
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  for (const std::string& text :
+       {std::string("{"), std::string("[]"), std::string("{}"), replaced("\"alone\"", "\"lone\""),
+        replaced("\"busy\": 0.0", "\"busy\": \"fast\""),
+        replaced("\"copy_seconds\": 0.0", "\"copy_seconds\": -1"),
+        replaced("\"node_seconds\": []", "\"node_seconds\": [-1]"),
+        replaced("\"node_seconds\": []", "\"node_seconds\": 3"), good.substr(0, good.size() / 2)}) {
+    try {
+      parse_costs(text);
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
