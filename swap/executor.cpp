@@ -1,18 +1,23 @@
-// Everything is resolved when the executor is made: addresses, argument lists, what is poisoned after which
-// instruction. A step then only enqueues on one compute stream and waits for it.
+// Everything is resolved when the executor is made: addresses, argument lists, disk accesses, events, what is
+// poisoned after which instruction. A step then only enqueues, in the plan's order, each instruction on the
+// stream of its lane: first the waits for other lanes, then the work between two events. The second one is
+// what others wait for; the time between them is the instruction's. Nothing waits on the host before all is
+// enqueued. A full queue holds the enqueuing up but never for ever, because waits only point backwards.
 //
-// Poisoning (VOXSWAP_POISON=1; on by itself in builds without optimisation, off with VOXSWAP_POISON=0): every
-// place that is free is filled with bytes 0xff, a NaN in every floating point type, so that a read of dead
-// memory shows in the loss.
+// Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
+// work while its events still happen, so that all lanes run empty; the results of such a step mean nothing.
 #include "swap/executor.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <cstdlib>
+#include <optional>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/units.h"
+#include "swap/places.h"
+#include "swap/poison.h"
+#include "swap/slow_link.h"
 
 namespace voxswap {
 namespace {
@@ -21,47 +26,53 @@ std::size_t index(std::int32_t id) {
   return static_cast<std::size_t>(id);
 }
 
-bool poisoning_wanted() {
-  if (const char* setting = std::getenv("VOXSWAP_POISON")) return std::string(setting) == "1";
-#ifdef __OPTIMIZE__
-  return false;
-#else
-  return true;
-#endif
+std::size_t index(Lane lane) {
+  return static_cast<std::size_t>(lane);
 }
 
-struct Stretch {  // of the arena
-  std::int64_t offset = 0, bytes = 0;
+// A disk access as a kernel for a host stream.
+class DiskAccess : public Kernel {
+ public:
+  DiskAccess(ScratchFile& file, const Instruction& instruction, std::byte* pool)
+      : file_(&file),
+        writes_(instruction.kind == Instruction::Kind::write_disk),
+        offset_(instruction.disk),
+        place_(pool + instruction.host),
+        bytes_(ScratchFile::whole_blocks(instruction.bytes)) {}
+  void run(const KernelArguments&) override {
+    if (writes_)
+      file_->write(offset_, place_, bytes_);
+    else
+      file_->read(offset_, place_, bytes_);
+  }
+
+ private:
+  ScratchFile* file_;
+  bool writes_;
+  std::int64_t offset_;
+  std::byte* place_;
+  std::int64_t bytes_;
 };
 
-// The parts of [0, size) that none of `taken` covers.
-std::vector<Stretch> gaps(std::vector<Stretch> taken, std::int64_t size) {
-  std::sort(taken.begin(), taken.end(),
-            [](const Stretch& a, const Stretch& b) { return a.offset < b.offset; });
-  std::vector<Stretch> result;
-  std::int64_t top = 0;
-  for (const Stretch& stretch : taken) {
-    if (const std::int64_t end = std::min(stretch.offset, size); end > top)
-      result.push_back({top, end - top});
-    top = std::max(top, stretch.offset + stretch.bytes);
-  }
-  if (top < size) result.push_back({top, size - top});
-  return result;
+Plan verified(const CompiledGraph& compiled, Plan plan) {
+  const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
+  if (!violations.empty())
+    fail(Exit::failed, "the plan of planner {} is broken in {} ways and was not run; the first: {}",
+         plan.planner, violations.size(), violations.front());
+  return plan;
 }
 
-// Fills stretches of the arena from a small block of poison, through the stream, as any device can.
-struct Poison {
-  static constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
-  std::unique_ptr<Memory> block;
-  std::vector<Stretch> before;              // the first instruction
-  std::vector<std::vector<Stretch>> after;  // each instruction
-
-  void fill(Stream& stream, std::byte* arena, const std::vector<Stretch>& stretches) const {
-    for (const Stretch& stretch : stretches)
-      for (std::int64_t done = 0; done < stretch.bytes; done += block_bytes)
-        stream.copy(arena + stretch.offset + done, block->data(),
-                    std::min(block_bytes, stretch.bytes - done));
-  }
+// An instruction with all that its enqueuing needs.
+struct Command {
+  Lane lane = Lane::compute;
+  Kernel* kernel = nullptr;  // null: a copy
+  KernelArguments arguments;
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::int64_t bytes = 0;
+  std::vector<Event*> waits;
+  std::unique_ptr<Event> begun, done;
+  std::optional<std::size_t> held;  // number of the copy on a slow link
 };
 
 }  // namespace
@@ -74,103 +85,221 @@ CompiledGraph::CompiledGraph(Backend& backend, Graph graph) : backend_(&backend)
 }
 
 struct Executor::State {
-  State(CompiledGraph& compiled_graph, Plan the_plan, Tiers the_tiers)
-      : compiled(compiled_graph), plan(std::move(the_plan)), tiers(std::move(the_tiers)), arena(tiers.arena) {
-    const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
-    if (!violations.empty())
-      fail(Exit::failed, "the plan of planner {} is broken in {} ways and was not run; the first: {}",
-           plan.planner, violations.size(), violations.front());
-    if (arena->bytes() < plan.peak_bytes)
-      fail(Exit::failed, "the plan needs an arena of {}, it was given {}", format_bytes(plan.peak_bytes),
-           format_bytes(arena->bytes()));
-    resolve_places();
-    build_launches();
-    stream = compiled.backend().make_stream();
-    if (poisoning_wanted()) prepare_poison();
+  State(CompiledGraph& compiled_graph, Plan the_plan, Tiers the_tiers, const ExecutorOptions& options)
+      : compiled(compiled_graph),
+        backend(compiled_graph.backend()),
+        graph(compiled_graph.graph()),
+        plan(verified(compiled_graph, std::move(the_plan))),
+        tiers(std::move(the_tiers)),
+        serial(options.serial),
+        places(graph, plan) {
+    check_tiers();
+    make_streams(options);
+    build_commands();
+    started = backend.make_event();
+    report.begin.resize(commands.size());
+    report.end.resize(commands.size());
+    if (poisoning_wanted()) {
+      poison.emplace(backend);
+      poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
+      if (plan.host_bytes > 0) poisoned_pool = {{0, plan.host_bytes}};
+    }
   }
 
-  void resolve_places() {
-    place.assign(compiled.graph().values().size(), nullptr);
-    workspace.assign(compiled.graph().nodes().size(), nullptr);
-    outlives_step.assign(place.size(), false);
-    for (const Residency& r : plan.residencies)
-      (r.value == none ? workspace[index(r.node)] : place[index(r.value)]) = arena->data() + r.offset;
-    for (std::size_t id = 0; id < place.size(); ++id)
-      outlives_step[id] = compiled.graph().values()[id].persistent();
-    for (const ValueId value : plan.kept) outlives_step[index(value)] = true;
+  void check_tiers() const {
+    const auto check = [](const char* what, std::int64_t needed, std::int64_t given) {
+      if (given < needed)
+        fail(Exit::failed, "the plan needs {} of {}, it was given {}", what, format_bytes(needed),
+             format_bytes(given));
+    };
+    check("an arena", plan.peak_bytes, tiers.arena ? tiers.arena->bytes() : 0);
+    check("a host pool", plan.host_bytes, tiers.host ? tiers.host->bytes() : 0);
+    check("a scratch file", plan.disk_bytes, tiers.disk ? tiers.disk->bytes() : 0);
   }
 
-  // All addresses in one array, whose size is known beforehand so that the spans into it stay.
-  void build_launches() {
-    const Graph& graph = compiled.graph();
+  void make_streams(const ExecutorOptions& options) {
+    std::array<bool, lane_count> used{};
+    used[index(Lane::compute)] = true;
+    for (const Instruction& instruction : plan.instructions) used[index(instruction.lane())] = true;
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      if (!used[lane]) continue;
+      const bool disk = lane == index(Lane::to_disk) || lane == index(Lane::from_disk);
+      streams[lane] = disk ? backend.make_host_stream() : backend.make_stream();
+    }
+    const auto slow_down = [&](Lane lane, double rate) {
+      if (used[index(lane)] && rate > 0) links[index(lane)] = std::make_unique<SlowLink>(backend, rate);
+    };
+    slow_down(Lane::to_host, options.to_host_rate);
+    slow_down(Lane::to_device, options.to_device_rate);
+  }
+
+  void build_commands() {
     std::size_t count = 0;
-    for (const Node& node : graph.nodes())
-      count += node.inputs.size() + node.outputs.size() + node.updates.size();
-    addresses.reserve(count);
+    for (const Instruction& instruction : plan.instructions)
+      if (instruction.kind == Instruction::Kind::run) {
+        const Node& node = graph.node(instruction.node);
+        count += node.inputs.size() + node.outputs.size() + node.updates.size();
+      }
+    addresses.reserve(count);  // the spans into it have to stay
+    commands.reserve(plan.instructions.size());
+    for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
+      commands.push_back(command(i, plan.instructions[index(i)]));
+      add_waits(i);
+    }
+  }
+
+  Command command(std::int32_t i, const Instruction& instruction) {
+    Command result;
+    result.lane = instruction.lane();
+    result.begun = backend.make_event();
+    result.done = backend.make_event();
+    switch (instruction.kind) {
+      case Instruction::Kind::run:
+        result.kernel = &compiled.kernel(instruction.node);
+        result.arguments = arguments(i, instruction.node);
+        return result;
+      case Instruction::Kind::copy_out:
+      case Instruction::Kind::copy_in: {
+        std::byte* device = address(instruction.value, i) + instruction.begin;
+        std::byte* host = tiers.host->data() + instruction.host;
+        const bool out = instruction.kind == Instruction::Kind::copy_out;
+        result.to = out ? host : device;
+        result.from = out ? device : host;
+        result.bytes = instruction.bytes;
+        if (links[index(result.lane)]) result.held = links[index(result.lane)]->add_copy(result.bytes);
+        return result;
+      }
+      case Instruction::Kind::write_disk:
+      case Instruction::Kind::read_disk:
+        if (instruction.host + ScratchFile::whole_blocks(instruction.bytes) > tiers.host->bytes())
+          fail(Exit::failed, "instruction {}: the last block of a disk access is outside the host pool", i);
+        accesses.push_back(std::make_unique<DiskAccess>(*tiers.disk, instruction, tiers.host->data()));
+        result.kernel = accesses.back().get();
+        return result;
+    }
+    return result;
+  }
+
+  KernelArguments arguments(std::int32_t i, NodeId id) {
     const auto span_of = [&](const std::vector<ValueId>& values) {
       const std::size_t begin = addresses.size();
-      for (const ValueId value : values) addresses.push_back(place[index(value)]);
+      for (const ValueId value : values) addresses.push_back(address(value, i));
       return std::span<void* const>(addresses.data() + begin, values.size());
     };
-    for (const Instruction& instruction : plan.instructions) {
-      const Node& node = graph.node(instruction.node);
-      KernelArguments arguments;
-      arguments.inputs = span_of(node.inputs);
-      arguments.outputs = span_of(node.outputs);
-      arguments.updates = span_of(node.updates);
-      arguments.workspace = workspace[index(instruction.node)];
-      arguments.context = &context;
-      launches.push_back({&compiled.kernel(instruction.node), arguments});
-    }
+    const Node& node = graph.node(id);
+    KernelArguments result;
+    result.inputs = span_of(node.inputs);
+    result.outputs = span_of(node.outputs);
+    result.updates = span_of(node.updates);
+    if (const Residency* place = places.of_workspace(id, i))
+      result.workspace = tiers.arena->data() + place->offset;
+    result.context = &context;
+    return result;
   }
 
-  void prepare_poison() {
-    poison = std::make_unique<Poison>();
-    poison->block = compiled.backend().allocate(Poison::block_bytes);
-    const std::vector<std::byte> bytes(static_cast<std::size_t>(Poison::block_bytes), std::byte{0xff});
-    stream->copy(poison->block->data(), bytes.data(), Poison::block_bytes);
-    stream->synchronize();
-
-    std::vector<Stretch> from_outside;  // holds something before the first instruction
-    poison->after.resize(plan.instructions.size());
-    for (const Residency& r : plan.residencies) {
-      const bool is_value = r.value != none;
-      if (is_value && compiled.graph().value(r.value).producer == none)
-        from_outside.push_back({r.offset, r.bytes});
-      if (is_value && outlives_step[index(r.value)]) continue;
-      // What is live after the last instruction of `r` was written over it in place: that part stays.
-      std::vector<Stretch> heirs;
-      for (const Residency& other : plan.residencies)
-        if (&other != &r && other.first <= r.last &&
-            (r.last < other.last || (other.value != none && outlives_step[index(other.value)])))
-          heirs.push_back({other.offset - r.offset, other.bytes});
-      for (const Stretch& dead : gaps(heirs, r.bytes))
-        poison->after[index(r.last)].push_back({r.offset + dead.offset, dead.bytes});
-    }
-    poison->before = gaps(from_outside, plan.peak_bytes);
+  // REQUIRES: resident there, which verify() has seen.
+  std::byte* address(ValueId value, std::int32_t i) const {
+    return tiers.arena->data() + places.of_value(value, i)->offset;
   }
 
-  struct Launch {
-    Kernel* kernel;
-    KernelArguments arguments;
-  };
+  void add_waits(std::int32_t i) {
+    Command& later = commands[index(i)];
+    for (const std::int32_t earlier : plan.instructions[index(i)].waits)
+      later.waits.push_back(commands[index(earlier)].done.get());
+    if (serial && i > 0 && commands[index(i - 1)].lane != later.lane)
+      later.waits.push_back(commands[index(i - 1)].done.get());
+  }
+
+  void enqueue() {
+    Stream& compute = *streams[index(Lane::compute)];
+    if (poison) {
+      poison->fill(compute, tiers.arena->data(), poisoned.before);
+      if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
+    }
+    compute.record(*started);
+    for (const std::unique_ptr<Stream>& stream : streams)
+      if (stream && stream.get() != &compute) stream->wait(*started);
+    for (std::size_t i = 0; i < commands.size(); ++i) enqueue(i);
+  }
+
+  void enqueue(std::size_t i) {
+    const Command& command = commands[i];
+    Stream& stream = *streams[index(command.lane)];
+    for (Event* event : command.waits) stream.wait(*event);
+    stream.record(*command.begun);
+    if (command.kernel != nullptr)
+      stream.launch(*command.kernel, command.arguments);
+    else
+      stream.copy(command.to, command.from, command.bytes);
+    if (poison) poison->fill(stream, tiers.arena->data(), poisoned.after[i]);
+    if (command.held)
+      links[index(command.lane)]->hold(*command.held, stream, *command.begun, *command.done);
+    else
+      stream.record(*command.done);
+  }
+
+  // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.
+  void synchronize() {
+    for (const std::unique_ptr<Stream>& stream : streams)
+      if (stream) wait_for(*stream);
+    for (const std::unique_ptr<SlowLink>& link : links)
+      if (link) wait_for(*link);
+    check_usable();
+  }
+  template <class Waitable>
+  void wait_for(Waitable& waitable) {
+    try {
+      waitable.synchronize();
+    } catch (const Error& error) {
+      if (!failure) failure = error;
+    } catch (const std::exception& error) {
+      if (!failure) failure = Error(Exit::failed, format("the step failed: {}", error.what()));
+    }
+  }
+  void check_usable() const {
+    if (failure) throw *failure;
+  }
+
+  void fill_report() {
+    for (double& seconds : report.busy_seconds) seconds = 0;
+    report.stall_seconds = 0;
+    double compute_ended = 0;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const Command& command = commands[i];
+      report.begin[i] = backend.elapsed(*started, *command.begun);
+      report.end[i] = backend.elapsed(*started, *command.done);
+      report.busy_seconds[index(command.lane)] += report.end[i] - report.begin[i];
+      if (command.lane != Lane::compute) continue;
+      if (!command.waits.empty()) report.stall_seconds += report.begin[i] - compute_ended;
+      compute_ended = report.end[i];
+    }
+    report.compute_seconds = report.busy_seconds[index(Lane::compute)];
+  }
 
   CompiledGraph& compiled;
+  Backend& backend;
+  const Graph& graph;
   Plan plan;
   Tiers tiers;
-  std::shared_ptr<Memory> arena;
+  bool serial;
+  Places places;
   StepReport report;
-  StepContext context;  // of the step that runs; the launches point to it
-  std::vector<std::byte*> place, workspace;
-  std::vector<bool> outlives_step;
+  StepContext context;  // of the step that runs; the commands point to it
   std::vector<void*> addresses;
-  std::vector<Launch> launches;
-  std::unique_ptr<Poison> poison;
-  std::unique_ptr<Stream> stream;  // last: ends first, and drains
+  std::vector<std::unique_ptr<DiskAccess>> accesses;
+  std::vector<Command> commands;
+  std::unique_ptr<Event> started;
+  std::optional<Poison> poison;
+  PoisonPlan poisoned;
+  std::vector<Stretch> poisoned_pool;
+  std::optional<Error> failure;
+  // Last: they end first, and drain.
+  std::array<std::unique_ptr<Stream>, lane_count> streams;
+  std::array<std::unique_ptr<SlowLink>, lane_count> links;
 };
 
-Executor::Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions)
-    : state_(std::make_unique<State>(compiled, std::move(plan), std::move(tiers))) {}
+Executor::Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions options)
+    : state_(std::make_unique<State>(compiled, std::move(plan), std::move(tiers), options)) {}
 Executor::~Executor() = default;
 
 const Plan& Executor::plan() const {
@@ -178,40 +307,44 @@ const Plan& Executor::plan() const {
 }
 
 void Executor::write(ValueId value, const void* bytes, std::int64_t size) {
-  const Value& target = state_->compiled.graph().value(value);
+  State& state = *state_;
+  state.check_usable();
+  const Value& target = state.graph.value(value);
   if (size != target.bytes())
     fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
   if (target.producer != none)
     fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
-  if (state_->place[index(value)] == nullptr) return;  // an input that nothing reads
-  state_->stream->copy(state_->place[index(value)], bytes, size);
-  state_->stream->synchronize();
+  if (state.places.all(value).empty()) return;  // an input that nothing reads
+  Stream& stream = *state.streams[index(Lane::compute)];
+  stream.copy(state.tiers.arena->data() + state.places.all(value).front()->offset, bytes, size);
+  stream.synchronize();
 }
 
 void Executor::read(ValueId value, void* bytes, std::int64_t size) {
-  const Value& source = state_->compiled.graph().value(value);
+  State& state = *state_;
+  state.check_usable();
+  const Value& source = state.graph.value(value);
   if (size != source.bytes())
     fail(Exit::failed, "'{}' has {} bytes, {} were asked for", source.name, source.bytes(), size);
-  if (!state_->outlives_step[index(value)])
+  const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
+  if (!kept && !source.persistent())
     fail(Exit::failed,
          "'{}' is gone after the step: it is neither persistent nor among the values that the plan keeps",
          source.name);
-  state_->stream->copy(bytes, state_->place[index(value)], size);
-  state_->stream->synchronize();
+  Stream& stream = *state.streams[index(Lane::compute)];
+  stream.copy(bytes, state.tiers.arena->data() + state.places.all(value).back()->offset, size);
+  stream.synchronize();
 }
 
 const StepReport& Executor::run(const StepContext& context) {
-  const auto start = std::chrono::steady_clock::now();
   State& state = *state_;
+  state.check_usable();
+  const auto start = std::chrono::steady_clock::now();
   state.context = context;
-  Stream& stream = *state.stream;
-  if (state.poison) state.poison->fill(stream, state.arena->data(), state.poison->before);
-  for (std::size_t i = 0; i < state.launches.size(); ++i) {
-    stream.launch(*state.launches[i].kernel, state.launches[i].arguments);
-    if (state.poison) state.poison->fill(stream, state.arena->data(), state.poison->after[i]);
-  }
-  stream.synchronize();
+  state.enqueue();
+  state.synchronize();
   state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  state.fill_report();
   return state.report;
 }
 

@@ -12,8 +12,12 @@ class ScratchFile {
  public:
   static constexpr std::int64_t alignment = 4096;  // of offsets, sizes and addresses of direct access
 
-  // Room is reserved at once. Throws Exit::does_not_fit when the disk has not got it, Exit::failed when the
-  // folder cannot be written.
+  static std::int64_t whole_blocks(std::int64_t size) {
+    return (size + alignment - 1) / alignment * alignment;
+  }
+
+  // Room is reserved at once, in whole blocks of `alignment`. Throws Exit::does_not_fit when the disk has not
+  // got it, Exit::failed when the folder cannot be written.
   ScratchFile(const std::filesystem::path& folder, std::int64_t bytes);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
@@ -22,12 +26,15 @@ class ScratchFile {
   std::int64_t bytes() const { return bytes_; }
   bool direct() const { return direct_; }  // past the page cache
 
-  // Whole or not at all; throws Exit::failed with the folder and the system's reason. May be called from
-  // several threads. REQUIRES (checked): within the file; offset, size and address multiples of `alignment`.
+  // Whole, or throws with the folder and the system's reason: Exit::does_not_fit when the disk is full after
+  // all, Exit::failed otherwise. May be called from several threads. REQUIRES (checked): within the file;
+  // offset, size and address multiples of `alignment`.
   void write(std::int64_t offset, const std::byte* from, std::int64_t size);
   void read(std::int64_t offset, std::byte* to, std::int64_t size);
 
  private:
+  void transfer(bool writing, std::int64_t offset, std::byte* memory, std::int64_t size);
+
   std::filesystem::path folder_;
   std::int64_t bytes_ = 0;
   int descriptor_ = -1;
