@@ -13,18 +13,20 @@
 
 namespace voxswap {
 
-// Several devices that each follow the same plan at the same time.
+// Several devices of one host that each begin the same plan at the same instant, and share its disk.
 struct Sharing {
   int devices = 1;
   int devices_per_link = 1;
 };
 
+// Of the first device, whose link is shared by as many as share any. Seconds are infinite where a plan uses a
+// link or disk without a rate.
 struct Simulation {
   double seconds = 0;                    // until the last instruction is done
   double compute_seconds = 0;            // during which a kernel runs
   double stall_seconds = 0;              // during which the compute stream waits for another
-  std::vector<double> begin, end;        // per instruction, of the first device
-  double busy_seconds[lane_count] = {};  // per lane, of the first device
+  std::vector<double> begin, end;        // per instruction
+  double busy_seconds[lane_count] = {};  // per lane
   double utilization() const { return seconds > 0 ? compute_seconds / seconds : 1; }
 };
 
