@@ -8,6 +8,11 @@
 // Three memories: the device's arena (residencies), the host pool, the scratch file on disk. A value leaves
 // for the host by copy_out, for disk by copy_out and write_disk, and comes back by read_disk and copy_in, in
 // chunks. It may come back to another place, and may be made again by a second run of its node instead.
+//
+// Disk is accessed in blocks of ScratchFile::alignment (4096 bytes). `bytes` of a disk instruction is what
+// belongs to the value, as everywhere; the access itself covers that rounded up to whole blocks, in the host
+// pool as in the file: write_disk also reads, and read_disk also overwrites, the rest of the last block.
+// `begin`, `host` and `disk` of disk instructions are multiples of the block.
 #pragma once
 
 #include <cstdint>

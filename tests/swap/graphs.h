@@ -17,14 +17,13 @@ struct SmallStep {
 };
 
 // A training step without meaning: volumes that are added, convolved, squashed and copied at random, and
-// parameters that are updated from what comes out and perhaps read again afterwards.
-inline SmallStep random_step(std::uint64_t seed, int nodes) {
+// parameters that are updated from what comes out and perhaps read again afterwards. Volumes have 4 channels.
+inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume = {1, 2, 2, 2, 4}) {
   const Philox random(seed, 1);
   std::uint64_t draw = 0;
   const auto below = [&](std::size_t n) { return random.word(draw++) % n; };
   SmallStep step;
   Graph& graph = step.graph;
-  const Shape volume = {1, 2, 2, 2, 4};
   struct Parameter {
     ValueId weight, bias, m, v;
   };
