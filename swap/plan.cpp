@@ -1,0 +1,54 @@
+// What every reader of plans needs: names of the lanes and sums over the instructions.
+#include "swap/plan.h"
+
+#include <set>
+
+namespace voxswap {
+
+std::string_view lane_name(Lane lane) {
+  switch (lane) {
+    case Lane::compute:
+      return "compute";
+    case Lane::to_host:
+      return "to_host";
+    case Lane::to_device:
+      return "to_device";
+    case Lane::to_disk:
+      return "to_disk";
+    case Lane::from_disk:
+      return "from_disk";
+  }
+  return "";
+}
+
+PlanTotals totals(const Plan& plan) {
+  using Kind = Instruction::Kind;
+  PlanTotals result;
+  std::set<ValueId> out;
+  std::set<NodeId> again;
+  for (const Instruction& instruction : plan.instructions) {
+    switch (instruction.kind) {
+      case Kind::run:
+        if (instruction.again) again.insert(instruction.node);
+        break;
+      case Kind::copy_out:
+        result.out_bytes += instruction.bytes;
+        out.insert(instruction.value);
+        break;
+      case Kind::copy_in:
+        result.in_bytes += instruction.bytes;
+        break;
+      case Kind::write_disk:
+        result.disk_out_bytes += instruction.bytes;
+        break;
+      case Kind::read_disk:
+        result.disk_in_bytes += instruction.bytes;
+        break;
+    }
+  }
+  result.values_out = static_cast<std::int64_t>(out.size());
+  result.recomputed_nodes = static_cast<std::int64_t>(again.size());
+  return result;
+}
+
+}  // namespace voxswap
