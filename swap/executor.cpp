@@ -72,7 +72,7 @@ struct Command {
   std::int64_t bytes = 0;
   std::vector<Event*> waits;
   std::unique_ptr<Event> begun, done;
-  std::optional<std::size_t> held;  // number of the copy on a slow link
+  std::size_t number = 0;  // of a copy on its slow link
 };
 
 }  // namespace
@@ -166,7 +166,7 @@ struct Executor::State {
         result.to = out ? host : device;
         result.from = out ? device : host;
         result.bytes = instruction.bytes;
-        if (links[index(result.lane)]) result.held = links[index(result.lane)]->add_copy(result.bytes);
+        if (links[index(result.lane)]) result.number = links[index(result.lane)]->add_copy(result.bytes);
         return result;
       }
       case Instruction::Kind::write_disk:
@@ -217,25 +217,28 @@ struct Executor::State {
       if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
     }
     compute.record(*started);
-    for (const std::unique_ptr<Stream>& stream : streams)
-      if (stream && stream.get() != &compute) stream->wait(*started);
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      if (streams[lane] && lane != index(Lane::compute)) streams[lane]->wait(*started);
+      if (links[lane]) links[lane]->control().wait(*started);
+    }
     for (std::size_t i = 0; i < commands.size(); ++i) enqueue(i);
   }
 
   void enqueue(std::size_t i) {
     const Command& command = commands[i];
-    Stream& stream = *streams[index(command.lane)];
-    for (Event* event : command.waits) stream.wait(*event);
-    stream.record(*command.begun);
+    Stream& work = *streams[index(command.lane)];
+    SlowLink* link = links[index(command.lane)].get();
+    Stream& control = link != nullptr ? link->control() : work;
+    for (Event* event : command.waits) control.wait(*event);
+    control.record(*command.begun);
+    if (link != nullptr) link->begin(work, *command.begun);
     if (command.kernel != nullptr)
-      stream.launch(*command.kernel, command.arguments);
+      work.launch(*command.kernel, command.arguments);
     else
-      stream.copy(command.to, command.from, command.bytes);
-    if (poison) poison->fill(stream, tiers.arena->data(), poisoned.after[i]);
-    if (command.held)
-      links[index(command.lane)]->hold(*command.held, stream, *command.begun, *command.done);
-    else
-      stream.record(*command.done);
+      work.copy(command.to, command.from, command.bytes);
+    if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
+    if (link != nullptr) link->end(work, command.number);
+    control.record(*command.done);
   }
 
   // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.
@@ -243,13 +246,12 @@ struct Executor::State {
     for (const std::unique_ptr<Stream>& stream : streams)
       if (stream) wait_for(*stream);
     for (const std::unique_ptr<SlowLink>& link : links)
-      if (link) wait_for(*link);
+      if (link) wait_for(link->control());
     check_usable();
   }
-  template <class Waitable>
-  void wait_for(Waitable& waitable) {
+  void wait_for(Stream& stream) {
     try {
-      waitable.synchronize();
+      stream.synchronize();
     } catch (const Error& error) {
       if (!failure) failure = error;
     } catch (const std::exception& error) {

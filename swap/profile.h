@@ -17,12 +17,13 @@ struct ProfileRequest {
   std::int64_t disk_budget_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
   std::filesystem::path cache;                  // folder of earlier measurements; empty: none
-  int steps = 3;                                // node times are the shortest of so many
+  int steps = 3;  // node times are the shortest of so many; fewer if they are long
 };
 
-// Runs steps one instruction after the other, under a plan that is within the budget, on inputs and weights
-// as at the start of a training; then copies alone, and copies beside kernels. Kept in `cache` under a key of
-// device, threads, graph (operations, shapes, element types) and version; a second call reads it.
+// Copies alone; then runs steps one instruction after the other, under a plan that is within the budget, on
+// weights as at the start of a training and random inputs; then steps beside copies that go to and fro. Takes
+// about two seconds and five steps. Kept in `cache` under a key of device, graph (operations, shapes, element
+// types), scratch folder and version of the format; a second call reads it.
 CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
 
 // Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.

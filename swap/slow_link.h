@@ -1,9 +1,10 @@
-// A slower link, imitated: copies are done at full speed, and their stream is then held until as much time
-// has passed as the link would have taken.
+// A slower link, imitated: copies are done at full speed, and their lane is then held until as much time has
+// passed since their begin as the link would have taken.
 //
-// The waiting is done by a host stream of its own, so that it works for any device. A running deadline makes
-// copies that follow one another take exactly bytes / rate together: what one sleep takes too long, the next
-// takes less.
+// The waiting is done on a host stream, the lane's `control`, so that it works for any device: what a copy
+// waits for, its begin and its end are enqueued there, and the copy itself on the stream of copies between
+// the two. A running deadline makes copies that follow one another take exactly bytes / rate together: what
+// one sleep takes too long, the next takes less.
 #pragma once
 
 #include <chrono>
@@ -19,19 +20,18 @@ class SlowLink {
  public:
   SlowLink(Backend& backend, double bytes_per_second);
 
-  // A copy of so many bytes; returns its number. All are added before the first is held.
+  // A copy of so many bytes; returns its number. All are added before the first begins.
   std::size_t add_copy(std::int64_t bytes);
 
-  // Enqueues the wait for copy `number`: it lies on `copies` between `begun`, already recorded there, and
-  // what is enqueued now. `held` happens when the link would be done, and `copies` goes on then.
-  void hold(std::size_t number, Stream& copies, Event& begun, Event& held);
-
-  void synchronize() { stream_->synchronize(); }
+  Stream& control() { return *control_; }
+  // Around the copy of that number on `copies`. REQUIRES: `begun` was just recorded on control().
+  void begin(Stream& copies, Event& begun);
+  void end(Stream& copies, std::size_t number);
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Mark : Kernel {  // the copy has begun
-    explicit Mark(SlowLink& owner) : link(owner) {}
+  struct Begin : Kernel {
+    explicit Begin(SlowLink& owner) : link(owner) {}
     void run(const KernelArguments&) override;
     SlowLink& link;
   };
@@ -43,11 +43,12 @@ class SlowLink {
   };
 
   double rate_;
-  Clock::time_point deadline_;  // of the copy that is held now, or was last; of the host stream's thread
-  Mark mark_;
+  Begin begin_;
   std::vector<Hold> holds_;
+  // Used by the control stream only: when the last copy should have been done, and when it was let go.
+  Clock::time_point deadline_, let_go_;
   std::unique_ptr<Event> copied_;
-  std::unique_ptr<Stream> stream_;  // last: ends first, and drains
+  std::unique_ptr<Stream> control_;  // last: ends first, and drains
 };
 
 }  // namespace voxswap

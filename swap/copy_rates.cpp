@@ -1,0 +1,161 @@
+#include "swap/copy_rates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "swap/scratch_file.h"
+
+namespace voxswap {
+namespace {
+
+constexpr double window_seconds = 0.05;  // shorter ones measure the clock and the scheduler
+
+double seconds_of(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Walks through a memory chunk by chunk, again and again.
+class Walk {
+ public:
+  Walk(Memory& memory, std::int64_t chunk) : memory_(memory), chunk_(chunk) {}
+  std::byte* next() {
+    if (offset_ + chunk_ > memory_.bytes()) offset_ = 0;
+    std::byte* result = memory_.data() + offset_;
+    offset_ += chunk_;
+    return result;
+  }
+
+ private:
+  Memory& memory_;
+  std::int64_t chunk_, offset_ = 0;
+};
+
+std::int64_t common_chunk(const Memory& device, const Memory& host) {
+  return std::min({measured_chunk, device.bytes(), host.bytes()});
+}
+
+// Bytes per second: the middle of three windows.
+double copy_rate(Backend& backend, Walk to, Walk from, std::int64_t chunk) {
+  const std::unique_ptr<Stream> stream = backend.make_stream();
+  const std::unique_ptr<Event> begun = backend.make_event(), done = backend.make_event();
+  const auto window = [&](std::int64_t copies) {
+    stream->record(*begun);
+    for (std::int64_t i = 0; i < copies; ++i) stream->copy(to.next(), from.next(), chunk);
+    stream->record(*done);
+    stream->synchronize();
+    return std::max(backend.elapsed(*begun, *done), 1e-9);
+  };
+  std::int64_t copies = 1;
+  while (window(copies) < window_seconds) copies *= 2;
+  double rates[3];
+  for (double& rate : rates) rate = static_cast<double>(copies * chunk) / window(copies);
+  std::sort(rates, rates + 3);
+  return rates[1];
+}
+
+// The time of a copy of next to nothing that waits for another stream and is waited for.
+double copy_latency(Backend& backend, Memory& device, Memory& host) {
+  const std::unique_ptr<Stream> compute = backend.make_stream(), copies = backend.make_stream();
+  const std::unique_ptr<Event> ready = backend.make_event(), done = backend.make_event();
+  constexpr int rounds = 100;
+  const auto run = [&] {
+    for (int i = 0; i < rounds; ++i) {
+      compute->record(*ready);
+      copies->wait(*ready);
+      copies->copy(host.data(), device.data(), 1);
+      copies->record(*done);
+      compute->wait(*done);
+    }
+    compute->synchronize();
+  };
+  run();
+  return seconds_of(run) / rounds;
+}
+
+}  // namespace
+
+void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs) {
+  const std::int64_t chunk = common_chunk(device, host);
+  if (chunk == 0) return;
+  const std::unique_ptr<Stream> stream = backend.make_stream();
+  Walk to(device, chunk), from(host, chunk);
+  for (std::int64_t done = 0; done < device.bytes(); done += chunk)
+    stream->copy(to.next(), from.next(), chunk);  // memory that was never used is slow the first time
+  stream->synchronize();
+  const double to_device = copy_rate(backend, {device, chunk}, {host, chunk}, chunk);
+  const double to_host = copy_rate(backend, {host, chunk}, {device, chunk}, chunk);
+  costs.to_device = {to_device, to_device};
+  costs.to_host = {to_host, to_host};
+  costs.copy_seconds = copy_latency(backend, device, host);
+}
+
+void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs) {
+  constexpr std::int64_t chunks = 4, block = ScratchFile::alignment;
+  const std::int64_t size = std::min(bytes, chunks * measured_chunk) / block * block;
+  const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
+  if (chunk == 0) return;
+  ScratchFile file(folder, size);
+  const auto whole = [&](auto&& access) {
+    Walk walk(host, chunk);
+    for (std::int64_t offset = 0; offset + chunk <= size; offset += chunk) access(offset, walk.next(), chunk);
+  };
+  const auto write = [&](std::int64_t offset, std::byte* data, std::int64_t count) {
+    file.write(offset, data, count);
+  };
+  const auto read = [&](std::int64_t offset, std::byte* data, std::int64_t count) {
+    file.read(offset, data, count);
+  };
+  whole(write);  // the first writing also gives the file its blocks
+  const auto moved = static_cast<double>(size / chunk * chunk);
+  const double to_disk = moved / seconds_of([&] { whole(write); });
+  const double from_disk = moved / seconds_of([&] { whole(read); });
+  costs.to_disk = {to_disk, to_disk};
+  costs.from_disk = {from_disk, from_disk};
+  constexpr int accesses = 16;
+  costs.disk_seconds = seconds_of([&] {
+                         for (int i = 0; i < accesses; ++i) file.write(i * block % size, host.data(), block);
+                       }) /
+                       accesses;
+}
+
+BackgroundCopies::BackgroundCopies(Backend& backend, Memory& device, Memory& host)
+    : backend_(backend), device_(device), host_(host), thread_([this] { work(); }) {}
+
+BackgroundCopies::~BackgroundCopies() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundCopies::finish() {
+  stop_ = true;
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void BackgroundCopies::work() {
+  try {
+    const std::int64_t chunk = common_chunk(device_, host_);
+    const std::unique_ptr<Stream> stream = backend_.make_stream();
+    const std::unique_ptr<Event> begun = backend_.make_event(), out = backend_.make_event(),
+                                 in = backend_.make_event();
+    Walk on_device(device_, chunk), on_host(host_, chunk);
+    while (!stop_) {
+      stream->record(*begun);
+      stream->copy(on_host.next(), on_device.next(), chunk);
+      stream->record(*out);
+      stream->copy(on_device.next(), on_host.next(), chunk);
+      stream->record(*in);
+      stream->synchronize();
+      to_host_seconds_ += backend_.elapsed(*begun, *out);
+      to_device_seconds_ += backend_.elapsed(*out, *in);
+      bytes_ += chunk;
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+}  // namespace voxswap

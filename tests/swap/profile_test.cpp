@@ -1,0 +1,106 @@
+// Measured costs: plausible, complete, kept, and measured again when what was kept is of no use.
+#include "swap/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "tests/swap/disk.h"
+#include "tests/swap/runs.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  return files;
+}
+
+struct Measured {
+  TrainingStep step = build_training_step(test::tiny("isensee2017"));
+  std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled = CompiledGraph(*backend, step.graph);
+  test::ScratchFolder disk, cache;
+  ProfileRequest request;
+  Measured() {
+    request.kept = {step.loss};
+    request.disk_folder = disk.path();
+    request.disk_budget_bytes = 1 << 20;
+    request.steps = 1;
+  }
+};
+
+TEST(MeasuredCosts, GiveEveryNodeATimeAndEveryLinkARate) {
+  Measured measured;
+  const CostModel costs = measure_costs(measured.compiled, measured.request);
+  ASSERT_EQ(costs.node_seconds.size(), measured.step.graph.nodes().size());
+  for (const double seconds : costs.node_seconds) {
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(seconds, 1);
+  }
+  for (const Link& link : {costs.to_host, costs.to_device, costs.to_disk, costs.from_disk}) {
+    EXPECT_GT(link.alone, 1e6);
+    EXPECT_LT(link.alone, 1e12);
+    EXPECT_GT(link.busy, 1e6);
+    EXPECT_LE(link.busy, link.alone);
+  }
+  EXPECT_GT(costs.copy_seconds, 0);
+  EXPECT_GT(costs.disk_seconds, 0);
+  EXPECT_GE(costs.interference, 0);
+  EXPECT_LT(costs.interference, 1e-6);
+  EXPECT_NE(costs.source.find("reference"), std::string::npos) << costs.source;
+  EXPECT_TRUE(fs::is_empty(measured.disk.path()));
+}
+
+TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
+  Measured measured;
+  measured.request.cache = measured.cache.path() / "costs";
+  const CostModel first = measure_costs(measured.compiled, measured.request);
+  ASSERT_EQ(files_in(measured.request.cache).size(), 1u);
+  EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(first));
+
+  StepOptions wider = test::tiny("isensee2017");
+  wider.network.base_filters = 4;
+  CompiledGraph other(*measured.backend, build_training_step(wider).graph);
+  measured.request.kept.clear();
+  measure_costs(other, measured.request);
+  EXPECT_EQ(files_in(measured.request.cache).size(), 2u);
+
+  for (const fs::path& file : files_in(measured.request.cache)) write_file(file, "{\"half\":");
+  const CostModel again = measure_costs(measured.compiled, measured.request);
+  EXPECT_EQ(again.node_seconds.size(), first.node_seconds.size());
+  EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(again));
+}
+
+TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
+  Measured measured;
+  measured.request.cache = measured.cache.path();
+  measured.request.to_host_rate = 1e6;
+  measured.request.to_device_rate = 2e6;
+  const CostModel slow = measure_costs(measured.compiled, measured.request);
+  EXPECT_EQ(slow.to_host.alone, 1e6);
+  EXPECT_EQ(slow.to_host.busy, 1e6);
+  EXPECT_EQ(slow.to_device.alone, 2e6);
+  EXPECT_EQ(slow.to_device.busy, 2e6);
+  measured.request.to_host_rate = measured.request.to_device_rate = 0;
+  EXPECT_GT(measure_costs(measured.compiled, measured.request).to_host.alone, 1e6);
+}
+
+TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {
+  const test::ScratchFolder folder;
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const CostModel without = measure_links(*backend, {});
+  EXPECT_GT(without.to_host.alone, 1e6);
+  EXPECT_GT(without.to_device.alone, 1e6);
+  EXPECT_EQ(without.to_disk.alone, 0);
+  const CostModel with = measure_links(*backend, folder.path());
+  EXPECT_GT(with.to_disk.alone, 1e5);
+  EXPECT_GT(with.from_disk.alone, 1e5);
+}
+
+}  // namespace
+}  // namespace voxswap
