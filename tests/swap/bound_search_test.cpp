@@ -1,0 +1,289 @@
+// The lower bound against schedules that search for the shortest step: none may be below it, and some have to
+// come close, or it would say little.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/philox.h"
+#include "swap/arena.h"
+#include "swap/bound.h"
+#include "swap/lifetimes.h"
+#include "swap/simulator.h"
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+// A way through the step by chance and thrift: values that are not needed leave for the host or are dropped
+// to be made again, and come back when they are needed or earlier. Only sums are kept within the budget
+// (places are not assigned), so what comes out is at least as short as plans of the same decisions.
+class Walk {
+ public:
+  Walk(const Graph& graph, const std::vector<ValueId>& kept, const Budgets& budgets, std::uint64_t seed)
+      : graph_(graph), random_(seed, 3), host_(budgets.host), on_device_(graph.values().size(), false) {
+    const auto end = static_cast<NodeId>(graph.nodes().size());
+    on_host_ = must_not_be_made_again_ = on_device_;
+    made_.assign(on_device_.size(), none);
+    copied_.assign(on_device_.size(), none);
+    reads_.resize(on_device_.size());
+    last_use_.resize(on_device_.size());
+    room_ = budgets.device;
+    eager_ = chance();
+    prefetch_ = chance();
+    remake_ = chance();
+    for (NodeId id = 0; id < end; ++id) {
+      for (const ValueId value : graph.node(id).inputs) reads_[index(value)].push_back(id);
+      for (const ValueId value : graph.node(id).updates) must_not_be_made_again_[index(value)] = true;
+    }
+    for (const ValueId value : kept) reads_[index(value)].push_back(end);
+    for (std::size_t id = 0; id < on_device_.size(); ++id) {
+      const Value& value = graph.values()[id];
+      if (value.persistent()) room_ -= occupied(value.bytes());
+      if (value.role == Role::input && !reads_[id].empty()) take(static_cast<ValueId>(id));
+    }
+  }
+
+  std::optional<Plan> run() {
+    for (NodeId node = 0; index(node) < graph_.nodes().size(); ++node) {
+      now_ = node;
+      if (!make(node, 0)) return {};
+      drop_dead();
+      spare_time();
+    }
+    now_ = static_cast<NodeId>(graph_.nodes().size());
+    for (std::size_t id = 0; id < reads_.size(); ++id)
+      if (!reads_[id].empty() && reads_[id].back() == now_ && !bring(static_cast<ValueId>(id), 0)) return {};
+    return plan_;
+  }
+
+ private:
+  double chance() { return random_.uniform(draw_++); }
+  std::int64_t bytes(ValueId value) const { return occupied(graph_.value(value).bytes()); }
+  NodeId next_read(ValueId value) const {
+    for (const NodeId node : reads_[index(value)])
+      if (node > now_) return node;
+    return none;
+  }
+  bool pinned(ValueId value) const { return std::find(pins_.begin(), pins_.end(), value) != pins_.end(); }
+
+  void take(ValueId value) {
+    on_device_[index(value)] = true;
+    room_ -= bytes(value);
+  }
+  void drop(ValueId value) {
+    on_device_[index(value)] = false;
+    room_ += bytes(value);
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      freed_[lane] = std::max(freed_[lane], last_use_[index(value)].at[lane]);
+      last_use_[index(value)].at[lane] = none;
+    }
+  }
+
+  std::int32_t add(Instruction instruction, bool takes_place) {
+    const auto lane = static_cast<std::size_t>(instruction.lane());
+    for (std::size_t other = 0; other < lane_count; ++other)
+      if (takes_place && other != lane && freed_[other] != none) instruction.waits.push_back(freed_[other]);
+    plan_.instructions.push_back(std::move(instruction));
+    return static_cast<std::int32_t>(plan_.instructions.size()) - 1;
+  }
+  void use(ValueId value, std::int32_t at) {
+    last_use_[index(value)].at[static_cast<std::size_t>(plan_.instructions[index(at)].lane())] = at;
+  }
+
+  bool copy_out(ValueId value) {
+    if (on_host_[index(value)]) return true;
+    if (host_ < graph_.value(value).bytes()) return false;
+    host_ -= graph_.value(value).bytes();
+    on_host_[index(value)] = true;
+    Instruction instruction;
+    instruction.kind = Instruction::Kind::copy_out;
+    instruction.value = value;
+    instruction.bytes = graph_.value(value).bytes();
+    if (made_[index(value)] != none) instruction.waits = {made_[index(value)]};
+    copied_[index(value)] = add(instruction, false);
+    use(value, copied_[index(value)]);
+    return true;
+  }
+
+  // Whether a value can be had again after it was dropped without a copy.
+  bool can_be_made_again(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    if (producer == none || !graph_.node(producer).updates.empty()) return false;
+    return std::none_of(graph_.node(producer).inputs.begin(), graph_.node(producer).inputs.end(),
+                        [&](ValueId input) { return must_not_be_made_again_[index(input)]; });
+  }
+
+  // Makes room by sending away what is read last, usually.
+  bool make_room(std::int64_t wanted) {
+    while (room_ < wanted) {
+      ValueId victim = none;
+      double best = -1;
+      for (ValueId id = 0; index(id) < on_device_.size(); ++id) {
+        if (!on_device_[index(id)] || pinned(id)) continue;
+        const double score = next_read(id) + 3 * chance();
+        if (score > best) best = score, victim = id;
+      }
+      if (victim == none) return false;
+      if (next_read(victim) != none && !on_host_[index(victim)]) {
+        const bool again = can_be_made_again(victim) && chance() < remake_;
+        if (!again && !copy_out(victim) && !can_be_made_again(victim)) return false;
+      }
+      drop(victim);
+    }
+    return true;
+  }
+
+  bool bring(ValueId value, int depth) {
+    if (graph_.value(value).persistent() || on_device_[index(value)]) return true;
+    if (!on_host_[index(value)])
+      return depth < 8 && can_be_made_again(value) && make(graph_.value(value).producer, depth + 1);
+    if (!make_room(bytes(value))) return false;
+    Instruction instruction;
+    instruction.kind = Instruction::Kind::copy_in;
+    instruction.value = value;
+    instruction.bytes = graph_.value(value).bytes();
+    instruction.waits = {copied_[index(value)]};
+    made_[index(value)] = add(instruction, true);
+    use(value, made_[index(value)]);
+    take(value);
+    return true;
+  }
+
+  bool make(NodeId id, int depth) {
+    const Node& node = graph_.node(id);
+    const std::size_t pins = pins_.size();
+    for (const ValueId input : node.inputs) {
+      if (!bring(input, depth)) return false;
+      pins_.push_back(input);
+    }
+    Instruction instruction;
+    instruction.node = id;
+    for (const ValueId input : node.inputs)
+      if (made_[index(input)] != none) instruction.waits.push_back(made_[index(input)]);
+    std::vector<ValueId> over;
+    for (const ValueId output : node.outputs) {
+      if (on_device_[index(output)]) continue;
+      ValueId under = none;
+      for (const ValueId input : node.inputs)
+        if (depth == 0 && next_read(input) == none && on_device_[index(input)] &&
+            may_take_over(graph_, node, output, input))
+          under = input;
+      if (under != none) {
+        over.push_back(under);
+        drop(under);
+        // The copies of what lay there must be done; the runs that read it are on the same lane.
+      } else if (!make_room(bytes(output))) {
+        return false;
+      }
+      take(output);
+      pins_.push_back(output);
+    }
+    const std::int32_t at = add(instruction, true);
+    for (const ValueId input : node.inputs)
+      if (on_device_[index(input)]) use(input, at);
+    for (const ValueId output : node.outputs) {
+      made_[index(output)] = at;
+      use(output, at);
+    }
+    pins_.resize(pins);
+    return true;
+  }
+
+  void drop_dead() {
+    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (on_device_[index(id)] && next_read(id) == none) drop(id);
+  }
+
+  // Copies ahead of need, in both directions.
+  void spare_time() {
+    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (on_device_[index(id)] && next_read(id) != none && chance() < eager_) copy_out(id);
+    std::vector<ValueId> waiting;
+    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (!on_device_[index(id)] && on_host_[index(id)] && next_read(id) != none) waiting.push_back(id);
+    std::sort(waiting.begin(), waiting.end(),
+              [&](ValueId a, ValueId b) { return next_read(a) < next_read(b); });
+    for (const ValueId id : waiting)
+      if (room_ >= bytes(id) && chance() < prefetch_) bring(id, 0);
+  }
+
+  struct Uses {
+    std::int32_t at[lane_count] = {none, none, none, none, none};
+  };
+  const Graph& graph_;
+  const Philox random_;
+  std::uint64_t draw_ = 0;
+  std::int64_t room_ = 0, host_ = 0;
+  double eager_ = 0, prefetch_ = 0, remake_ = 0;
+  NodeId now_ = 0;
+  std::vector<bool> on_device_, on_host_, must_not_be_made_again_;
+  std::vector<std::int32_t> made_, copied_;  // instructions of the present residency, of the copy on the host
+  std::vector<std::vector<NodeId>> reads_;
+  std::vector<Uses> last_use_;
+  std::int32_t freed_[lane_count] = {none, none, none, none, none};
+  std::vector<ValueId> pins_;
+  Plan plan_;
+};
+
+// Forward through a chain with skips, then backward past what was made: the shape of a training step.
+test::SmallStep hourglass(std::uint64_t seed, int depth) {
+  const Philox random(seed, 4);
+  test::SmallStep step;
+  const Shape volume = {1, 2, 2, 2, 4};
+  std::vector<ValueId> chain = {step.graph.add_value("x", volume, ElementType::f32, Role::input)};
+  for (int i = 0; i < depth; ++i) {
+    const std::string name = "forward" + std::to_string(i);
+    if (random.word(static_cast<std::uint64_t>(i)) % 3 == 0)
+      chain.push_back(step.graph.apply("sigmoid", name, {chain.back()}));
+    else
+      chain.push_back(step.graph.apply("channel_slice", name, {chain.back()}, {{"start", 0}, {"count", 4}}));
+  }
+  ValueId gradient = chain.back();
+  for (int i = depth - 1; i >= 0; --i)
+    gradient = step.graph.apply("sigmoid_gradient", "backward" + std::to_string(i),
+                                {chain[static_cast<std::size_t>(i)], gradient});
+  step.kept = {gradient};
+  return step;
+}
+
+TEST(BoundAgainstSearch, NoScheduleIsShorterAndManyComeClose) {
+  int close = 0, cases = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    const test::SmallStep step =
+        seed % 2 == 0 ? hourglass(seed, 2 + static_cast<int>(seed % 5)) : test::random_step(seed, 6);
+    const Philox random(seed, 5);
+    CostModel costs;
+    for (std::size_t i = 0; i < step.graph.nodes().size(); ++i)
+      costs.node_seconds.push_back(0.2 + random.uniform(i));
+    const double rate = 128 * std::exp2(random.uniform(1000) * 4 - 2);  // a volume in 1/4 to 4 s
+    costs.to_host = costs.to_device = {rate, rate};
+    const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+    const std::int64_t least = least_budget(step.graph, workspaces, step.kept).bytes;
+    for (int more = 0; more < 3; ++more) {
+      for (const std::int64_t host : {0, 256, 1 << 20}) {
+        const Budgets budgets{least + 128 * more, host, 0};
+        const Bound bound = lower_bound(step.graph, workspaces, step.kept, costs, budgets);
+        double shortest = std::numeric_limits<double>::infinity();
+        for (std::uint64_t walk = 0; walk < 200; ++walk)
+          if (const auto plan = Walk(step.graph, step.kept, budgets, 1000 * seed + walk).run())
+            shortest = std::min(shortest, simulate(*plan, costs).seconds);
+        EXPECT_GE(shortest, bound.seconds * (1 - 1e-9))
+            << "seed " << seed << ", budget " << budgets.device << ", host " << host;
+        if (bound.node == none || std::isinf(bound.seconds)) continue;
+        ++cases;
+        if (shortest <= 1.01 * bound.seconds) ++close;
+      }
+    }
+  }
+  EXPECT_GT(close, 40) << "of " << cases;
+}
+
+}  // namespace
+}  // namespace voxswap

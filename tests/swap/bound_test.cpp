@@ -1,0 +1,245 @@
+// The lower bound by hand and in its limits.
+#include "swap/bound.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/philox.h"
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+constexpr std::int64_t unit = 1024;  // bytes of a volume
+
+// Steps of volumes of one size, made of nodes whose times are given.
+struct Bounds : testing::Test {
+  Graph graph;
+  std::vector<ValueId> kept;
+  CostModel costs;
+  Budgets budgets{0, 1 << 20, 0};
+
+  Bounds() {
+    costs.to_host = {unit, unit};  // a volume per second
+    costs.to_device = {unit, unit};
+    costs.to_disk = {unit / 4, unit / 4};
+    costs.from_disk = {unit / 2, unit / 2};
+  }
+  ValueId input(const char* name) {
+    return graph.add_value(name, {1, 4, 4, 4, 4}, ElementType::f32, Role::input);
+  }
+  // Not in place: what it reads must stay beside what it makes.
+  ValueId copy(const char* name, ValueId x, double seconds) {
+    costs.node_seconds.push_back(seconds);
+    return graph.apply("channel_slice", name, {x}, {{"start", 0}, {"count", 4}});
+  }
+  ValueId in_place(const char* name, ValueId x, double seconds) {
+    costs.node_seconds.push_back(seconds);
+    return graph.apply("sigmoid", name, {x});
+  }
+  ValueId add(const char* name, ValueId a, ValueId b, double seconds) {
+    costs.node_seconds.push_back(seconds);
+    return graph.apply("add", name, {a, b});
+  }
+  std::vector<std::int64_t> workspaces() const { return std::vector<std::int64_t>(graph.nodes().size(), 0); }
+  Bound bound() const { return lower_bound(graph, workspaces(), kept, costs, budgets); }
+  Floor floor() const { return least_budget(graph, workspaces(), kept); }
+};
+
+TEST_F(Bounds, IsTheComputeTimeWhenEverythingFits) {
+  const ValueId a = copy("a", input("x"), 1), b = copy("b", a, 2), c = copy("c", b, 3);
+  kept = {add("d", c, a, 4)};
+  for (const std::int64_t device : {std::int64_t{0}, 3 * unit}) {
+    budgets.device = device;
+    EXPECT_EQ(bound().seconds, 10);
+    EXPECT_EQ(bound().compute_seconds, 10);
+    EXPECT_EQ(bound().node, none);
+    EXPECT_EQ(bound().excess_bytes, 0);
+  }
+}
+
+// While c is made from b, a is in the way of two volumes.
+TEST_F(Bounds, CountsTheWayOutAndBackOfWhatDoesNotFit) {
+  const ValueId a = copy("a", input("x"), 10), b = copy("b", a, 0.25), c = copy("c", b, 0.5);
+  kept = {add("d", c, a, 0.25)};
+  budgets.device = 2 * unit;
+  costs.to_host = {unit / 16, unit / 32};  // 16 s each way at best
+  costs.to_device = {unit / 32, unit / 16};
+  const Bound result = bound();
+  // Out takes longer than the 10.25 s before c, in longer than the 0.25 s after it; making a again takes 10
+  // s. r volumes of a again: max(10.25, 16 (1 - r)) + 0.5 + max(0.25 + 10 r, 16 (1 - r)). Beyond r = 23/64,
+  // where the first part is even, the second still falls until 0.25 + 10 r = 16 - 16 r.
+  const double r = 15.75 / 26;
+  EXPECT_NEAR(result.seconds, 10.25 + 0.5 + 16 * (1 - r), 1e-9);
+  EXPECT_EQ(result.node, 2);
+  EXPECT_EQ(result.excess_bytes, unit);
+  EXPECT_NEAR(result.recomputed_bytes, r * unit, 1e-6);
+}
+
+TEST_F(Bounds, RecomputesWhatIsCheapAndMovesWhatIsNot) {
+  const ValueId a = copy("a", input("x"), 0.125);
+  const ValueId b = copy("b", a, 100), c = copy("c", b, 1), d = copy("d", c, 1);
+  const ValueId e = add("e", d, b, 1);
+  kept = {add("f", e, a, 1)};
+  budgets.device = 2 * unit;  // d is made from c while a and b are alive
+  costs.to_device = {unit / 1000.0, unit / 1000.0};
+  const Bound result = bound();
+  EXPECT_EQ(result.excess_bytes, 2 * unit);
+  // All of a is made again and part of b: 2 + 0.125 + 100 r = 1000 (1 - r).
+  const double r = (1000 - 2.125) / 1100;
+  EXPECT_NEAR(result.recomputed_bytes, (1 + r) * unit, 1e-6);
+  EXPECT_NEAR(result.seconds, 102.125 + 1000 * (1 - r), 1e-6);
+}
+
+TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
+  const ValueId a = copy("a", input("x"), 1), b = copy("b", a, 1), c = copy("c", b, 1);
+  kept = {add("d", c, a, 1)};
+  budgets = {2 * unit, 0, 1 << 20};  // the way to disk leads through the host
+  EXPECT_NEAR(bound().seconds, 5, 1e-9);
+  EXPECT_NEAR(bound().recomputed_bytes, unit, 1e-9);
+  budgets.host = 1 << 20;
+  costs.to_host = {};
+  EXPECT_NEAR(bound().seconds, 5, 1e-9);
+}
+
+TEST_F(Bounds, AreInfiniteWhereAnInputNeitherFitsNorLeaves) {
+  const ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
+  kept = {add("c", b, x, 1)};
+  budgets = {2 * unit, unit, 0};
+  EXPECT_NEAR(bound().seconds, 3, 1e-9);  // x leaves beside a and comes back beside c
+  budgets.host = 0;
+  EXPECT_TRUE(std::isinf(bound().seconds));
+  EXPECT_EQ(bound().node, 1);
+  budgets.host = unit / 2;
+  EXPECT_TRUE(std::isinf(bound().seconds));
+  budgets.disk = unit / 2;
+  EXPECT_FALSE(std::isinf(bound().seconds));
+  costs.from_disk = {};
+  EXPECT_TRUE(std::isinf(bound().seconds));
+}
+
+TEST_F(Bounds, SendWhatTheHostCannotHoldToDisk) {
+  const ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
+  kept = {add("c", b, x, 1)};
+  budgets = {2 * unit, unit / 2, unit};
+  // Half a volume passes the disk: 2 s out at a quarter of a volume per second, 1 s back.
+  EXPECT_NEAR(bound().seconds, 2 + 1 + 1, 1e-9);
+  costs.from_disk = {unit / 16, unit / 16};
+  EXPECT_NEAR(bound().seconds, 2 + 1 + 8, 1e-9);
+}
+
+TEST_F(Bounds, WriteInPlaceWhereThatIsAllowed) {
+  const ValueId a = copy("a", input("x"), 1), b = in_place("b", a, 1), c = in_place("c", b, 1);
+  kept = {c};
+  EXPECT_EQ(floor().bytes, 2 * unit);  // x and a
+  EXPECT_EQ(floor().node, 0);
+  budgets = {2 * unit, 0, 0};
+  EXPECT_EQ(bound().seconds, 3);
+}
+
+// The input of a node in place that is read again later may leave, so that one place is enough for the node.
+TEST_F(Bounds, CountAnInputThatIsWrittenOverAmongWhatLeaves) {
+  const ValueId x = input("x"), a = copy("a", x, 1), b = in_place("b", a, 1), c = copy("c", x, 1);
+  const ValueId d = add("d", b, c, 1);
+  kept = {add("e", d, a, 1)};
+  EXPECT_EQ(floor().bytes, 2 * unit);
+  budgets = {2 * unit, 1 << 20, 0};
+  // At c: x and c take both places; a and b are away, b can be made again in 1 s, a too:
+  // r = 0: max(2, 2) + 1 + max(2, 2).
+  EXPECT_NEAR(bound().seconds, 5, 1e-9);
+  budgets = {2 * unit, 0, 0};
+  EXPECT_NEAR(bound().seconds, 7, 1e-9);  // both are made again
+}
+
+TEST_F(Bounds, HoldInputsAtTheBeginningAndKeptValuesAtTheEnd) {
+  const ValueId x = input("x"), y = input("y"), z = input("z");
+  const ValueId a = copy("a", x, 1);
+  const ValueId b = copy("b", y, 1);
+  const ValueId c = copy("c", z, 1);
+  EXPECT_EQ(floor().bytes, 3 * unit);
+  EXPECT_EQ(floor().node, 0);
+  kept = {a, b, c, x, a, none};
+  EXPECT_EQ(floor().bytes, 4 * unit);
+  EXPECT_EQ(floor().node, 2);
+  budgets.device = 3 * unit;
+  EXPECT_TRUE(std::isinf(bound().seconds));
+  EXPECT_EQ(bound().node, 2);
+  budgets.device = 4 * unit;
+  EXPECT_FALSE(std::isinf(bound().seconds));
+}
+
+TEST_F(Bounds, CountPersistentValuesAndWorkspaces) {
+  const ValueId x = input("x");
+  const ValueId w = graph.add_value("w", {4, 4, 1, 1, 1}, ElementType::f32, Role::parameter);  // 64 bytes
+  graph.add_value("m", {20}, ElementType::f32, Role::optimizer_state);                         // 80 bytes
+  costs.node_seconds = {1};
+  kept = {graph.apply("conv3d", "a", {x, w}, {{"stride", 1}, {"padding", 0}})};
+  const Floor least = least_budget(graph, {100}, kept);
+  EXPECT_EQ(least.bytes, 2 * unit + 64 + 128 + 128);
+  EXPECT_EQ(least.node, 0);
+  budgets.device = least.bytes;
+  EXPECT_EQ(lower_bound(graph, {100}, kept, costs, budgets).seconds, 1);
+  budgets.device = least.bytes - 64;
+  const Bound under = lower_bound(graph, {100}, kept, costs, budgets);
+  EXPECT_TRUE(std::isinf(under.seconds));
+  EXPECT_EQ(under.node, 0);
+}
+
+TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const test::SmallStep step = test::random_step(seed, 25);
+    const Philox random(seed, 2);
+    CostModel model = costs;
+    for (std::size_t i = 0; i < step.graph.nodes().size(); ++i)
+      model.node_seconds.push_back(random.uniform(i));
+    const std::vector<std::int64_t> none_needed(step.graph.nodes().size(), 0);
+    const auto seconds = [&](const CostModel& with, const Budgets& within) {
+      return lower_bound(step.graph, none_needed, step.kept, with, within).seconds;
+    };
+    const std::int64_t least = least_budget(step.graph, none_needed, step.kept).bytes;
+    double before = std::numeric_limits<double>::infinity();
+    for (std::int64_t device = least; device < least + 1024; device += 64) {
+      const double now = seconds(model, {device, 256, 256});
+      EXPECT_LE(now, before * (1 + 1e-9));
+      before = now;
+      EXPECT_LE(seconds(model, {device, 512, 256}), now * (1 + 1e-9));
+      EXPECT_LE(seconds(model, {device, 256, 512}), now * (1 + 1e-9));
+      for (const auto link :
+           {&CostModel::to_host, &CostModel::to_device, &CostModel::to_disk, &CostModel::from_disk}) {
+        CostModel faster = model;
+        (faster.*link).alone *= 1.5;
+        EXPECT_LE(seconds(faster, {device, 256, 256}), now * (1 + 1e-9));
+      }
+    }
+    EXPECT_TRUE(std::isinf(seconds(model, {least - 64, 1 << 20, 1 << 20})));
+  }
+}
+
+// A training step of a deep chain is planned again and again, so its bound has to be quick.
+TEST(BoundOfALargeStep, TakesLessThanASecond) {
+  Graph graph;
+  const int depth = 3000;
+  std::vector<ValueId> chain = {graph.add_value("x", {1, 2, 2, 2, 4}, ElementType::f32, Role::input)};
+  for (int i = 0; i < depth; ++i)
+    chain.push_back(graph.apply("channel_slice", "forward", {chain.back()}, {{"start", 0}, {"count", 4}}));
+  ValueId gradient = chain.back();
+  for (int i = depth; i-- > 0;)
+    gradient = graph.apply("sigmoid_gradient", "backward", {chain[static_cast<std::size_t>(i)], gradient});
+  const std::vector<std::int64_t> workspaces(graph.nodes().size(), 0);
+  CostModel costs;
+  const Philox random(1, 1);
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) costs.node_seconds.push_back(random.uniform(i));
+  costs.to_host = costs.to_device = {100, 100};
+  const Budgets budgets{depth * 128 / 8, 1 << 30, 0};
+  const auto start = std::chrono::steady_clock::now();
+  const Bound bound = lower_bound(graph, workspaces, {gradient}, costs, budgets);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_GT(bound.seconds, bound.compute_seconds);
+  EXPECT_LT(taken.count(), 1);
+}
+
+}  // namespace
+}  // namespace voxswap
