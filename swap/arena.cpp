@@ -19,6 +19,7 @@ struct Packing {
   Fit fit = Fit::first;
   std::vector<std::int64_t> offsets;  // per interval
   std::int64_t height = std::numeric_limits<std::int64_t>::max();
+  std::int64_t over = std::numeric_limits<std::int64_t>::max();  // sum of what reaches above the aim
 };
 
 bool overlap_in_time(const Interval& a, const Interval& b) {
@@ -42,14 +43,17 @@ std::int64_t find_gap(const std::vector<Interval>& placed, const Interval& inter
   return best >= 0 ? best : top;
 }
 
-Packing place_in_order(const std::vector<Interval>& intervals, const Order& order, Fit fit) {
-  Packing packing{order, fit, std::vector<std::int64_t>(intervals.size()), 0};
+Packing place_in_order(const std::vector<Interval>& intervals, const Order& order, Fit fit,
+                       std::int64_t aim) {
+  Packing packing{order, fit, std::vector<std::int64_t>(intervals.size()), 0, 0};
   std::vector<Interval> placed;
   placed.reserve(intervals.size());
   for (const std::size_t i : order) {
     Interval interval = intervals[i];
     interval.offset = packing.offsets[i] = find_gap(placed, interval, fit);
-    packing.height = std::max(packing.height, interval.offset + interval.bytes);
+    const std::int64_t top = interval.offset + interval.bytes;
+    packing.height = std::max(packing.height, top);
+    packing.over += std::max<std::int64_t>(top - aim, 0);
     const auto above = [](std::int64_t offset, const Interval& other) { return offset < other.offset; };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), interval.offset, above), interval);
   }
@@ -65,14 +69,14 @@ Order by_falling(const std::vector<Interval>& intervals, const std::function<dou
   return order;
 }
 
-// What reaches the top of a packing, or what lies in the way of it (live at the same time), is moved to an
-// earlier turn, where it finds a better place.
+// What reaches above the aim, or what lies in the way of it (live at the same time), is moved to an earlier
+// turn, where it finds a better place.
 Order repaired(const std::vector<Interval>& intervals, const Packing& packing, const Philox& random,
-               std::uint64_t& draw) {
+               std::uint64_t& draw, std::int64_t aim) {
   Order order = packing.order;
   std::vector<std::size_t> at_top;  // positions in the order
   for (std::size_t k = 0; k < order.size(); ++k)
-    if (packing.offsets[order[k]] + intervals[order[k]].bytes == packing.height) at_top.push_back(k);
+    if (packing.offsets[order[k]] + intervals[order[k]].bytes > aim) at_top.push_back(k);
   std::size_t from = at_top[random.word(draw++) % at_top.size()];
   if (random.word(draw++) % 2 == 0) {
     std::vector<std::size_t> neighbours;
@@ -102,9 +106,10 @@ std::int64_t live_limit(const std::vector<Interval>& intervals) {
   return limit;
 }
 
-std::int64_t pack(std::vector<Interval>& intervals) {
-  if (intervals.empty()) return 0;
-  const std::int64_t limit = live_limit(intervals);
+namespace {
+
+// The best packing found of `intervals`, which stops at the first that is no higher than `aim`.
+Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double effort) {
   const auto length = [](const Interval& i) { return static_cast<double>(i.last - i.first + 1); };
   const auto size = [](const Interval& i) { return static_cast<double>(i.bytes); };
   const Order orders[] = {
@@ -114,22 +119,68 @@ std::int64_t pack(std::vector<Interval>& intervals) {
       by_falling(intervals, [](const Interval& i) { return -static_cast<double>(i.first); }),
       by_falling(intervals, [](const Interval& i) { return static_cast<double>(i.last); }),
   };
-  Packing best;
+  std::vector<Packing> starts;
   for (const Order& order : orders)
     for (const Fit fit : {Fit::first, Fit::best}) {
-      if (best.height == limit) break;
-      if (Packing packing = place_in_order(intervals, order, fit); packing.height < best.height)
-        best = std::move(packing);
+      starts.push_back(place_in_order(intervals, order, fit, aim));
+      if (starts.back().over == 0) return starts.back();
     }
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const Packing& a, const Packing& b) { return a.over < b.over; });
 
-  // A placement costs about n^2 / 2 comparisons; the number of repairs keeps the whole under a second.
+  // A placement costs about n^2 / 2 comparisons.
   const auto n = static_cast<double>(intervals.size());
-  const int repairs = static_cast<int>(std::clamp(2e8 / (n * n), 20.0, 1000.0));
-  const Philox random(0x70616b, 0);
+  constexpr std::size_t tries = 3;  // starts that are worth repairing
+  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), 10.0, 4000.0));
+  const Philox random(0x7061636b, 0);
   std::uint64_t draw = 0;
-  for (int i = 0; i < repairs && best.height > limit; ++i) {
-    Packing packing = place_in_order(intervals, repaired(intervals, best, random, draw), best.fit);
-    if (packing.height <= best.height) best = std::move(packing);  // equal: another way to go on from
+  for (std::size_t start = 0; start < tries; ++start) {
+    Packing& best = starts[start];
+    for (int i = 0; i < repairs && best.over > 0; ++i) {
+      Packing packing =
+          place_in_order(intervals, repaired(intervals, best, random, draw, aim), best.fit, aim);
+      if (packing.over <= best.over) best = std::move(packing);  // equal: another way to go on from
+    }
+    if (best.over == 0) return best;
+  }
+  return *std::min_element(starts.begin(), starts.end(),
+                           [](const Packing& a, const Packing& b) { return a.height < b.height; });
+}
+
+}  // namespace
+
+// The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
+std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough) {
+  if (intervals.empty()) return 0;
+  const std::int64_t aim = std::max(live_limit(intervals), enough);
+  std::vector<std::size_t> large;
+  for (std::size_t i = 0; i < intervals.size(); ++i)
+    if (intervals[i].bytes > aim / 200) large.push_back(i);
+  Packing best;
+  constexpr double effort = 4e8;  // comparisons: well under a second
+  if (large.size() < intervals.size() && large.size() > 1) {
+    std::vector<Interval> few;
+    for (const std::size_t i : large) few.push_back(intervals[i]);
+    const Packing of_large = search(few, aim, effort);
+    Order order;
+    for (const std::size_t i : of_large.order) order.push_back(large[i]);
+    for (const std::size_t i :
+         by_falling(intervals, [](const Interval& x) { return static_cast<double>(x.bytes); }))
+      if (intervals[i].bytes <= aim / 200) order.push_back(i);
+    best = place_in_order(intervals, order, of_large.fit, aim);
+    const Philox random(0x66696c6c, 0);
+    std::uint64_t draw = 0;
+    const auto n = static_cast<double>(intervals.size());
+    const int repairs = static_cast<int>(std::clamp(effort / 4 / (n * n), 10.0, 1000.0));
+    for (int i = 0; i < repairs && best.over > 0; ++i) {
+      Packing packing =
+          place_in_order(intervals, repaired(intervals, best, random, draw, aim), best.fit, aim);
+      if (packing.over <= best.over) best = std::move(packing);
+    }
+  }
+  if (best.over > 0) {
+    Packing other = search(intervals, aim, effort / 4);
+    if (other.height < best.height) best = std::move(other);
   }
   for (std::size_t i = 0; i < intervals.size(); ++i) intervals[i].offset = best.offsets[i];
   return best.height;

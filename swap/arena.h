@@ -23,9 +23,9 @@ struct Interval {
 
 // Sets the offsets so that no two intervals that are live at the same time overlap; returns the height that
 // is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size
-// times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packing by
-// placing what reaches its top earlier; stops when `live_limit` is reached.
-std::int64_t pack(std::vector<Interval>& intervals);
+// times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packings by
+// placing what reaches too high earlier; stops when no more than `enough` or the live limit is needed.
+std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0);
 
 // The largest sum of bytes live at one instruction: no packing is lower.
 std::int64_t live_limit(const std::vector<Interval>& intervals);

@@ -27,6 +27,7 @@ struct PlanRequest {
   const CostModel* costs = nullptr;  // null only for `keep`
   TflmsOptions tflms{};
   std::int64_t lms_threshold = 8 << 20;  // bytes
+  bool quick = false;  // less search: to find out what fits
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the

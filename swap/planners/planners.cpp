@@ -1,4 +1,4 @@
-// The table of planners, and the check of a plan against the budget.
+// The table of planners, and the check of a plan against the budgets.
 #include "swap/planners/planners.h"
 
 #include <algorithm>
@@ -18,28 +18,89 @@ struct Row {
 
 constexpr std::array planner_table = {
     Row{"keep", "nothing leaves the device and nothing is computed again", plan_keep},
+    Row{"hybrid", "keeps, swaps or computes again, whatever makes the step shortest within the budgets",
+        plan_hybrid},
+    Row{"checkpoint", "computes again what does not fit", plan_checkpoint},
+    Row{"tflms", "TensorFlow Large Model Support: swaps by distance in topological levels", plan_tflms},
+    Row{"lms-threshold", "Caffe LMS: what is larger than memory.lms_threshold lives in host memory",
+        plan_lms_threshold},
 };
 
-[[noreturn]] void fail_over_budget(const Graph& graph, const Plan& plan) {
-  const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
-  const Node& node =
-      graph.node(plan.instructions[static_cast<std::size_t>(peak - plan.live_bytes.begin())].node);
-  const bool wide = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+// Whether some value that passes between nodes is wider than two bytes.
+bool could_be_narrower(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     const Value& value = graph.value(id);
     return !value.persistent() && value.role != Role::input && element_bytes(value.type) > 2 &&
            value.shape.rank() == 5;
   });
-  fail(
-      Exit::does_not_fit,
-      "memory.budget: {} ({} bytes) is too small: planner {} needs {} ({} bytes), of which {} are parameters "
-      "and optimiser state; the most is needed at node '{}' ({}). What would help: a lower "
-      "preprocess.resolution, fewer network.base_filters, {}or a memory.budget of at least {}",
-      format_bytes(plan.budget_bytes), plan.budget_bytes, plan.planner, format_bytes(plan.peak_bytes),
-      plan.peak_bytes, format_bytes(plan.persistent_bytes), node.name, node.operation->name,
-      wide ? "training.precision: bf16, " : "", format("{}MiB", (plan.peak_bytes + 1048575) / 1048576));
+}
+
+std::string whole_mebibytes(std::int64_t bytes) {
+  return format("{}MiB", (bytes + 1048575) / 1048576);
+}
+
+// The least budget at which this planner has a plan, to a hundredth.
+std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::int64_t known_to_fit) {
+  PlanRequest attempt = request;
+  attempt.quick = true;
+  std::int64_t low = request.budgets.device, high = known_to_fit;
+  while (high - low > high / 100 + (1 << 16)) {
+    attempt.budgets.device = low + (high - low) / 2;
+    (within(attempt.budgets, row.plan(attempt)) ? high : low) = attempt.budgets.device;
+  }
+  return high;
+}
+
+[[noreturn]] void fail_over_budget(const Row& row, const PlanRequest& request, const Plan& plan) {
+  const Graph& graph = *request.graph;
+  const Budgets& budgets = request.budgets;
+  if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
+    fail(Exit::does_not_fit,
+         "memory.disk: {} are too small: planner {} wants to put {} there. What would help: a larger "
+         "memory.disk budget, a larger memory.host or memory.budget, or a lower preprocess.resolution",
+         format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes));
+  if (budgets.device == 0 || plan.peak_bytes <= budgets.device)
+    fail(Exit::does_not_fit,
+         "memory.host: {} are too small: planner {} wants to put {} there. What would help: a larger "
+         "memory.host, a memory.disk, a larger memory.budget, or a lower preprocess.resolution",
+         format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes));
+
+  const Floor floor = least_budget(graph, request.workspaces, request.kept);
+  const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
+  NodeId at = none;
+  for (auto i = peak - plan.live_bytes.begin(); i >= 0 && at == none; --i)
+    at = plan.instructions[static_cast<std::size_t>(i)].node;
+  std::int64_t needed = plan.peak_bytes;
+  if (budgets.device < floor.bytes) at = floor.node;
+  if (row.name != "keep" && row.name != "lms-threshold")
+    needed = least_budget_of(row, request, plan.peak_bytes);
+  const Node& node = graph.node(at);
+  fail(Exit::does_not_fit,
+       "memory.budget: {} ({} bytes) is too small: planner {} needs at least {} ({} bytes), of which {} are "
+       "parameters "
+       "and optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. What would "
+       "help: a "
+       "memory.budget of at least {}, {}a lower preprocess.resolution, {}or fewer network.base_filters",
+       format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed), needed,
+       format_bytes(plan.persistent_bytes), node.name, node.operation->name, format_bytes(floor.bytes),
+       whole_mebibytes(needed), budgets.host == 0 ? "a host pool (memory.host), " : "",
+       could_be_narrower(graph, node) ? "training.precision: bf16, " : "");
+}
+
+const Row& find_planner(const std::string& planner) {
+  for (const Row& row : planner_table)
+    if (row.name == planner) return row;
+  const std::string near = nearest(planner, planner_names());
+  fail(Exit::usage, "memory.planner: there is no planner '{}'; there are {}{}", planner,
+       join(planner_names(), ", "), near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 
 }  // namespace
+
+bool within(const Budgets& budgets, const Plan& plan) {
+  return (budgets.device == 0 || plan.peak_bytes <= budgets.device) && plan.host_bytes <= budgets.host &&
+         plan.disk_bytes <= budgets.disk;
+}
 
 std::vector<std::string> planner_names() {
   std::vector<std::string> names;
@@ -48,22 +109,14 @@ std::vector<std::string> planner_names() {
 }
 
 std::string planner_summary(const std::string& planner) {
-  for (const Row& row : planner_table)
-    if (row.name == planner) return std::string(row.summary);
-  return "";
+  return std::string(find_planner(planner).summary);
 }
 
 Plan make_plan(const std::string& planner, const PlanRequest& request) {
-  for (const Row& row : planner_table) {
-    if (row.name != planner) continue;
-    Plan plan = row.plan(request);
-    if (request.budgets.device > 0 && plan.peak_bytes > request.budgets.device)
-      fail_over_budget(*request.graph, plan);
-    return plan;
-  }
-  const std::string near = nearest(planner, planner_names());
-  fail(Exit::usage, "memory.planner: there is no planner '{}'; there are {}{}", planner,
-       join(planner_names(), ", "), near.empty() ? "" : format(". Did you mean '{}'?", near));
+  const Row& row = find_planner(planner);
+  Plan plan = row.plan(request);
+  if (!within(request.budgets, plan)) fail_over_budget(row, request, plan);
+  return plan;
 }
 
 }  // namespace voxswap

@@ -1,11 +1,17 @@
-// The planners, one file each. They return a plan whatever its size; make_plan() holds it against the budget.
+// The planners, one file each. They return a plan whatever its size; make_plan() holds it against the
+// budgets.
 #pragma once
 
 #include "swap/planner.h"
 
 namespace voxswap {
 
-// Nothing leaves the device: every value has one place from where it is made to where it is read last.
 Plan plan_keep(const PlanRequest& request);
+Plan plan_lms_threshold(const PlanRequest& request);
+Plan plan_tflms(const PlanRequest& request);
+Plan plan_checkpoint(const PlanRequest& request);
+Plan plan_hybrid(const PlanRequest& request);
+
+bool within(const Budgets& budgets, const Plan& plan);
 
 }  // namespace voxswap

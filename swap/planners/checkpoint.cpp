@@ -1,0 +1,19 @@
+// Nothing leaves the device; what does not fit is computed again (Chen et al., "Training deep nets with
+// sublinear memory cost", 2016; here with the search of hybrid instead of equal segments).
+#include "swap/planners/planners.h"
+#include "swap/planners/search.h"
+
+namespace voxswap {
+
+Plan plan_checkpoint(const PlanRequest& request) {
+  PlanRequest inside = request;
+  inside.budgets.host = inside.budgets.disk = 0;
+  Plan kept = plan_keep(inside);
+  if (within(inside.budgets, kept)) {
+    kept.planner = "checkpoint";
+    return kept;
+  }
+  return search_plan(Digest(inside), "checkpoint", {.may_swap = false, .quick = request.quick});
+}
+
+}  // namespace voxswap

@@ -1,0 +1,45 @@
+// What planners ask of a graph again and again, answered once: flat arrays by index.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "swap/planner.h"
+
+namespace voxswap {
+
+// A gap is the time before the i-th reading of a value in the graph's order (i from 0), or after the last one
+// (i = number of readers); gaps of all values are numbered through.
+using GapId = std::int32_t;
+
+struct DigestNode {
+  std::vector<ValueId> reads, makes;              // without persistent values, each once
+  std::vector<ValueId> parameters;                // persistent values read
+  std::vector<ValueId> updates;                   // persistent values written
+  std::vector<std::pair<ValueId, ValueId>> over;  // (made, read): what is made may lie over what was read
+  std::int64_t workspace = 0;                     // occupied bytes
+  double seconds = 0;
+};
+
+struct DigestValue {
+  std::int64_t bytes = 0;  // occupied
+  NodeId producer = none;
+  bool persistent = false, kept = false;
+  bool repeatable = false;      // its node may run again
+  bool cheap = false;           // and is one pass over memory
+  std::vector<NodeId> readers;  // ascending, each once
+  GapId first_gap = 0;
+};
+
+struct Digest {
+  explicit Digest(const PlanRequest& request);
+
+  const PlanRequest* request;
+  std::vector<DigestNode> nodes;
+  std::vector<DigestValue> values;
+  GapId gaps = 0;
+  std::int64_t persistent_bytes = 0;
+  double compute_seconds = 0;
+};
+
+}  // namespace voxswap

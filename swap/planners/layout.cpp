@@ -1,0 +1,329 @@
+#include "swap/planners/layout.h"
+
+#include <algorithm>
+#include <map>
+
+#include "swap/arena.h"
+#include "swap/planners/waits.h"
+#include "swap/scratch_file.h"
+#include "swap/simulator.h"
+
+namespace voxswap {
+namespace {
+
+using Kind = Instruction::Kind;
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+constexpr std::int64_t usual_chunk = std::int64_t{16} << 20;
+constexpr std::int64_t most_chunks = 64;  // of a value
+constexpr std::int64_t ring_out = 4;      // chunks in the host pool on their way to disk
+
+std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// The instructions of one value's way out or in.
+struct Passage {
+  std::int32_t stretch = none;
+  std::int64_t chunk = 0;  // bytes, of all but the last
+  std::int64_t count = 0;  // of chunks
+};
+
+class Layout {
+ public:
+  Layout(const Digest& digest, const Schedule& schedule, const std::string& planner,
+         const LayoutOptions& options)
+      : digest_(digest), schedule_(schedule), options_(options), lives_(schedule.sequence.lives) {
+    plan_.planner = planner;
+    plan_.budget_bytes = digest.request->budgets.device;
+    plan_.host_budget_bytes = digest.request->budgets.host;
+    plan_.disk_budget_bytes = digest.request->budgets.disk;
+    for (const ValueId value : digest.request->kept)
+      if (value != none) plan_.kept.push_back(value);
+  }
+
+  Plan run() {
+    choose_chunks();
+    list_instructions();
+    place_on_device();
+    place_outside();
+    add_waits(*digest_.request->graph, digest_.request->workspaces, plan_);
+    sum_up();
+    if (digest_.request->costs != nullptr)
+      plan_.predicted_seconds = simulate(plan_, *digest_.request->costs).seconds;
+    return std::move(plan_);
+  }
+
+ private:
+  const Stretch& stretch(std::int32_t i) const { return schedule_.stretches[index(i)]; }
+  ValueId value_of(std::int32_t life) const { return lives_[index(life)].value; }
+  std::int64_t true_bytes(std::int32_t life) const {
+    return digest_.request->graph->value(value_of(life)).bytes();
+  }
+  std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
+
+  // Small host pools get small chunks, so that several are on their way to disk at the same time.
+  void choose_chunks() {
+    chunk_ = usual_chunk;
+    for (std::size_t i = 0; i < schedule_.stretches.size(); ++i)
+      if (const std::int32_t life = schedule_.stretches[i].life; schedule_.on_disk[index(life)]) {
+        uses_disk_ = true;
+        slot_ = std::max(slot_, std::min(true_bytes(life), chunk_bytes(life)));
+      }
+    if (!uses_disk_) return;
+    const std::int64_t share = plan_.host_budget_bytes / 4;
+    if (slot_ * 2 * ring_out > share) {
+      limit_ =
+          std::max<std::int64_t>(share / (2 * ring_out) / ScratchFile::alignment, 1) * ScratchFile::alignment;
+      slot_ = limit_;
+    }
+    slot_ = round_up(slot_, ScratchFile::alignment);
+    ring_in_ = std::clamp<std::int64_t>(share / slot_ - ring_out, 2, 32);
+  }
+  std::int64_t chunk_bytes(std::int32_t life) const {
+    const std::int64_t bytes =
+        round_up(std::max(chunk_, true_bytes(life) / most_chunks), ScratchFile::alignment);
+    return schedule_.on_disk[index(life)] ? std::min(bytes, limit_) : bytes;
+  }
+  Passage passage(std::int32_t i) const {
+    const std::int32_t life = stretch(i).life;
+    const std::int64_t chunk = chunk_bytes(life);
+    return {i, chunk, (true_bytes(life) + chunk - 1) / chunk};
+  }
+
+  // --- The list
+
+  void list_instructions() {
+    const auto steps = static_cast<std::int32_t>(schedule_.sequence.steps.size());
+    sort_copies();
+    first_.assign(schedule_.stretches.size(), none);
+    out_end_.assign(schedule_.stretches.size(), none);
+    run_at_.assign(index(steps), none);
+    std::size_t out = 0, in = 0;
+    const auto leave = [&](std::int32_t step) {
+      for (; out < outs_.size() && stretch(outs_[out]).a == step; ++out) list_out(outs_[out]);
+    };
+    leave(-1);
+    for (std::int32_t t = 0; t < steps; ++t) {
+      for (; in < ins_.size() && stretch(ins_[in]).s == t; ++in) list_in(ins_[in]);
+      run_at_[index(t)] = now();
+      const SequenceStep& step = schedule_.sequence.steps[index(t)];
+      Instruction& run = append(Kind::run, none);
+      run.node = step.node;
+      run.again = step.again;
+      if (waited_out_ != none) run.waits.push_back(waited_out_);
+      waited_out_ = none;
+      leave(t);
+    }
+  }
+
+  void sort_copies() {
+    for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
+      if (schedule_.stretches[i].first) outs_.push_back(static_cast<std::int32_t>(i));
+      ins_.push_back(static_cast<std::int32_t>(i));
+    }
+    std::stable_sort(outs_.begin(), outs_.end(),
+                     [&](std::int32_t x, std::int32_t y) { return stretch(x).a < stretch(y).a; });
+    std::stable_sort(ins_.begin(), ins_.end(), [&](std::int32_t x, std::int32_t y) {
+      return stretch(x).s != stretch(y).s ? stretch(x).s < stretch(y).s : stretch(x).b < stretch(y).b;
+    });
+    for (const std::int32_t i : ins_)
+      if (schedule_.on_disk[index(stretch(i).life)])
+        for (std::int64_t chunk = 0; chunk < passage(i).count; ++chunk) to_read_.emplace_back(i, chunk);
+  }
+
+  Instruction& append(Kind kind, ValueId value) {
+    plan_.instructions.emplace_back();
+    plan_.instructions.back().kind = kind;
+    plan_.instructions.back().value = value;
+    return plan_.instructions.back();
+  }
+  // Host and disk offsets are of the chunk for now: within the ring, or within the life's place.
+  Instruction& append_chunk(Kind kind, const Passage& p, std::int64_t chunk) {
+    const std::int32_t life = stretch(p.stretch).life;
+    Instruction& instruction = append(kind, value_of(life));
+    instruction.begin = chunk * p.chunk;
+    instruction.bytes = std::min(p.chunk, true_bytes(life) - instruction.begin);
+    moves_.push_back({now() - 1, life});
+    return instruction;
+  }
+
+  void list_out(std::int32_t i) {
+    const Passage p = passage(i);
+    const bool disk = schedule_.on_disk[index(stretch(i).life)];
+    for (std::int64_t chunk = 0; chunk < p.count; ++chunk) {
+      const std::int64_t slot = disk ? (next_out_++ % ring_out) * slot_ : 0;
+      append_chunk(Kind::copy_out, p, chunk).host = slot;
+      if (disk) append_chunk(Kind::write_disk, p, chunk).host = slot;
+    }
+    written_.resize(lives_.size(), false);
+    written_[index(stretch(i).life)] = true;
+    out_end_[index(i)] = now() - 1;
+    if (options_.wait_for_out) waited_out_ = now() - (disk ? 2 : 1);
+  }
+
+  void list_in(std::int32_t i) {
+    const Passage p = passage(i);
+    const bool disk = schedule_.on_disk[index(stretch(i).life)];
+    first_[index(i)] = none;
+    for (std::int64_t chunk = 0; chunk < p.count; ++chunk) {
+      if (disk) read_ahead(copied_in_ + 1);
+      const std::int64_t slot = disk ? ring_out * slot_ + (copied_in_ % ring_in_) * slot_ : 0;
+      Instruction& copy = append_chunk(Kind::copy_in, p, chunk);
+      copy.host = slot;
+      if (options_.triggered && stretch(i).s > 0) copy.waits.push_back(run_at_[index(stretch(i).s - 1)]);
+      if (first_[index(i)] == none) first_[index(i)] = now() - 1;
+      if (disk) read_ahead(++copied_in_ + ring_in_);
+    }
+  }
+  // Lists what is to be read from disk next, up to the `until`-th chunk of all, as far as it was written.
+  void read_ahead(std::int64_t until) {
+    written_.resize(lives_.size(), false);
+    for (; next_read_ < until && next_read_ < static_cast<std::int64_t>(to_read_.size()); ++next_read_) {
+      const auto [i, chunk] = to_read_[static_cast<std::size_t>(next_read_)];
+      if (!written_[index(stretch(i).life)]) return;
+      append_chunk(Kind::read_disk, passage(i), chunk).host =
+          ring_out * slot_ + (next_read_ % ring_in_) * slot_;
+    }
+  }
+
+  // --- Places
+
+  void place_on_device() {
+    const Graph& graph = *digest_.request->graph;
+    for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
+      const DigestValue& value = digest_.values[index(id)];
+      if (!value.persistent) continue;
+      plan_.residencies.push_back({id, none, plan_.persistent_bytes, value.bytes, 0, now() - 1});
+      plan_.persistent_bytes += value.bytes;
+    }
+    std::vector<Interval> intervals;
+    std::vector<std::size_t> interval_of;                    // per residency from `persistent` on
+    std::vector<std::int32_t> last_interval(lives_.size());  // of a life
+    const std::size_t persistent = plan_.residencies.size();
+    plan_.live_bytes.assign(plan_.instructions.size(), plan_.persistent_bytes);
+    std::size_t next = 0;
+    for (std::int32_t id = 0; index(id) < lives_.size(); ++id) {
+      const Life& life = lives_[index(id)];
+      const std::int64_t bytes = digest_.values[index(life.value)].bytes;
+      std::int32_t from = life.made < 0 ? 0 : run_at_[index(life.made)];
+      bool joins = life.over != none;
+      const auto add = [&](std::int32_t to) {
+        plan_.residencies.push_back({life.value, none, 0, bytes, from, to});
+        for (std::int32_t i = from; i <= to; ++i) plan_.live_bytes[index(i)] += bytes;
+        if (joins) {
+          last_interval[index(id)] = last_interval[index(life.over)];
+          Interval& joined = intervals[index(last_interval[index(id)])];
+          joined.last = std::max(joined.last, to);
+          plan_.live_bytes[index(from)] -= bytes;
+        } else {
+          last_interval[index(id)] = static_cast<std::int32_t>(intervals.size());
+          intervals.push_back({bytes, from, to, 0});
+        }
+        joins = false;
+        interval_of.push_back(index(last_interval[index(id)]));
+      };
+      for (; next < schedule_.stretches.size() && schedule_.stretches[next].life == id; ++next) {
+        const Stretch& away = schedule_.stretches[next];
+        std::int32_t to = away.e < 0 ? 0 : run_at_[index(away.e)];
+        if (away.first) to = std::max(to, last_copy_out(next));
+        add(to);
+        from = first_[next];
+      }
+      add(life.last() < 0 ? 0 : run_at_[index(std::max(life.last(), life.made))]);
+    }
+    add_workspaces(intervals, interval_of);
+    plan_.peak_bytes = plan_.persistent_bytes + pack(intervals, plan_.budget_bytes - plan_.persistent_bytes);
+    for (std::size_t i = persistent; i < plan_.residencies.size(); ++i)
+      plan_.residencies[i].offset = plan_.persistent_bytes + intervals[interval_of[i - persistent]].offset;
+    (void)graph;
+  }
+
+  // The last instruction that reads the device's place on the way out.
+  std::int32_t last_copy_out(std::size_t stretch) const {
+    std::int32_t i = out_end_[stretch];
+    while (plan_.instructions[index(i)].kind != Kind::copy_out) --i;
+    return i;
+  }
+
+  void add_workspaces(std::vector<Interval>& intervals, std::vector<std::size_t>& interval_of) {
+    for (const std::int32_t at : run_at_) {
+      const NodeId node = plan_.instructions[index(at)].node;
+      const std::int64_t bytes = digest_.nodes[index(node)].workspace;
+      if (bytes == 0) continue;
+      plan_.residencies.push_back({none, node, 0, bytes, at, at});
+      plan_.live_bytes[index(at)] += bytes;
+      interval_of.push_back(intervals.size());
+      intervals.push_back({bytes, at, at, 0});
+    }
+  }
+
+  // Host pool and disk: a place per life that is away there, from its first copy to its last.
+  void place_outside() {
+    struct Place {
+      std::size_t interval;
+      bool disk;
+    };
+    std::map<std::int32_t, Place> places;  // by life
+    std::vector<Interval> host, disk;
+    for (const Move& move : moves_) {
+      const bool on_disk = schedule_.on_disk[index(move.life)];
+      std::vector<Interval>& list = on_disk ? disk : host;
+      const auto [place, added] = places.try_emplace(move.life, Place{list.size(), on_disk});
+      if (added)
+        list.push_back({round_up(true_bytes(move.life), on_disk ? ScratchFile::alignment : place_alignment),
+                        move.at, move.at, 0});
+      list[place->second.interval].last = move.at;
+    }
+    std::int64_t ring = uses_disk_ ? (ring_out + ring_in_) * slot_ : 0;
+    plan_.host_bytes = ring + pack(host);
+    plan_.disk_bytes = pack(disk);
+    for (const Move& move : moves_) {
+      Instruction& instruction = plan_.instructions[index(move.at)];
+      const Place& place = places.at(move.life);
+      if (!place.disk) {
+        instruction.host = ring + host[place.interval].offset + instruction.begin;
+      } else if (instruction.kind == Kind::write_disk || instruction.kind == Kind::read_disk) {
+        instruction.disk = disk[place.interval].offset + instruction.begin;
+      }
+    }
+  }
+
+  void sum_up() {
+    if (!plan_.live_bytes.empty())
+      plan_.live_peak_bytes = *std::max_element(plan_.live_bytes.begin(), plan_.live_bytes.end());
+  }
+
+  struct Move {
+    std::int32_t at, life;
+  };
+
+  const Digest& digest_;
+  const Schedule& schedule_;
+  const LayoutOptions& options_;
+  const std::vector<Life>& lives_;
+  Plan plan_;
+  std::int64_t chunk_ = 0, limit_ = std::int64_t{1} << 62, slot_ = 0, ring_in_ = 0;
+  bool uses_disk_ = false;
+  std::vector<std::int32_t> outs_, ins_;  // stretches in order of a, of s
+  std::vector<std::pair<std::int32_t, std::int64_t>>
+      to_read_;                                                // stretch, chunk: all reads from disk in order
+  std::int64_t next_out_ = 0, next_read_ = 0, copied_in_ = 0;  // chunks that passed the rings
+  std::vector<bool> written_;                                  // per life: listed
+  std::vector<std::int32_t> run_at_, first_,
+      out_end_;  // instruction of a step; of a stretch's first copy in, last out
+  std::int32_t waited_out_ = none;
+  std::vector<Move> moves_;
+};
+
+}  // namespace
+
+Plan lay_out(const Digest& digest, const Schedule& schedule, const std::string& planner,
+             const LayoutOptions& options) {
+  return Layout(digest, schedule, planner, options).run();
+}
+
+}  // namespace voxswap

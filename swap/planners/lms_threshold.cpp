@@ -1,0 +1,23 @@
+// Caffe LMS (Le et al. 2018): what is larger than a threshold lives in host memory, is fetched when it is
+// needed and sent back when it is not, whatever the budget and whatever it costs.
+#include "swap/planners/layout.h"
+#include "swap/planners/planners.h"
+
+namespace voxswap {
+
+Plan plan_lms_threshold(const PlanRequest& request) {
+  const Digest digest(request);
+  Schedule schedule;
+  schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
+  for (Stretch& stretch : idle_stretches(digest, schedule.sequence, 0)) {
+    const ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
+    if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);
+  }
+  const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
+  finish_schedule(digest, options, true, schedule);
+  Plan plan = lay_out(digest, schedule, "lms-threshold");
+  plan.remarks = format("threshold {} bytes", request.lms_threshold);
+  return plan;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,401 @@
+#include "swap/planners/schedule.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Digest& digest, const ScheduleOptions& options, Schedule& schedule)
+      : digest_(digest),
+        options_(options),
+        costs_(*digest.request->costs),
+        schedule_(schedule),
+        steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
+        budget_(options.device_budget > 0 ? options.device_budget
+                                          : std::numeric_limits<std::int64_t>::max()) {
+    begin_.resize(index(steps_) + 1);
+    idle_time_line();
+  }
+
+  // Belady's rule on the stretches, then what is not needed stays.
+  void choose(const std::vector<float>& bias) {
+    schedule_.memory = memory_of(digest_, schedule_.sequence);
+    if (*std::max_element(schedule_.memory.begin(), schedule_.memory.end()) <= budget_) return;
+    const Budgets& budgets = digest_.request->budgets;
+    const bool may_leave = budgets.host > 0;
+    if (!may_leave) {
+      note_excess();
+      return;
+    }
+    std::vector<Stretch> all = idle_stretches(digest_, schedule_.sequence, options_.least_bytes);
+    std::sort(all.begin(), all.end(), [](const Stretch& x, const Stretch& y) {
+      return x.a != y.a ? x.a < y.a : x.b != y.b ? x.b > y.b : x.life < y.life;
+    });
+    pick(all, bias);
+    keep_what_can_stay();
+    note_excess();
+  }
+
+  void finish(bool fixed_returns) {
+    std::sort(schedule_.stretches.begin(), schedule_.stretches.end(), [](const Stretch& x, const Stretch& y) {
+      return x.life != y.life ? x.life < y.life : x.a < y.a;
+    });
+    std::int32_t before = none;
+    for (Stretch& stretch : schedule_.stretches) {
+      stretch.first = stretch.life != before;
+      before = stretch.life;
+    }
+    choose_tiers();
+    schedule_.memory = memory_of(digest_, schedule_.sequence);
+    for (Stretch& stretch : schedule_.stretches) {
+      if (!fixed_returns) stretch.s = stretch.b;
+      for (std::int32_t t = stretch.a + 1; t < stretch.s; ++t) schedule_.memory[index(t)] -= bytes(stretch);
+    }
+    note_excess();
+    order_copies();
+    const std::vector<std::int64_t> without = schedule_.memory;
+    double best = std::numeric_limits<double>::max();
+    std::vector<Stretch> best_stretches;
+    std::vector<std::int64_t> best_memory;
+    constexpr int rounds = 3;
+    for (int round = 0; round < rounds; ++round) {
+      schedule_.memory = without;
+      if (!fixed_returns)
+        for (Stretch& stretch : schedule_.stretches) stretch.s = stretch.b;
+      leave_windows();
+      if (!fixed_returns) return_windows();
+      run();
+      if (schedule_.seconds >= best) break;
+      best = schedule_.seconds;
+      best_stretches = schedule_.stretches;
+      best_memory = schedule_.memory;
+    }
+    schedule_.seconds = best;
+    schedule_.stretches = std::move(best_stretches);
+    schedule_.memory = std::move(best_memory);
+  }
+
+ private:
+  std::int64_t bytes(const Stretch& stretch) const {
+    return digest_.values[index(schedule_.sequence.lives[index(stretch.life)].value)].bytes;
+  }
+  double duration(std::int32_t step) const {
+    return digest_.nodes[index(schedule_.sequence.steps[index(step)].node)].seconds;
+  }
+  double end_of(std::int32_t step) const { return step < 0 ? 0 : end_[index(step)]; }
+
+  void idle_time_line() {
+    end_.resize(index(steps_));
+    double now = 0;
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      begin_[index(t)] = now;
+      end_[index(t)] = now += duration(t);
+    }
+    begin_[index(steps_)] = now;
+  }
+
+  void note_excess() {
+    std::int64_t over = 0;
+    for (const std::int64_t bytes : schedule_.memory) over = std::max(over, bytes - budget_);
+    schedule_.excess = std::max(schedule_.excess, static_cast<double>(over));
+  }
+
+  struct Candidate {
+    double key;
+    std::int32_t b, stretch;
+    bool operator<(const Candidate& other) const {
+      return key != other.key ? key < other.key : stretch > other.stretch;
+    }
+  };
+
+  void pick(const std::vector<Stretch>& all, const std::vector<float>& bias) {
+    std::priority_queue<Candidate> waiting;
+    std::vector<std::int64_t> back(index(steps_) + 1, 0);  // bytes that return at a step
+    std::int64_t away = 0;
+    std::size_t next = 0;
+    std::vector<std::int64_t>& memory = schedule_.memory;
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      away -= back[index(t)];
+      for (; next < all.size() && all[next].a < t; ++next) {
+        const Stretch& stretch = all[next];
+        const ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
+        waiting.push(
+            {begin_[index(stretch.b)] * bias[index(value)], stretch.b, static_cast<std::int32_t>(next)});
+      }
+      while (memory[index(t)] - away > budget_ && !waiting.empty()) {
+        const Candidate top = waiting.top();
+        waiting.pop();
+        if (top.b <= t) continue;
+        const Stretch& stretch = all[index(top.stretch)];
+        schedule_.stretches.push_back(stretch);
+        away += bytes(stretch);
+        back[index(stretch.b)] += bytes(stretch);
+      }
+    }
+    for (const Stretch& stretch : schedule_.stretches)
+      for (std::int32_t t = stretch.a + 1; t < stretch.b; ++t) memory[index(t)] -= bytes(stretch);
+  }
+
+  // In the order in which they were chosen last to first, large ones first among equals.
+  void keep_what_can_stay() {
+    std::vector<Stretch>& chosen = schedule_.stretches;
+    std::vector<std::size_t> order(chosen.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+      return chosen[x].b - chosen[x].a < chosen[y].b - chosen[y].a;
+    });
+    std::vector<bool> stays(chosen.size(), false);
+    for (const std::size_t i : order) {
+      const std::int64_t size = bytes(chosen[i]);
+      bool fits = true;
+      for (std::int32_t t = chosen[i].a + 1; fits && t < chosen[i].b; ++t)
+        fits = schedule_.memory[index(t)] + size <= budget_;
+      if (!fits) continue;
+      for (std::int32_t t = chosen[i].a + 1; t < chosen[i].b; ++t) schedule_.memory[index(t)] += size;
+      stays[i] = true;
+    }
+    std::vector<Stretch> rest;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (!stays[i]) rest.push_back(chosen[i]);
+    chosen = std::move(rest);
+  }
+
+  // What is away longest goes to disk when the host pool is full.
+  void choose_tiers() {
+    const Budgets& budgets = digest_.request->budgets;
+    schedule_.on_disk.assign(schedule_.sequence.lives.size(), false);
+    struct Away {
+      std::int32_t life, from, to;
+      std::int64_t bytes;
+    };
+    std::vector<Away> away;
+    for (const Stretch& stretch : schedule_.stretches) {
+      if (stretch.first) away.push_back({stretch.life, stretch.a, stretch.b, bytes(stretch)});
+      away.back().to = stretch.b;
+    }
+    std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
+      return x.from != y.from ? x.from < y.from : x.life < y.life;
+    });
+    std::int64_t total = 0;
+    for (const Away& life : away) total += life.bytes;
+    std::int64_t host = budgets.host;
+    if (total > host && budgets.disk > 0) host -= host / 4;  // the rest is on the way to and from disk
+    std::int64_t held = 0, on_disk = 0, disk_peak = 0;
+    std::vector<Away> inside;
+    for (const Away& life : away) {
+      std::erase_if(inside, [&](const Away& other) {
+        if (other.to >= life.from) return false;
+        (schedule_.on_disk[index(other.life)] ? on_disk : held) -= other.bytes;
+        return true;
+      });
+      inside.push_back(life);
+      held += life.bytes;
+      while (held > host) {
+        Away* last = nullptr;
+        for (Away& other : inside)
+          if (!schedule_.on_disk[index(other.life)] && (last == nullptr || other.to > last->to))
+            last = &other;
+        schedule_.on_disk[index(last->life)] = true;
+        held -= last->bytes;
+        on_disk += last->bytes;
+      }
+      disk_peak = std::max(disk_peak, on_disk);
+    }
+    if (disk_peak > budgets.disk)
+      schedule_.excess = std::max(schedule_.excess, static_cast<double>(disk_peak - budgets.disk));
+  }
+
+  // Copies out run in order of a, copies in in order of b: a link does one after the other.
+  void order_copies() {
+    out_order_.clear();
+    in_order_.clear();
+    for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
+      if (schedule_.stretches[i].first) out_order_.push_back(static_cast<std::int32_t>(i));
+      in_order_.push_back(static_cast<std::int32_t>(i));
+    }
+    const auto& all = schedule_.stretches;
+    std::stable_sort(out_order_.begin(), out_order_.end(),
+                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].a < all[index(y)].a; });
+    std::stable_sort(in_order_.begin(), in_order_.end(),
+                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].b < all[index(y)].b; });
+    out_done_.assign(all.size(), 0);
+    in_done_.assign(all.size(), 0);
+  }
+
+  // A link, and the disk behind it.
+  struct Way {
+    double link = 0, disk = 0;  // when they are free
+  };
+  double pass(Way& way, double from, const Stretch& stretch, const Link& link, const Link& disk) const {
+    const double start = std::max(from, way.link);
+    const auto size = static_cast<double>(bytes(stretch));
+    way.link = start + size / link.busy + costs_.copy_seconds;
+    if (!schedule_.on_disk[index(stretch.life)]) return way.link;
+    way.disk = std::max(start, way.disk) + size / disk.busy + costs_.disk_seconds;
+    return way.link = std::max(way.link, way.disk);
+  }
+
+  void leave_windows() {
+    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.a;
+    Way way;
+    for (const std::int32_t i : out_order_) {
+      Stretch& stretch = schedule_.stretches[index(i)];
+      const double done = out_done_[index(i)] =
+          pass(way, end_of(stretch.a), stretch, costs_.to_host, costs_.to_disk);
+      const std::int64_t size = bytes(stretch);
+      for (std::int32_t t = stretch.a + 1; t < stretch.s && begin_[index(t)] < done; ++t) {
+        if (schedule_.memory[index(t)] + size > budget_) break;
+        schedule_.memory[index(t)] += size;
+        stretch.e = t;
+      }
+    }
+  }
+
+  void return_windows() {
+    std::vector<double> latest(schedule_.stretches.size());  // start of the copy that is just in time
+    double next_start = std::numeric_limits<double>::max();
+    for (std::size_t i = in_order_.size(); i-- > 0;) {
+      const Stretch& stretch = schedule_.stretches[index(in_order_[i])];
+      const double needed = std::min(begin_[index(stretch.b)], next_start);
+      next_start = latest[index(in_order_[i])] = needed - seconds_in(stretch);
+    }
+    Way way;
+    for (const std::int32_t i : in_order_) {
+      Stretch& stretch = schedule_.stretches[index(i)];
+      const std::int64_t size = bytes(stretch);
+      // Half of the copy's own time as a reserve against what the estimate leaves out.
+      const double aim = latest[index(i)] - 0.5 * seconds_in(stretch);
+      const double earliest = std::max({way.link, aim, stretch.first ? out_done_[index(i)] : 0.0});
+      if (options_.prefetch != Prefetch::at_use)
+        while (stretch.s - 1 > stretch.e && end_of(stretch.s - 1) > earliest &&
+               schedule_.memory[index(stretch.s - 1)] + size <= budget_) {
+          --stretch.s;
+          schedule_.memory[index(stretch.s)] += size;
+        }
+      pass(way, std::max(end_of(stretch.s - 1), stretch.first ? out_done_[index(i)] : 0.0), stretch,
+           costs_.to_device, costs_.from_disk);
+    }
+  }
+
+  double seconds_in(const Stretch& stretch) const {
+    const auto size = static_cast<double>(bytes(stretch));
+    double seconds = size / costs_.to_device.busy;
+    if (schedule_.on_disk[index(stretch.life)]) seconds = std::max(seconds, size / costs_.from_disk.busy);
+    return seconds + costs_.copy_seconds;
+  }
+
+  // The time line with its stalls; sets begin_, end_ and seconds.
+  void run() {
+    std::vector<std::int32_t> by_e(schedule_.stretches.size()), by_s = in_order_, by_b = in_order_;
+    for (std::size_t i = 0; i < by_e.size(); ++i) by_e[i] = static_cast<std::int32_t>(i);
+    const auto& all = schedule_.stretches;
+    std::stable_sort(by_e.begin(), by_e.end(),
+                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].e < all[index(y)].e; });
+    std::stable_sort(by_s.begin(), by_s.end(),
+                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].s < all[index(y)].s; });
+    std::size_t out = 0, place = 0, in = 0, need = 0;
+    Way out_way, in_way;
+    double now = 0;
+    schedule_.moved_bytes = 0;
+    const auto leave = [&](std::int32_t step) {
+      for (; out < out_order_.size() && all[index(out_order_[out])].a == step; ++out) {
+        const Stretch& stretch = all[index(out_order_[out])];
+        schedule_.moved_bytes += static_cast<double>(bytes(stretch));
+        out_done_[index(out_order_[out])] = pass(out_way, now, stretch, costs_.to_host, costs_.to_disk);
+      }
+    };
+    leave(-1);
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      double start = now;
+      for (; place < by_e.size() && all[index(by_e[place])].e < t; ++place) {
+        const Stretch& stretch = all[index(by_e[place])];
+        if (stretch.first && stretch.e + 1 < stretch.s)
+          start = std::max(start, out_done_[index(by_e[place])]);
+      }
+      for (; in < by_s.size() && all[index(by_s[in])].s == t; ++in) {
+        const Stretch& stretch = all[index(by_s[in])];
+        const double from = std::max(now, stretch.first ? out_done_[index(by_s[in])] : 0.0);
+        in_done_[index(by_s[in])] = pass(in_way, from, stretch, costs_.to_device, costs_.from_disk);
+        schedule_.moved_bytes += static_cast<double>(bytes(stretch));
+      }
+      for (; need < by_b.size() && all[index(by_b[need])].b == t; ++need)
+        start = std::max(start, in_done_[index(by_b[need])]);
+      begin_[index(t)] = start;
+      end_[index(t)] = now = start + duration(t);
+      leave(t);
+    }
+    begin_[index(steps_)] = now;
+    schedule_.seconds = std::max({now, out_way.link}) + schedule_.moved_bytes * costs_.interference;
+  }
+
+  const Digest& digest_;
+  const ScheduleOptions& options_;
+  const CostModel& costs_;
+  Schedule& schedule_;
+  std::int32_t steps_;
+  std::int64_t budget_;
+  std::vector<double> begin_, end_;  // of the steps
+  std::vector<std::int32_t> out_order_, in_order_;
+  std::vector<double> out_done_, in_done_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence) {
+  std::vector<std::int64_t> change(sequence.steps.size() + 1, 0);
+  for (const Life& life : sequence.lives) {
+    const std::int64_t size = digest.values[index(life.value)].bytes;
+    change[index(std::max(life.made, 0))] += size;
+    change[index(std::max(life.last(), 0)) + 1] -= size;
+    if (life.over != none) {  // counted once where one lies over the other
+      change[index(life.made)] -= size;
+      change[index(life.made) + 1] += size;
+    }
+  }
+  std::vector<std::int64_t> memory(sequence.steps.size());
+  std::int64_t live = digest.persistent_bytes;
+  for (std::size_t t = 0; t < memory.size(); ++t)
+    memory[t] = (live += change[t]) + digest.nodes[index(sequence.steps[t].node)].workspace;
+  return memory;
+}
+
+std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence,
+                                    std::int64_t least_bytes) {
+  std::vector<Stretch> result;
+  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
+    const Life& life = sequence.lives[id];
+    if (digest.values[index(life.value)].bytes < least_bytes) continue;
+    std::int32_t before = life.made;
+    for (const std::int32_t use : life.uses) {
+      if (use - before >= 2)
+        result.push_back({static_cast<std::int32_t>(id), before, use, before, use, true});
+      before = use;
+    }
+  }
+  return result;
+}
+
+Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
+                  const ScheduleOptions& options) {
+  Schedule result;
+  result.sequence = std::move(sequence);
+  Scheduler scheduler(digest, options, result);
+  scheduler.choose(bias);
+  scheduler.finish(false);
+  return result;
+}
+
+void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
+                     Schedule& schedule) {
+  Scheduler(digest, options, schedule).finish(fixed_returns);
+}
+
+}  // namespace voxswap

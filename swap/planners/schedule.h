@@ -1,0 +1,60 @@
+// Which lives leave the device in which of their idle stretches, and when their places are given up and taken
+// again: everything of a plan but the offsets, on the time line of the sequence's steps.
+//
+// A value that leaves during a stretch (no use between steps a and b) is copied out as soon as step a is
+// done, keeps its place up to step e (until the copy is done, or the place is needed), gets a place again at
+// step s and is copied in from then on, to be there for step b.
+#pragma once
+
+#include <vector>
+
+#include "swap/planners/sequence.h"
+
+namespace voxswap {
+
+struct Stretch {
+  std::int32_t life = none;
+  std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
+  std::int32_t e = 0, s = 0;  // a <= e < s <= b
+  bool first = true;          // the life leaves here for the first time: later a copy is outside already
+};
+
+struct Schedule {
+  Sequence sequence;
+  std::vector<Stretch> stretches;    // in which lives are away; by life, then by a
+  std::vector<bool> on_disk;         // per life: away means on disk
+  std::vector<std::int64_t> memory;  // per step, of the device
+  double seconds = 0;                // estimated
+  double excess = 0;                 // bytes by which it is over a budget; 0: it fits
+  double moved_bytes = 0;            // both ways
+};
+
+enum class Prefetch {
+  early,   // as early as the time of the copy asks for and memory allows
+  at_use,  // when the value is needed
+};
+
+struct ScheduleOptions {
+  std::int64_t device_budget = 0;  // 0: unlimited
+  Prefetch prefetch = Prefetch::early;
+  std::int64_t least_bytes = 0;  // smaller values stay
+};
+
+// Chooses the stretches so that memory is within the budget: at the first step that is over it, what is
+// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use); then
+// what turns out not to be needed stays after all. Then hosts or disk, then windows and time.
+Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
+                  const ScheduleOptions& options);
+
+// All stretches in which a life is idle, whatever the budget: candidates for planners with rules of their
+// own.
+std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence, std::int64_t least_bytes);
+
+// For stretches chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
+void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
+                     Schedule& schedule);
+
+// Bytes per step when nothing leaves.
+std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);
+
+}  // namespace voxswap

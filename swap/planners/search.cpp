@@ -1,0 +1,324 @@
+#include "swap/planners/search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/philox.h"
+#include "swap/planners/layout.h"
+#include "swap/planners/planners.h"
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+struct Choice {
+  std::vector<bool> again;  // per gap
+  std::vector<float> bias;  // per value
+};
+
+// Smaller is better: what is over the budgets counts before time.
+struct Score {
+  double excess = std::numeric_limits<double>::max(), seconds = 0;
+  bool operator<(const Score& other) const {
+    return excess != other.excess ? excess < other.excess : seconds < other.seconds;
+  }
+};
+
+class Search {
+ public:
+  Search(const Digest& digest, const std::string& planner, const SearchOptions& options)
+      : digest_(digest), planner_(planner), options_(options), random_(0x706c616e, 0) {
+    schedule_options_.device_budget = digest.request->budgets.device;
+    std::int64_t largest = 0;
+    for (const DigestValue& value : digest.values)
+      if (!value.persistent) largest = std::max(largest, value.bytes);
+    schedule_options_.least_bytes = largest / 256;
+    aim_ = digest.request->budgets.device;
+    for (ValueId id = 0; index(id) < digest.values.size(); ++id)
+      if (worth_a_move(digest.values[index(id)])) movable_.push_back(id);
+  }
+
+  Plan run() {
+    start();
+    if (best_score_.excess > 0) {  // everything counts when memory is scarce
+      schedule_options_.least_bytes = 0;
+      start();
+    }
+    if (options_.quick) return packed();
+    improve_starts(effort);
+    Plan plan = packed();
+    // Where packing asks for less to be live, other choices may be the better ones.
+    if (const Budgets& budgets = digest_.request->budgets; aim_ < budgets.device) {
+      best_score_ = {};
+      const Choice best = best_;
+      consider(best);
+      improve(effort / 2);
+      Plan other = packed();
+      if (within(budgets, other) &&
+          (!within(budgets, plan) || other.predicted_seconds < plan.predicted_seconds))
+        return other;
+    }
+    return plan;
+  }
+
+ private:
+  bool worth_a_move(const DigestValue& value) const {
+    return !value.persistent && value.bytes >= schedule_options_.least_bytes &&
+           (value.repeatable || value.bytes > 0);
+  }
+
+  Schedule schedule_of(const Choice& choice, std::int64_t budget) const {
+    std::optional<Sequence> sequence = expand(digest_, choice.again);
+    Schedule failed;
+    failed.excess = std::numeric_limits<double>::max();
+    if (!sequence) return failed;
+    ScheduleOptions options = schedule_options_;
+    options.device_budget = budget;
+    return schedule(digest_, std::move(*sequence), choice.bias, options);
+  }
+
+  Score score(const Choice& choice) {
+    const Schedule schedule = schedule_of(choice, aim_);
+    left_ -= static_cast<std::int64_t>(digest_.nodes.size() + schedule.sequence.steps.size() +
+                                       10 * schedule.stretches.size());
+    // A little for what is moved even where it costs no time: it leads to choices that do save time.
+    const CostModel& costs = *digest_.request->costs;
+    const double moved = costs.to_host.busy > 0 ? schedule.moved_bytes / costs.to_host.busy : 0;
+    return {schedule.excess, schedule.seconds + 0.02 * moved};
+  }
+
+  bool consider(const Choice& choice) {
+    const Score found = score(choice);
+    if (!(found < best_score_)) return false;
+    best_score_ = found;
+    best_ = choice;
+    return true;
+  }
+
+  void start() {
+    starts_.clear();
+    Choice nothing;
+    nothing.again.assign(index(digest_.gaps), false);
+    nothing.bias.assign(digest_.values.size(), 1);
+    best_ = nothing;
+    begin_with(nothing);
+    if (!options_.may_repeat) return;
+    for (const bool costly : {false, true})
+      for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+        Choice choice = nothing;
+        repeat_in_chains(chain, costly, choice);
+        begin_with(choice);
+      }
+    std::stable_sort(starts_.begin(), starts_.end(),
+                     [](const Start& a, const Start& b) { return a.score < b.score; });
+    const auto same = [](const Start& a, const Start& b) { return a.choice.again == b.choice.again; };
+    starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
+  }
+
+  void begin_with(const Choice& choice) {
+    starts_.push_back({choice, score(choice)});
+    if (!(starts_.back().score < best_score_)) return;
+    best_score_ = starts_.back().score;
+    best_ = choice;
+  }
+
+  // Makes again whatever is cheap (or anything) as long as that takes no more than `longest` runs in a row.
+  // Only in long gaps: a value read by neighbours is not made twice.
+  void repeat_in_chains(int longest, bool costly, Choice& choice) const {
+    std::vector<int> chain(digest_.values.size(), 0);
+    for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
+      const DigestValue& value = digest_.values[index(id)];
+      if (!value.repeatable || !(value.cheap || costly) || value.bytes < schedule_options_.least_bytes)
+        continue;
+      int length = 1;
+      for (const ValueId input : digest_.nodes[index(value.producer)].reads) length += chain[index(input)];
+      if (length > longest) continue;
+      chain[index(id)] = length;
+      NodeId before = value.producer;
+      for (std::size_t i = 0; i < value.readers.size(); ++i) {
+        choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
+        before = value.readers[i];
+      }
+      choice.again[index(value.first_gap) + value.readers.size()] = true;
+    }
+  }
+
+  // From the best starting points, then further from the best of what they led to.
+  void improve_starts(std::int64_t effort_to_spend) {
+    Choice best = best_;
+    Score best_score = best_score_;
+    constexpr std::size_t tried = 5;
+    const std::size_t count = std::min(tried, starts_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      best_ = starts_[i].choice;
+      best_score_ = starts_[i].score;
+      improve(effort_to_spend / static_cast<std::int64_t>(2 * count));
+      if (!(best_score_ < best_score)) continue;
+      best = best_;
+      best_score = best_score_;
+    }
+    best_ = std::move(best);
+    best_score_ = best_score;
+    improve(effort_to_spend / 2);
+  }
+
+  void improve(std::int64_t effort_to_spend) {
+    left_ = effort_to_spend;
+    improve_in_turn();
+    improve_at_random();
+  }
+
+  // Every flag of every value, all of a value at once, and its weight; again as long as it helps.
+  void improve_in_turn() {
+    for (bool better = true; better && left_ > 0;) {
+      better = false;
+      for (std::size_t i = 0; i < movable_.size() && left_ > 0; ++i) {
+        const DigestValue& value = digest_.values[index(movable_[i])];
+        if (options_.may_repeat && value.repeatable) {
+          better |= try_all(value, false) || try_all(value, true);
+          for (std::size_t gap = 0; gap <= value.readers.size() && left_ > 0; ++gap)
+            better |= try_flip(value, gap);
+        }
+        if (options_.may_swap)
+          for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F}) better |= try_weight(movable_[i], weight);
+      }
+    }
+  }
+
+  bool try_all(const DigestValue& value, bool flag) {
+    Choice choice = best_;
+    bool changed = false;
+    for (std::size_t gap = 0; gap <= value.readers.size(); ++gap) {
+      const std::size_t at = index(value.first_gap) + gap;
+      changed |= choice.again[at] != flag;
+      choice.again[at] = flag;
+    }
+    return changed && consider(choice);
+  }
+  bool try_flip(const DigestValue& value, std::size_t gap) {
+    Choice choice = best_;
+    choice.again[index(value.first_gap) + gap].flip();
+    return consider(choice);
+  }
+  bool try_weight(ValueId id, float weight) {
+    if (best_.bias[index(id)] == weight) return false;
+    Choice choice = best_;
+    choice.bias[index(id)] = weight;
+    return consider(choice);
+  }
+
+  // Late acceptance (Burke and Bykov 2017): a choice becomes the current one when it is no worse than the one
+  // that was current some hundred rounds ago.
+  void improve_at_random() {
+    if (movable_.empty()) return;
+    constexpr std::size_t memory = 100;
+    std::vector<Score> history(memory, best_score_);
+    Choice current = best_;
+    Score current_score = best_score_;
+    std::size_t last_success = 0;
+    for (std::size_t round = 0; left_ > 0 && round - last_success < patience; ++round) {
+      Choice choice = current;
+      disturb(choice);
+      const Score found = score(choice);
+      Score& then = history[round % memory];
+      if (!(then < found) || !(current_score < found)) {
+        current = std::move(choice);
+        current_score = found;
+        if (found < best_score_) {
+          best_score_ = found;
+          best_ = current;
+          last_success = round;
+        }
+      }
+      then = current_score;
+    }
+  }
+
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.word(draw_++) % n); }
+
+  // One to three changes: a gap's flag, all flags of a value, or a weight.
+  void disturb(Choice& choice) {
+    const std::size_t moves = 1 + below(3);
+    for (std::size_t move = 0; move < moves; ++move) {
+      const ValueId id = movable_[below(movable_.size())];
+      const DigestValue& value = digest_.values[index(id)];
+      const bool repeat = options_.may_repeat && value.repeatable && (!options_.may_swap || below(3) > 0);
+      if (!repeat) {
+        constexpr float weights[] = {0, 0.25F, 0.5F, 0.8F, 1, 1.25F, 2, 4};
+        choice.bias[index(id)] = weights[below(8)];
+        continue;
+      }
+      const std::size_t gap = below(value.readers.size() + 2);
+      if (gap <= value.readers.size()) {
+        choice.again[index(value.first_gap) + gap].flip();
+        continue;
+      }
+      const bool flag = below(2) == 1;
+      for (std::size_t i = 0; i <= value.readers.size(); ++i) choice.again[index(value.first_gap) + i] = flag;
+    }
+  }
+
+  // Packing may need more than the sum of what is live: then with less memory, and less again. Leaves `aim_`
+  // at what is live in the plan.
+  Plan packed() {
+    const std::int64_t budget = digest_.request->budgets.device;
+    const std::int64_t notch = (aim_ - digest_.persistent_bytes) / 80, from = aim_;
+    Plan best;
+    int good = 0;
+    constexpr int attempts = 32;
+    for (int attempt = 0; attempt < attempts && good < 2; ++attempt) {
+      const std::int64_t aim = from - attempt * notch;
+      const Schedule schedule = schedule_of(best_, aim);
+      if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
+      Plan plan = lay_out(digest_, schedule, planner_);
+      const bool fits = schedule.excess == 0 && within(digest_.request->budgets, plan);
+      if (fits ? good == 0 || plan.predicted_seconds < best.predicted_seconds
+               : good == 0 && (best.instructions.empty() || plan.peak_bytes < best.peak_bytes)) {
+        best = plan;
+        if (fits) aim_ = aim;
+      }
+      if (getenv("DBG"))
+        fprintf(stderr,
+                "attempt %d aim %.3f excess %.0f live %.3f peak %.3f pred %.4f sched %.4f stretches %zu\n",
+                attempt, double(aim) / 1073741824, schedule.excess, double(plan.live_peak_bytes) / 1073741824,
+                double(plan.peak_bytes) / 1073741824, plan.predicted_seconds, schedule.seconds,
+                schedule.stretches.size());
+      good += fits;
+      if (fits && aim == budget) break;
+    }
+    return best;
+  }
+
+  static constexpr std::size_t patience = 3000;  // rounds without success
+  // Steps and copies that are scheduled in all evaluations together: one or two seconds.
+  static constexpr std::int64_t effort = 30'000'000;
+  static constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
+
+  const Digest& digest_;
+  std::string planner_;
+  SearchOptions options_;
+  ScheduleOptions schedule_options_;
+  Philox random_;
+  std::uint64_t draw_ = 0;
+  std::int64_t aim_ = 0;   // device memory that a schedule may use: the budget, or less
+  std::int64_t left_ = 0;  // of the effort
+  std::vector<ValueId> movable_;
+  struct Start {
+    Choice choice;
+    Score score;
+  };
+  std::vector<Start> starts_;  // best first
+  Choice best_;
+  Score best_score_;
+};
+
+}  // namespace
+
+Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options) {
+  return Search(digest, planner, options).run();
+}
+
+}  // namespace voxswap

@@ -1,0 +1,26 @@
+// The search behind `hybrid` and `checkpoint`: which values to make again, which to send away.
+#pragma once
+
+#include <string>
+
+#include "swap/planners/digest.h"
+
+namespace voxswap {
+
+struct SearchOptions {
+  bool may_swap = true;
+  bool may_repeat = true;
+  bool quick = false;  // starting points only: to find out what fits
+};
+
+// The best plan found whose arena, host pool and scratch file are within the budgets; otherwise one that is
+// over them, the nearest that was found. A pure function of the request.
+//
+// A choice is a flag per gap (make the value again there) and a weight per value (to leave earlier or later
+// than Belady's rule has it). Starting points are the choices that make nothing again, or what can be made
+// again in chains of limited length; then each flag and weight is tried in turn as long as that helps, and
+// then pairs and blocks of them at random, seeded. A choice is judged by its schedule's time; the best ones
+// are laid out and judged by simulation.
+Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options);
+
+}  // namespace voxswap

@@ -1,0 +1,133 @@
+#include "swap/planners/sequence.h"
+
+#include <algorithm>
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+class Expansion {
+ public:
+  Expansion(const Digest& digest, const std::vector<bool>& again)
+      : digest_(digest),
+        again_(again),
+        present_(digest.values.size(), none),
+        readings_(digest.values.size(), 0),
+        updated_(digest.values.size(), false) {
+    sequence_.steps.reserve(digest.nodes.size() * 2);
+    sequence_.lives.reserve(digest.values.size() * 2);
+  }
+
+  std::optional<Sequence> run() {
+    for (std::size_t id = 0; id < digest_.values.size(); ++id) {
+      const DigestValue& value = digest_.values[id];
+      if (!value.persistent && value.producer == none && (!value.readers.empty() || value.kept))
+        begin_life(static_cast<ValueId>(id), -1);
+    }
+    for (NodeId node = 0; index(node) < digest_.nodes.size(); ++node)
+      if (!run_node(node)) return std::nullopt;
+    const auto end = static_cast<std::int32_t>(sequence_.steps.size()) - 1;
+    for (Life& life : sequence_.lives)
+      if (digest_.values[index(life.value)].kept && life.last() < end) life.uses.push_back(end);
+    take_places_over();
+    return std::move(sequence_);
+  }
+
+ private:
+  bool run_node(NodeId id) {
+    const DigestNode& node = digest_.nodes[index(id)];
+    for (const ValueId value : node.reads)
+      if (!provide(value)) return false;
+    emit(id, false);
+    for (const ValueId value : node.reads) {
+      ++readings_[index(value)];
+      if (dropped_at(value)) present_[index(value)] = none;
+    }
+    for (const ValueId value : node.makes)
+      if (dropped_at(value)) present_[index(value)] = none;
+    for (const ValueId value : node.updates) updated_[index(value)] = true;
+    for (const ValueId value : passing_) present_[index(value)] = none;
+    passing_.clear();
+    return true;
+  }
+
+  // Whether the gap that `value` has come to is one in which it is dropped.
+  bool dropped_at(ValueId value) const {
+    const DigestValue& v = digest_.values[index(value)];
+    return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
+  }
+
+  // Depth is that of a chain of dropped values.
+  bool provide(ValueId value) {
+    if (present_[index(value)] != none) return true;
+    const DigestValue& v = digest_.values[index(value)];
+    const DigestNode& node = digest_.nodes[index(v.producer)];
+    for (const ValueId parameter : node.parameters)
+      if (updated_[index(parameter)]) return false;
+    for (const ValueId input : node.reads)
+      if (!provide(input)) return false;
+    if (sequence_.steps.size() > 4 * digest_.nodes.size()) return false;
+    emit(v.producer, true);
+    if (v.cheap || index(readings_[index(value)]) == v.readers.size()) passing_.push_back(value);
+    return true;
+  }
+
+  void emit(NodeId id, bool again) {
+    const auto step = static_cast<std::int32_t>(sequence_.steps.size());
+    sequence_.steps.push_back({id, again});
+    const DigestNode& node = digest_.nodes[index(id)];
+    for (const ValueId value : node.reads)
+      sequence_.lives[index(present_[index(value)])].uses.push_back(step);
+    for (const ValueId value : node.makes) begin_life(value, step);
+  }
+
+  void begin_life(ValueId value, std::int32_t step) {
+    present_[index(value)] = static_cast<std::int32_t>(sequence_.lives.size());
+    sequence_.lives.push_back({value, step, {}, none, false});
+  }
+
+  void take_places_over() {
+    std::vector<std::int32_t> current(digest_.values.size(), none);  // life at the step
+    std::size_t next = 0;
+    std::vector<Life>& lives = sequence_.lives;
+    for (; next < lives.size() && lives[next].made < 0; ++next)
+      current[index(lives[next].value)] = static_cast<std::int32_t>(next);
+    for (std::int32_t step = 0; index(step) < sequence_.steps.size(); ++step) {
+      const std::size_t begin = next;
+      for (; next < lives.size() && lives[next].made == step; ++next) {
+      }
+      for (const auto& [to, from] : digest_.nodes[index(sequence_.steps[index(step)].node)].over) {
+        const std::int32_t source = current[index(from)];
+        if (source == none || digest_.values[index(from)].kept) continue;
+        Life& old = lives[index(source)];
+        if (old.last() != step || old.left) continue;
+        for (std::size_t made = begin; made < next; ++made) {
+          if (lives[made].value != to || lives[made].over != none) continue;
+          lives[made].over = source;
+          old.left = true;
+        }
+      }
+      for (std::size_t made = begin; made < next; ++made)
+        current[index(lives[made].value)] = static_cast<std::int32_t>(made);
+    }
+  }
+
+  const Digest& digest_;
+  const std::vector<bool>& again_;
+  std::vector<std::int32_t> present_;   // life of each value that is on hand
+  std::vector<std::int32_t> readings_;  // how many of its readers have run
+  std::vector<bool> updated_;
+  std::vector<ValueId> passing_;  // made for others while one node was provided for
+  Sequence sequence_;
+};
+
+}  // namespace
+
+std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again) {
+  return Expansion(digest, again).run();
+}
+
+}  // namespace voxswap

@@ -1,0 +1,39 @@
+// The order in which nodes run when some values are made again instead of being kept: the graph's nodes in
+// their order, with runs of earlier nodes in between.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "swap/planners/digest.h"
+
+namespace voxswap {
+
+// One life of a value, from where it is made to its last use: steps in which it is needed on the device.
+struct Life {
+  ValueId value = none;
+  std::int32_t made = 0;           // step; -1: there before the first
+  std::vector<std::int32_t> uses;  // steps after `made`, ascending; kept values: to the last step
+  std::int32_t over = none;        // life whose place it takes over at `made`
+  bool left = false;               // some later life takes its place over
+
+  std::int32_t last() const { return uses.empty() ? made : uses.back(); }
+};
+
+struct SequenceStep {
+  NodeId node = none;
+  bool again = false;
+};
+
+struct Sequence {
+  std::vector<SequenceStep> steps;
+  std::vector<Life> lives;
+};
+
+// `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
+// dropped and is needed to make something else again is made for that alone when it is cheap, and otherwise
+// kept from then until its own reader. Empty when a node would have to run again after its parameters were
+// updated, or when there would be more than four times as many runs as nodes.
+std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again);
+
+}  // namespace voxswap

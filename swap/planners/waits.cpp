@@ -1,0 +1,190 @@
+#include "swap/planners/waits.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+constexpr std::int32_t never = -1;
+using Latest = std::array<std::int32_t, lane_count>;  // per lane: the last instruction meant
+
+constexpr Latest nobody = {never, never, never, never, never};
+
+void raise(Latest& latest, const Latest& other) {
+  for (std::size_t lane = 0; lane < lane_count; ++lane) latest[lane] = std::max(latest[lane], other[lane]);
+}
+
+// Who used which bytes of one memory last. Cells do not overlap; their keys are where they begin.
+class Users {
+ public:
+  // What a reader of [begin, end) has to come after.
+  void read(std::int64_t begin, std::int64_t end, std::size_t lane, std::int32_t by, Latest& after) {
+    split(begin);
+    split(end);
+    std::int64_t at = begin;
+    for (auto cell = cells_.lower_bound(begin); cell != cells_.end() && cell->first < end; ++cell) {
+      if (cell->first > at)
+        cells_.emplace_hint(cell, at, Cell{cell->first, nobody, nobody})->second.read[lane] = by;
+      raise(after, cell->second.written);
+      cell->second.read[lane] = by;
+      at = cell->second.end;
+    }
+    if (at < end) cells_[at] = Cell{end, nobody, with(lane, by)};
+  }
+  // What a writer of [begin, end) has to come after.
+  void write(std::int64_t begin, std::int64_t end, std::size_t lane, std::int32_t by, Latest& after) {
+    split(begin);
+    split(end);
+    auto first = cells_.lower_bound(begin), last = first;
+    for (; last != cells_.end() && last->first < end; ++last) {
+      raise(after, last->second.written);
+      raise(after, last->second.read);
+    }
+    cells_.erase(first, last);
+    cells_[begin] = Cell{end, with(lane, by), nobody};
+  }
+
+ private:
+  struct Cell {
+    std::int64_t end;
+    Latest written, read;
+  };
+  static Latest with(std::size_t lane, std::int32_t by) {
+    Latest latest = nobody;
+    latest[lane] = by;
+    return latest;
+  }
+  void split(std::int64_t at) {
+    auto cell = cells_.upper_bound(at);
+    if (cell == cells_.begin()) return;
+    --cell;
+    if (cell->first == at || cell->second.end <= at) return;
+    const Cell rest = cell->second;
+    cell->second.end = at;
+    cells_[at] = rest;
+  }
+  std::map<std::int64_t, Cell> cells_;
+};
+
+class Waits {
+ public:
+  Waits(const Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan)
+      : graph_(graph),
+        workspaces_(workspaces),
+        plan_(plan),
+        of_value_(graph.values().size()),
+        of_node_(graph.nodes().size()) {
+    for (const Residency& r : plan.residencies)
+      (r.value == none ? of_node_[index(r.node)] : of_value_[index(r.value)]).push_back(&r);
+    clocks_.fill(nobody);
+  }
+
+  void run() {
+    history_.resize(plan_.instructions.size());
+    for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
+      Instruction& instruction = plan_.instructions[index(i)];
+      const auto lane = static_cast<std::size_t>(instruction.lane());
+      Latest after = nobody;
+      for (const std::int32_t wait : instruction.waits) {
+        const auto other = static_cast<std::size_t>(plan_.instructions[index(wait)].lane());
+        after[other] = std::max(after[other], wait);
+      }
+      instruction.waits.clear();
+      touch(i, instruction, lane, after);
+      Latest& clock = clocks_[lane];
+      // Later instructions first: what they wait for themselves need not be waited for again.
+      std::array<std::size_t, lane_count> order{};
+      for (std::size_t other = 0; other < lane_count; ++other) order[other] = other;
+      std::sort(order.begin(), order.end(),
+                [&](std::size_t x, std::size_t y) { return after[x] > after[y]; });
+      for (const std::size_t other : order) {
+        if (other == lane || after[other] <= clock[other]) continue;
+        instruction.waits.push_back(after[other]);
+        raise(clock, history_[index(after[other])]);
+      }
+      std::sort(instruction.waits.begin(), instruction.waits.end());
+      clock[lane] = i;
+      history_[index(i)] = clock;
+    }
+  }
+
+ private:
+  const Residency& spanning(const std::vector<const Residency*>& list, std::int32_t i) const {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [i](const Residency* r) { return r->first <= i && i <= r->last; });
+    return **found;
+  }
+
+  void touch(std::int32_t i, const Instruction& in, std::size_t lane, Latest& after) {
+    using Kind = Instruction::Kind;
+    if (in.kind == Kind::run) return touch_operands(i, lane, after);
+    const std::int64_t host_end = in.host + rounded(in), disk_end = in.disk + rounded(in);
+    switch (in.kind) {
+      case Kind::run:
+        return;
+      case Kind::copy_out:
+      case Kind::copy_in: {
+        const std::int64_t device = spanning(of_value_[index(in.value)], i).offset + in.begin;
+        if (in.kind == Kind::copy_out) {
+          device_.read(device, device + in.bytes, lane, i, after);
+          host_.write(in.host, in.host + in.bytes, lane, i, after);
+        } else {
+          host_.read(in.host, in.host + in.bytes, lane, i, after);
+          device_.write(device, device + in.bytes, lane, i, after);
+        }
+        return;
+      }
+      case Kind::write_disk:
+        host_.read(in.host, host_end, lane, i, after);
+        disk_.write(in.disk, disk_end, lane, i, after);
+        return;
+      case Kind::read_disk:
+        disk_.read(in.disk, disk_end, lane, i, after);
+        host_.write(in.host, host_end, lane, i, after);
+        return;
+    }
+  }
+
+  // Disk is accessed in whole blocks.
+  static std::int64_t rounded(const Instruction& in) { return (in.bytes + 4095) / 4096 * 4096; }
+
+  void touch_operands(std::int32_t i, std::size_t lane, Latest& after) {
+    const NodeId id = plan_.instructions[index(i)].node;
+    const Node& node = graph_.node(id);
+    for (const ValueId value : node.inputs) {
+      const Residency& r = spanning(of_value_[index(value)], i);
+      device_.read(r.offset, r.offset + r.bytes, lane, i, after);
+    }
+    for (const auto* list : {&node.updates, &node.outputs})
+      for (const ValueId value : *list) {
+        const Residency& r = spanning(of_value_[index(value)], i);
+        device_.write(r.offset, r.offset + r.bytes, lane, i, after);
+      }
+    if (workspaces_[index(id)] > 0) {
+      const Residency& r = spanning(of_node_[index(id)], i);
+      device_.write(r.offset, r.offset + r.bytes, lane, i, after);
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<std::int64_t>& workspaces_;
+  Plan& plan_;
+  std::vector<std::vector<const Residency*>> of_value_, of_node_;
+  Users device_, host_, disk_;
+  std::array<Latest, lane_count> clocks_;  // per lane: what is surely done when its next instruction starts
+  std::vector<Latest> history_;            // the same after each instruction
+};
+
+}  // namespace
+
+void add_waits(const Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan) {
+  Waits(graph, workspaces, plan).run();
+}
+
+}  // namespace voxswap
