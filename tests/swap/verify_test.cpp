@@ -313,7 +313,7 @@ TEST(Verify, CatchesAParameterReadAfterItsUpdateInsteadOfBefore) {
   Plan plan = make_plan("keep", {&graph, workspaces, {}, {y}});
   ASSERT_TRUE(verify(graph, workspaces, plan).empty());
   std::swap(plan.instructions[1], plan.instructions[2]);
-  EXPECT_TRUE(mentions(verify(graph, workspaces, plan), "wrong order"));
+  EXPECT_TRUE(mentions(verify(graph, workspaces, plan), "after 1 updates instead of 0"));
 }
 
 }  // namespace
