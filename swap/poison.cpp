@@ -1,12 +1,12 @@
 #include "swap/poison.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <string>
 
 #include "swap/places.h"
+#include "swap/stream_order.h"
 
 namespace voxswap {
 namespace {
@@ -14,47 +14,6 @@ namespace {
 std::size_t index(std::int32_t id) {
   return static_cast<std::size_t>(id);
 }
-
-// Who is ordered before whom: per instruction and lane the last instruction that is certainly done when it
-// starts.
-class Order {
- public:
-  Order(const Plan& plan, bool serial) : plan_(plan), serial_(serial) {
-    if (serial) return;
-    Clock latest;
-    latest.fill(none);
-    done_.reserve(plan.instructions.size());
-    for (const Instruction& instruction : plan.instructions) {
-      Clock clock;
-      clock.fill(none);
-      std::int32_t& own = latest[lane(instruction)];
-      merge(clock, own);
-      for (const std::int32_t other : instruction.waits) merge(clock, other);
-      own = static_cast<std::int32_t>(done_.size());
-      done_.push_back(clock);
-    }
-  }
-  bool before(std::int32_t earlier, std::int32_t later) const {
-    if (serial_) return earlier < later;
-    return done_[index(later)][lane(plan_.instructions[index(earlier)])] >= earlier;
-  }
-
- private:
-  using Clock = std::array<std::int32_t, lane_count>;
-  static std::size_t lane(const Instruction& instruction) {
-    return static_cast<std::size_t>(instruction.lane());
-  }
-  void merge(Clock& clock, std::int32_t earlier) const {
-    if (earlier == none) return;
-    for (std::size_t i = 0; i < lane_count; ++i) clock[i] = std::max(clock[i], done_[index(earlier)][i]);
-    std::int32_t& own = clock[lane(plan_.instructions[index(earlier)])];
-    own = std::max(own, earlier);
-  }
-
-  const Plan& plan_;
-  bool serial_;
-  std::vector<Clock> done_;
-};
 
 // The parts of [0, size) that none of `taken` covers.
 std::vector<Stretch> gaps(std::vector<Stretch> taken, std::int64_t size) {
@@ -79,7 +38,12 @@ struct Use {  // of bytes [begin, end) of a place
 class Planner {
  public:
   Planner(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan, bool serial)
-      : graph_(graph), workspaces_(workspaces), plan_(plan), places_(graph, plan), order_(plan, serial) {}
+      : graph_(graph),
+        workspaces_(workspaces),
+        plan_(plan),
+        places_(graph, plan),
+        order_(plan),
+        serial_(serial) {}
 
   PoisonPlan run() {
     result_.after.resize(plan_.instructions.size());
@@ -149,8 +113,11 @@ class Planner {
     for (const Use& use : uses)
       if (covers(use)) last = std::max(last, use.instruction);
     for (const Use& use : uses)
-      if (covers(use) && use.instruction != last && !order_.before(use.instruction, last)) return none;
+      if (covers(use) && use.instruction != last && !before(use.instruction, last)) return none;
     return last;
+  }
+  bool before(std::int32_t earlier, std::int32_t later) const {
+    return serial_ ? earlier < later : order_.before(earlier, later);
   }
 
   // What the last instruction of `r` makes in its place.
@@ -169,7 +136,8 @@ class Planner {
   const std::vector<std::int64_t>& workspaces_;
   const Plan& plan_;
   Places places_;
-  Order order_;
+  StreamOrder order_;
+  bool serial_;
   std::map<const Residency*, std::vector<Use>> uses_;
   PoisonPlan result_;
 };
