@@ -17,10 +17,15 @@ double seconds_of(const std::function<void()>& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Caches in drives and below virtual machines hide the speed of a disk at first.
+constexpr std::int64_t measured_disk = std::int64_t{1} << 30;
+constexpr double disk_window_seconds = 0.5;
+
 // Walks through a memory chunk by chunk, again and again.
 class Walk {
  public:
-  Walk(Memory& memory, std::int64_t chunk) : memory_(memory), chunk_(chunk) {}
+  Walk(Memory& memory, std::int64_t chunk, std::int64_t offset = 0)
+      : memory_(memory), chunk_(chunk), offset_(offset) {}
   std::byte* next() {
     if (offset_ + chunk_ > memory_.bytes()) offset_ = 0;
     std::byte* result = memory_.data() + offset_;
@@ -30,11 +35,20 @@ class Walk {
 
  private:
   Memory& memory_;
-  std::int64_t chunk_, offset_ = 0;
+  std::int64_t chunk_, offset_;
 };
 
 std::int64_t common_chunk(const Memory& device, const Memory& host) {
   return std::min({measured_chunk, device.bytes(), host.bytes()});
+}
+
+// Memory that was never used is slow the first time.
+void touch(Backend& backend, Memory& device, Memory& host, std::int64_t chunk) {
+  const std::unique_ptr<Stream> stream = backend.make_stream();
+  Walk from(host, chunk);
+  for (std::int64_t done = 0; done < device.bytes(); done += chunk)
+    stream->copy(device.data() + done, from.next(), std::min(chunk, device.bytes() - done));
+  stream->synchronize();
 }
 
 // Bytes per second: the middle of three windows.
@@ -80,11 +94,7 @@ double copy_latency(Backend& backend, Memory& device, Memory& host) {
 void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs) {
   const std::int64_t chunk = common_chunk(device, host);
   if (chunk == 0) return;
-  const std::unique_ptr<Stream> stream = backend.make_stream();
-  Walk to(device, chunk), from(host, chunk);
-  for (std::int64_t done = 0; done < device.bytes(); done += chunk)
-    stream->copy(to.next(), from.next(), chunk);  // memory that was never used is slow the first time
-  stream->synchronize();
+  touch(backend, device, host, chunk);
   const double to_device = copy_rate(backend, {device, chunk}, {host, chunk}, chunk);
   const double to_host = copy_rate(backend, {host, chunk}, {device, chunk}, chunk);
   costs.to_device = {to_device, to_device};
@@ -93,25 +103,25 @@ void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& c
 }
 
 void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs) {
-  constexpr std::int64_t chunks = 4, block = ScratchFile::alignment;
-  const std::int64_t size = std::min(bytes, chunks * measured_chunk) / block * block;
+  constexpr std::int64_t block = ScratchFile::alignment;
+  const std::int64_t size = std::min(bytes, measured_disk) / block * block;
   const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
   if (chunk == 0) return;
   ScratchFile file(folder, size);
-  const auto whole = [&](auto&& access) {
+  // The first writing also gives the file its blocks; it finds out how far one comes in reasonable time.
+  std::int64_t end = 0;
+  double seconds = 0;
+  for (Walk walk(host, chunk); end + chunk <= size && seconds < disk_window_seconds; end += chunk)
+    seconds += seconds_of([&] { file.write(end, walk.next(), chunk); });
+  const auto rate = [&](auto access) {
     Walk walk(host, chunk);
-    for (std::int64_t offset = 0; offset + chunk <= size; offset += chunk) access(offset, walk.next(), chunk);
+    const double whole = seconds_of([&] {
+      for (std::int64_t offset = 0; offset < end; offset += chunk) access(offset, walk.next());
+    });
+    return static_cast<double>(end) / whole;
   };
-  const auto write = [&](std::int64_t offset, std::byte* data, std::int64_t count) {
-    file.write(offset, data, count);
-  };
-  const auto read = [&](std::int64_t offset, std::byte* data, std::int64_t count) {
-    file.read(offset, data, count);
-  };
-  whole(write);  // the first writing also gives the file its blocks
-  const auto moved = static_cast<double>(size / chunk * chunk);
-  const double to_disk = moved / seconds_of([&] { whole(write); });
-  const double from_disk = moved / seconds_of([&] { whole(read); });
+  const double to_disk = rate([&](std::int64_t at, const std::byte* from) { file.write(at, from, chunk); });
+  const double from_disk = rate([&](std::int64_t at, std::byte* to) { file.read(at, to, chunk); });
   costs.to_disk = {to_disk, to_disk};
   costs.from_disk = {from_disk, from_disk};
   constexpr int accesses = 16;
@@ -122,7 +132,10 @@ void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memor
 }
 
 BackgroundCopies::BackgroundCopies(Backend& backend, Memory& device, Memory& host)
-    : backend_(backend), device_(device), host_(host), thread_([this] { work(); }) {}
+    : backend_(backend), device_(device), host_(host) {
+  touch(backend, device, host, common_chunk(device, host));
+  thread_ = std::thread([this] { work(); });
+}
 
 BackgroundCopies::~BackgroundCopies() {
   stop_ = true;
@@ -141,12 +154,15 @@ void BackgroundCopies::work() {
     const std::unique_ptr<Stream> stream = backend_.make_stream();
     const std::unique_ptr<Event> begun = backend_.make_event(), out = backend_.make_event(),
                                  in = backend_.make_event();
-    Walk on_device(device_, chunk), on_host(host_, chunk);
+    // The way back is half a memory behind, where nothing is in a cache.
+    const auto half = [&](const Memory& memory) { return memory.bytes() / chunk / 2 * chunk; };
+    Walk from_device(device_, chunk), to_host(host_, chunk);
+    Walk from_host(host_, chunk, half(host_)), to_device(device_, chunk, half(device_));
     while (!stop_) {
       stream->record(*begun);
-      stream->copy(on_host.next(), on_device.next(), chunk);
+      stream->copy(to_host.next(), from_device.next(), chunk);
       stream->record(*out);
-      stream->copy(on_device.next(), on_host.next(), chunk);
+      stream->copy(to_device.next(), from_host.next(), chunk);
       stream->record(*in);
       stream->synchronize();
       to_host_seconds_ += backend_.elapsed(*begun, *out);

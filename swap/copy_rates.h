@@ -19,8 +19,8 @@ constexpr std::int64_t measured_chunk = std::int64_t{16} << 20;  // bytes of one
 // help as little as in a step; their content is lost.
 void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs);
 
-// Sets to_disk, from_disk and disk_seconds with a scratch file of a few chunks, at most `bytes`. REQUIRES:
-// `host` holds a chunk or `bytes`; its content is lost.
+// Sets to_disk, from_disk and disk_seconds with a scratch file of at most `bytes`, written for about half a
+// second, written again and read. The content of `host` is lost.
 void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs);
 
 // Copies to and fro, one chunk after the other, from construction until finish().
@@ -47,7 +47,7 @@ class BackgroundCopies {
   double to_host_seconds_ = 0, to_device_seconds_ = 0;
   std::exception_ptr failure_;
   std::atomic<bool> stop_ = false;
-  std::thread thread_;  // last: starts when the rest is there
+  std::thread thread_;
 };
 
 }  // namespace voxswap

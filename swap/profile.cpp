@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format_version = 1;            // of what is measured and how; part of the cache's key
-constexpr double long_step = 10;             // seconds: such a step needs no rehearsal
-constexpr double patience = 60;              // seconds: no further step after so many
-constexpr double least_beside_copies = 0.3;  // seconds of steps beside copies
+constexpr int format_version = 1;          // of what is measured and how; part of the cache's key
+constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
+constexpr double patience = 60;            // seconds: no further step after so many
+constexpr double least_beside_copies = 1;  // seconds of steps beside copies
 
 void measure_nodes(TimedSteps& steps, int wanted) {
   steps.run_and_time();
@@ -80,7 +80,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   Backend& backend = compiled.backend();
   const std::int64_t free = backend.free_bytes();
   const std::int64_t budget = request.budget_bytes > 0 ? std::min(request.budget_bytes, free) : free;
-  const std::int64_t reserve = std::min(2 * measured_chunk, budget / 8);
+  const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
   const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder);
   const std::unique_ptr<Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
