@@ -293,7 +293,7 @@ struct Executor::State {
   std::unique_ptr<Event> started;
   std::optional<Poison> poison;
   PoisonPlan poisoned;
-  std::vector<Stretch> poisoned_pool;
+  std::vector<ByteRange> poisoned_pool;
   std::optional<Error> failure;
   // Last: they end first, and drain.
   std::array<std::unique_ptr<Stream>, lane_count> streams;

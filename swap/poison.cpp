@@ -16,15 +16,14 @@ std::size_t index(std::int32_t id) {
 }
 
 // The parts of [0, size) that none of `taken` covers.
-std::vector<Stretch> gaps(std::vector<Stretch> taken, std::int64_t size) {
+std::vector<ByteRange> gaps(std::vector<ByteRange> taken, std::int64_t size) {
   std::sort(taken.begin(), taken.end(),
-            [](const Stretch& a, const Stretch& b) { return a.offset < b.offset; });
-  std::vector<Stretch> result;
+            [](const ByteRange& a, const ByteRange& b) { return a.offset < b.offset; });
+  std::vector<ByteRange> result;
   std::int64_t top = 0;
-  for (const Stretch& stretch : taken) {
-    if (const std::int64_t end = std::min(stretch.offset, size); end > top)
-      result.push_back({top, end - top});
-    top = std::max(top, stretch.offset + stretch.bytes);
+  for (const ByteRange& range : taken) {
+    if (const std::int64_t end = std::min(range.offset, size); end > top) result.push_back({top, end - top});
+    top = std::max(top, range.offset + range.bytes);
   }
   if (top < size) result.push_back({top, size - top});
   return result;
@@ -55,12 +54,12 @@ class Planner {
   }
 
  private:
-  std::vector<Stretch> there_beforehand() const {
-    std::vector<Stretch> stretches;
+  std::vector<ByteRange> there_beforehand() const {
+    std::vector<ByteRange> ranges;
     for (ValueId id = 0; index(id) < graph_.values().size(); ++id)
       if (graph_.value(id).producer == none && !places_.all(id).empty())
-        stretches.push_back({places_.all(id).front()->offset, places_.all(id).front()->bytes});
-    return stretches;
+        ranges.push_back({places_.all(id).front()->offset, places_.all(id).front()->bytes});
+    return ranges;
   }
 
   bool outlives_step(const Residency& r) const {
@@ -95,13 +94,14 @@ class Planner {
     for (const Use& use : uses) bounds.insert(bounds.end(), {use.begin, use.end});
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-    const std::vector<Stretch> heirs = written_over(r);
+    const std::vector<ByteRange> heirs = written_over(r);
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const std::int32_t last = safe_last_use(uses, bounds[i], bounds[i + 1]);
       if (last == none) continue;
-      std::vector<Stretch> kept_from;
-      for (const Stretch& heir : heirs) kept_from.push_back({heir.offset - r.offset - bounds[i], heir.bytes});
-      for (const Stretch& dead : gaps(kept_from, bounds[i + 1] - bounds[i]))
+      std::vector<ByteRange> kept_from;
+      for (const ByteRange& heir : heirs)
+        kept_from.push_back({heir.offset - r.offset - bounds[i], heir.bytes});
+      for (const ByteRange& dead : gaps(kept_from, bounds[i + 1] - bounds[i]))
         result_.after[index(last)].push_back({r.offset + bounds[i] + dead.offset, dead.bytes});
     }
   }
@@ -121,8 +121,8 @@ class Planner {
   }
 
   // What the last instruction of `r` makes in its place.
-  std::vector<Stretch> written_over(const Residency& r) const {
-    std::vector<Stretch> heirs;
+  std::vector<ByteRange> written_over(const Residency& r) const {
+    std::vector<ByteRange> heirs;
     const Instruction& instruction = plan_.instructions[index(r.last)];
     if (instruction.kind != Instruction::Kind::run) return heirs;
     for (const ValueId output : graph_.node(instruction.node).outputs) {
@@ -165,11 +165,10 @@ Poison::Poison(Backend& backend) : block_(backend.allocate(block_bytes)) {
   stream->synchronize();
 }
 
-void Poison::fill(Stream& stream, std::byte* memory, const std::vector<Stretch>& stretches) const {
-  for (const Stretch& stretch : stretches)
-    for (std::int64_t done = 0; done < stretch.bytes; done += block_bytes)
-      stream.copy(memory + stretch.offset + done, block_->data(),
-                  std::min(block_bytes, stretch.bytes - done));
+void Poison::fill(Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const {
+  for (const ByteRange& range : ranges)
+    for (std::int64_t done = 0; done < range.bytes; done += block_bytes)
+      stream.copy(memory + range.offset + done, block_->data(), std::min(block_bytes, range.bytes - done));
 }
 
 }  // namespace voxswap

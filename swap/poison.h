@@ -13,15 +13,15 @@
 
 namespace voxswap {
 
-struct Stretch {  // of a memory
+struct ByteRange {  // of a memory
   std::int64_t offset = 0, bytes = 0;
-  bool operator==(const Stretch&) const = default;
+  bool operator==(const ByteRange&) const = default;
 };
 
-// Which stretches of the arena are poisoned when.
+// Which bytes of the arena are poisoned when.
 struct PoisonPlan {
-  std::vector<Stretch> before;              // the first instruction
-  std::vector<std::vector<Stretch>> after;  // each instruction, on its own stream, before it counts as done
+  std::vector<ByteRange> before;              // the first instruction
+  std::vector<std::vector<ByteRange>> after;  // each instruction, on its own stream, before it counts as done
 };
 
 // A byte of a place is poisoned by the last instruction of the list that uses it, if all the others that use
@@ -37,7 +37,7 @@ bool poisoning_wanted();
 class Poison {
  public:
   explicit Poison(Backend& backend);
-  void fill(Stream& stream, std::byte* memory, const std::vector<Stretch>& stretches) const;
+  void fill(Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const;
 
  private:
   static constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
