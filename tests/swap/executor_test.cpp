@@ -11,9 +11,10 @@
 
 #include "base/error.h"
 #include "net/backends/cpu/host_device.h"
-#include "net/step.h"
 #include "swap/planner.h"
-#include "tests/swap/graphs.h"
+#include "tests/swap/disk.h"
+#include "tests/swap/runs.h"
+#include "tests/swap/swapped_plan.h"
 
 // Every heap allocation of this program is counted while `counting` is on.
 namespace {
@@ -84,30 +85,11 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
 namespace voxswap {
 namespace {
 
-using Results = std::vector<std::vector<std::byte>>;
-
-// Sets an environment variable for as long as it lives.
-class Poisoned {
- public:
-  explicit Poisoned(bool on) { setenv("VOXSWAP_POISON", on ? "1" : "0", 1); }
-  ~Poisoned() { unsetenv("VOXSWAP_POISON"); }
-  Poisoned(const Poisoned&) = delete;
-  Poisoned& operator=(const Poisoned&) = delete;
-};
-
-StepOptions tiny(const std::string& network) {
-  StepOptions options;
-  options.network.name = network;
-  options.network.base_filters = 2;
-  options.network.depth = 3;
-  options.input = {1, 8, 8, 8, 2};
-  return options;
-}
-
-struct Trained {
-  const Graph& graph;
-  std::vector<ValueId> inputs, kept;
-};
+using test::Poisoned;
+using test::Results;
+using test::tiny;
+using test::Trained;
+using test::without_plan;
 
 Results with_executor(const Trained& run, bool poisoned, int steps) {
   const Poisoned setting(poisoned);
@@ -117,12 +99,6 @@ Results with_executor(const Trained& run, bool poisoned, int steps) {
   const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
   Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
   return test::train(executor, run.graph, run.inputs, run.kept, steps);
-}
-
-Results without_plan(const Trained& run, int steps) {
-  const std::unique_ptr<Backend> backend = make_backend("reference");
-  test::NaiveRunner runner(*backend, run.graph);
-  return test::train(runner, run.graph, run.inputs, run.kept, steps);
 }
 
 TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
@@ -166,20 +142,23 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
 }
 
 TEST(Executor, AllocatesNothingInsideAStep) {
-  for (const bool poisoned : {false, true}) {
-    const Poisoned setting(poisoned);
-    const TrainingStep step = build_training_step(tiny("isensee2017"));
-    const std::unique_ptr<Backend> backend = make_backend("reference");
-    CompiledGraph compiled(*backend, step.graph);
-    const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
-    Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
-    test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
-    allocations = 0;
-    counting = true;
-    executor.run({5, 2, 1e-3});
-    counting = false;
-    EXPECT_EQ(allocations, 0) << (poisoned ? "poisoned" : "");
-  }
+  const test::ScratchFolder folder;
+  const TrainingStep step = build_training_step(tiny("isensee2017"));
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled(*backend, step.graph);
+  const Plan keeping = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
+  const Plan swapping = test::swap_everything(step.graph, compiled.workspaces(), {step.loss}, {.disk = true});
+  for (const Plan& plan : {keeping, swapping})
+    for (const bool poisoned : {false, true}) {
+      const Poisoned setting(poisoned);
+      Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, folder.path()));
+      test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
+      allocations = 0;
+      counting = true;
+      executor.run({5, 2, 1e-3});
+      counting = false;
+      EXPECT_EQ(allocations, 0) << plan.planner << (poisoned ? ", poisoned" : "");
+    }
 }
 
 TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
