@@ -266,12 +266,7 @@ class Sweep {
   }
 
  private:
-  Bound impossible(NodeId node) const {
-    Bound bound = bound_;
-    bound.seconds = infinity;
-    bound.node = node;
-    return bound;
-  }
+  Bound impossible(NodeId node) const { return {infinity, bound_.compute_seconds, node, 0, 0}; }
 
   // What can leave at most, whatever time it takes.
   double room_elsewhere() const {

@@ -1,0 +1,182 @@
+// Planners side by side: the step of isensee2017 (4 channels, 3 labels, batch 1) that each planner's plan
+// would take on devices described by their published rates, over links of 12 and 64 GB/s. Nothing is run:
+// steps are simulated from estimated node times, and kernels are taken to need no workspace. CSV on stdout.
+//
+//   planners grid [PLANNER ...]    144^3 to 448^3, f32 and half precision, V100 and H200, 16 and 32 GiB
+//   planners study [PLANNER ...]   192^3 in f32 on the published study's V100, 1 to 8 of them at once
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "net/step.h"
+#include "swap/bound.h"
+#include "swap/planner.h"
+#include "swap/simulator.h"
+
+namespace voxswap {
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+constexpr std::int64_t host_budget = 300 * gib;  // what the study's group used for 320^3
+
+TrainingStep training_step(std::int64_t side, ElementType type) {
+  StepOptions options;
+  options.input = Shape{1, side, side, side, 4};
+  options.activations = type;
+  return build_training_step(options);
+}
+
+struct Cell {
+  std::string device;
+  double link = 0;  // bytes/s each way
+  ElementType type = ElementType::f32;
+  std::int64_t side = 0, budget = 0;
+};
+
+// A graph with costs and budgets: what all planners of a cell are given.
+struct Problem {
+  Cell cell;
+  TrainingStep step;
+  CostModel costs;
+  PlanRequest request;
+  double keep_seconds = 0;
+  Bound bound;
+
+  explicit Problem(const Cell& of) : cell(of), step(training_step(of.side, of.type)) {
+    DeviceRates device = find_device_rates(cell.device);
+    device.link_rate = cell.link;
+    costs = estimate_costs(step.graph, device);
+    request.graph = &step.graph;
+    request.workspaces.assign(step.graph.nodes().size(), 0);
+    request.budgets = {cell.budget, host_budget, 0};
+    request.kept = {step.loss};
+    request.costs = &costs;
+    for (const double seconds : costs.node_seconds) keep_seconds += seconds;
+    bound = lower_bound(step.graph, request.workspaces, request.kept, costs, request.budgets);
+  }
+  Problem(const Problem&) = delete;
+};
+
+struct Outcome {
+  bool fits = false;
+  Plan plan;
+  double planning_seconds = 0;
+};
+
+Outcome plan(const Problem& problem, const std::string& planner) {
+  Outcome outcome;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    outcome.plan = make_plan(planner, problem.request);
+    outcome.fits = true;
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+  }
+  outcome.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+std::string cell_columns(const Cell& cell) {
+  return format("{},{:g},{},{},{}", cell.device, cell.link / 1e9,
+                cell.type == ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
+}
+
+void print_grid_row(const Problem& problem, const std::string& planner) {
+  const Outcome outcome = plan(problem, planner);
+  std::string moved = "nan,nan,nan,nan";
+  double seconds = NAN;
+  if (outcome.fits) {
+    const Simulation simulation = simulate(outcome.plan, problem.costs);
+    const PlanTotals sums = totals(outcome.plan);
+    seconds = simulation.seconds;
+    moved = format("{},{},{},{:.6f}", sums.out_bytes, sums.in_bytes, sums.recomputed_nodes,
+                   simulation.stall_seconds);
+  }
+  fmt::print("{},{},{},{:.6f},{:.6f},{:.4f},{:.6f},{:.4f},{},{:.3f}\n", cell_columns(problem.cell), planner,
+             outcome.fits ? "yes" : "no", seconds, problem.keep_seconds, seconds / problem.keep_seconds,
+             problem.bound.seconds, seconds / problem.bound.seconds, moved, outcome.planning_seconds);
+  std::fflush(stdout);
+}
+
+void grid(const std::vector<std::string>& planners) {
+  fmt::print(
+      "device,link_gbps,precision,side,budget_gib,planner,fits,seconds,keep_seconds,overhead,bound,gap,"
+      "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds\n");
+  for (const char* device : {"v100", "h200"})
+    for (const double link : {12e9, 64e9})
+      for (const ElementType type : {ElementType::f32, ElementType::bf16})
+        for (const std::int64_t side : {144, 192, 256, 320, 384, 448})
+          for (const std::int64_t budget : {16 * gib, 32 * gib}) {
+            if (budget > 16 * gib && side < 384) continue;
+            const Problem problem({device, link, type, side, budget});
+            for (const std::string& planner : planners) print_grid_row(problem, planner);
+          }
+}
+
+// The study's machines, as REFERENCE tells: how many GPUs trained at once, how many shared a link, what the
+// link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping, per voxel.
+struct StudyRow {
+  const char* machine;
+  Sharing sharing;
+  double link, epoch_seconds, epoch_seconds_144;
+};
+constexpr StudyRow study_rows[] = {
+    {"x86", {1, 1}, 12e9, 1467, 216},  {"x86", {4, 1}, 12e9, 1506, 216},  {"x86", {6, 2}, 12e9, 1858, 216},
+    {"x86", {8, 2}, 12e9, 2076, 216},  {"AC922", {1, 1}, 64e9, 590, 197}, {"AC922", {4, 1}, 64e9, 600, 197},
+    {"AC922", {6, 1}, 45e9, 676, 197},
+};
+
+// The budget is the card's 16 GiB, and what 144^3 just fits into: as tight for this network as the card was
+// for the study's, whose framework kept more per voxel.
+void study(const std::vector<std::string>& planners) {
+  fmt::print(
+      "machine,devices,devices_per_link,link_gbps,budget_bytes,planner,fits,seconds,per_voxel_over_144,"
+      "study_per_voxel_over_144,utilization,out_bytes,in_bytes,recomputed\n");
+  const Problem small({"v100-study", 12e9, ElementType::f32, 144, 0});
+  const double voxels = std::pow(192.0 / 144.0, 3);
+  for (const std::int64_t budget : {16 * gib, make_plan("keep", small.request).peak_bytes})
+    for (const std::string& planner : planners)
+      for (const StudyRow& row : study_rows) {
+        const Problem problem({"v100-study", row.link, ElementType::f32, 192, budget});
+        const Outcome outcome = plan(problem, planner);
+        Simulation simulation;
+        if (outcome.fits) simulation = simulate(outcome.plan, problem.costs, row.sharing);
+        const double seconds = outcome.fits ? simulation.seconds : NAN;
+        const PlanTotals sums = totals(outcome.plan);
+        fmt::print("{},{},{},{:g},{},{},{},{:.6f},{:.4f},{:.4f},{:.4f},{},{},{}\n", row.machine,
+                   row.sharing.devices, row.sharing.devices_per_link, row.link / 1e9, budget, planner,
+                   outcome.fits ? "yes" : "no", seconds, seconds / small.keep_seconds / voxels,
+                   row.epoch_seconds / row.epoch_seconds_144 / voxels,
+                   outcome.fits ? simulation.utilization() : NAN, sums.out_bytes, sums.in_bytes,
+                   sums.recomputed_nodes);
+      }
+}
+
+int run(int count, char** words) {
+  const std::string what = count > 1 ? words[1] : "";
+  std::vector<std::string> planners(words + std::min(count, 2), words + count);
+  if (planners.empty()) planners = planner_names();
+  if (what == "grid")
+    grid(planners);
+  else if (what == "study")
+    study(planners);
+  else
+    fail(Exit::usage, "planners grid|study [PLANNER ...]");
+  return 0;
+}
+
+}  // namespace
+}  // namespace voxswap
+
+int main(int count, char** words) {
+  try {
+    return voxswap::run(count, words);
+  } catch (const voxswap::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.exit());
+  }
+}
