@@ -1,22 +1,34 @@
-// A plan that is broken is refused. The judge is an interpreter of our own that marks every line of the arena
-// with what was written there last: whatever it finds wrong, verify() must have found as well.
+// A plan that is broken is refused. The judge is an adversary (adversary.h) that tries orders in which the
+// streams might get on: whatever it can break, verify() must have refused.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <set>
+#include <chrono>
+#include <cstdio>
+#include <optional>
 
-#include "net/operation.h"
-#include "swap/arena.h"
+#include "net/step.h"
 #include "swap/planner.h"
+#include "tests/swap/adversary.h"
 #include "tests/swap/graphs.h"
+#include "tests/swap/mutations.h"
+#include "tests/swap/swapped_plan.h"
 
 namespace voxswap {
 namespace {
 
+using test::Adversary;
+using test::Mutation;
 using test::SmallStep;
 
-std::size_t index(std::int64_t id) {
-  return static_cast<std::size_t>(id);
+bool same_places(const Plan& a, const Plan& b) {
+  const auto same = [](const Residency& x, const Residency& y) {
+    return x.value == y.value && x.node == y.node && x.offset == y.offset && x.bytes == y.bytes &&
+           x.first == y.first && x.last == y.last;
+  };
+  return std::equal(a.residencies.begin(), a.residencies.end(), b.residencies.begin(), b.residencies.end(),
+                    same) &&
+         a.kept == b.kept && a.peak_bytes == b.peak_bytes && a.host_bytes == b.host_bytes &&
+         a.disk_bytes == b.disk_bytes;
 }
 
 struct Planned {
@@ -25,209 +37,119 @@ struct Planned {
   Plan plan;
 };
 
-Planned planned(std::uint64_t seed, int nodes) {
-  Planned result{test::random_step(seed, nodes), {}, {}};
+struct Way {  // to plan
+  const char* name;
+  std::optional<test::SwapOptions> options;  // none: keep
+  bool large = false;                        // values of two disk accesses, the second of less than a block
+};
+const std::vector<Way>& ways() {
+  using test::SwapOptions;
+  static const std::vector<Way> list = {
+      {"keep", std::nullopt},
+      {"host", SwapOptions{.chunk = 48}},
+      {"host, whole values, apart", SwapOptions{.in_place = false}},
+      {"host, copies given up", SwapOptions{.copies_stay = false, .chunk = 64}},
+      {"disk", SwapOptions{.host = false, .disk = true}, true},
+      {"host and disk, little values", SwapOptions{.disk = true}},
+      {"host and disk, copies given up", SwapOptions{.disk = true, .copies_stay = false}, true},
+      {"recomputation", SwapOptions{.host = false, .recompute = true}},
+      {"host and recomputation", SwapOptions{.recompute = true, .chunk = 48}},
+      {"host, disk and recomputation", SwapOptions{.disk = true, .recompute = true}, true},
+  };
+  return list;
+}
+
+Planned planned(std::uint64_t seed, int nodes, const Way& way = ways()[0]) {
+  Planned result{
+      test::random_step(seed, nodes, way.large ? Shape{1, 8, 8, 5, 4} : Shape{1, 2, 2, 2, 4}), {}, {}};
   const Philox random(seed, 3);
   for (std::size_t i = 0; i < result.step.graph.nodes().size(); ++i)
     result.workspaces.push_back(random.word(i) % 3 == 0 ? 100 + random.word(i) % 500 : 0);
-  result.plan = make_plan("keep", {&result.step.graph, result.workspaces, {}, result.step.kept});
+  if (way.options)
+    result.plan = test::swap_everything(result.step.graph, result.workspaces, result.step.kept, *way.options);
+  else
+    result.plan = make_plan("keep", {&result.step.graph, result.workspaces, {}, result.step.kept});
   return result;
 }
 
-// Runs a plan on marks instead of numbers.
-class Interpreter {
- public:
-  Interpreter(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan)
-      : graph_(graph), workspaces_(workspaces), plan_(plan) {}
-
-  bool finds_fault() {
-    if (plan_.peak_bytes < 0 || plan_.peak_bytes > 1 << 24) return true;
-    lines_.assign(index(plan_.peak_bytes / 64 + 1), -1);
-    version_.assign(graph_.values().size(), 0);
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id)
-      if (graph_.value(id).producer == none && is_read(id)) mark_value(id, 0);
-    std::set<NodeId> done;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(plan_.instructions.size()) && !fault_; ++i) {
-      const NodeId node = plan_.instructions[index(i)].node;
-      if (node < 0 || index(node) >= graph_.nodes().size() || !done.insert(node).second) return true;
-      run(node, i);
-    }
-    if (done.size() != graph_.nodes().size()) return true;
-    const auto end = static_cast<std::int32_t>(plan_.instructions.size()) - 1;
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id)
-      if (graph_.value(id).persistent()) check(id, end);
-    for (const ValueId id : plan_.kept) check(id, end);
-    return fault_;
-  }
-
- private:
-  bool is_read(ValueId id) const {
-    if (graph_.value(id).persistent()) return true;
-    for (const Node& node : graph_.nodes())
-      for (const ValueId input : node.inputs)
-        if (input == id) return true;
-    return false;
-  }
-  std::int64_t mark(ValueId id) const { return 1000 * id + version_[index(id)]; }
-
-  const Residency* place_of(ValueId id, std::int32_t at) {
-    for (const Residency& r : plan_.residencies)
-      if (r.value == id && r.first <= at && at <= r.last) {
-        if (r.offset < 0 || r.bytes < graph_.value(id).bytes() || r.offset + r.bytes > plan_.peak_bytes ||
-            r.offset % 64 != 0)
-          break;
-        return &r;
-      }
-    fault_ = true;
-    return nullptr;
-  }
-  void fill(std::int64_t offset, std::int64_t bytes, std::int64_t what) {
-    for (std::int64_t line = offset / 64; line * 64 < offset + bytes; ++line) lines_[index(line)] = what;
-  }
-  void mark_value(ValueId id, std::int32_t at) {
-    if (const Residency* place = place_of(id, at)) fill(place->offset, graph_.value(id).bytes(), mark(id));
-  }
-  void check(ValueId id, std::int32_t at) {
-    const Residency* place = place_of(id, at);
-    if (place == nullptr) return;
-    for (std::int64_t line = place->offset / 64; line * 64 < place->offset + graph_.value(id).bytes(); ++line)
-      if (lines_[index(line)] != mark(id)) fault_ = true;
-  }
-
-  // Versions of persistent values that a node must find: the updates before it in the graph.
-  int expected_version(ValueId id, NodeId node) const {
-    int version = 0;
-    for (NodeId earlier = 0; earlier < node; ++earlier)
-      for (const ValueId update : graph_.node(earlier).updates) version += update == id ? 1 : 0;
-    return version;
-  }
-
-  void run(NodeId id, std::int32_t at) {
-    const Node& node = graph_.node(id);
-    for (const auto* list : {&node.inputs, &node.updates})
-      for (const ValueId value : *list) {
-        check(value, at);
-        if (version_[index(value)] != expected_version(value, id)) fault_ = true;
-      }
-    if (fault_) return;
-    write_workspace(id, at);
-    for (const ValueId value : node.outputs) mark_value(value, at);
-    if (fault_) return;
-    for (const ValueId value : node.outputs) check(value, at);  // outputs and workspace apart
-    for (const ValueId value : node.updates) check(value, at);
-    for (const ValueId value : node.inputs)
-      if (!written_over(node, value, at)) check(value, at);  // a kernel reads while it writes
-    for (const ValueId value : node.updates) {
-      ++version_[index(value)];
-      mark_value(value, at);
-    }
-  }
-
-  void write_workspace(NodeId id, std::int32_t at) {
-    if (workspaces_[index(id)] == 0) return;
-    for (const Residency& r : plan_.residencies)
-      if (r.value == none && r.node == id && r.first <= at && at <= r.last && r.offset >= 0 &&
-          r.offset % 64 == 0 && r.offset + r.bytes <= plan_.peak_bytes && r.bytes >= workspaces_[index(id)]) {
-        fill(r.offset, workspaces_[index(id)], -2);
-        return;
-      }
-    fault_ = true;
-  }
-
-  // By an output that the operation may write there, element over element.
-  bool written_over(const Node& node, ValueId input, std::int32_t at) {
-    for (const auto& [o, i] : node.operation->in_place) {
-      if (node.inputs[index(i)] != input) continue;
-      const Residency *to = place_of(node.outputs[index(o)], at), *from = place_of(input, at);
-      if (to != nullptr && from != nullptr && to->offset == from->offset) return true;
-    }
-    return false;
-  }
-
-  const Graph& graph_;
-  const std::vector<std::int64_t>& workspaces_;
-  const Plan& plan_;
-  std::vector<std::int64_t> lines_;  // what each line of 64 bytes holds
-  std::vector<int> version_;
-  bool fault_ = false;
-};
-
-bool broken(const Planned& p) {
-  return Interpreter(p.step.graph, p.workspaces, p.plan).finds_fault();
+Adversary adversary(const Planned& p) {
+  return Adversary(p.step.graph, p.workspaces, p.plan);
 }
 std::vector<std::string> violations(const Planned& p) {
   return verify(p.step.graph, p.workspaces, p.plan);
 }
 
-using Draw = std::function<std::size_t(std::size_t below)>;
-struct Mutation {
-  const char* name;
-  void (*apply)(Plan&, const Draw&);
-};
-
-const Mutation mutations[] = {
-    {"shift an offset",
-     [](Plan& plan, const Draw& draw) {
-       Residency& r = plan.residencies[draw(plan.residencies.size())];
-       r.offset += 64 * (static_cast<std::int64_t>(draw(9)) - 4);
-     }},
-    {"give a place another's offset",
-     [](Plan& plan, const Draw& draw) {
-       plan.residencies[draw(plan.residencies.size())].offset =
-           plan.residencies[draw(plan.residencies.size())].offset;
-     }},
-    {"end a residency earlier",
-     [](Plan& plan, const Draw& draw) {
-       Residency& r = plan.residencies[draw(plan.residencies.size())];
-       r.last = std::max<std::int32_t>(r.first, r.last - 1 - static_cast<std::int32_t>(draw(3)));
-     }},
-    {"begin a residency later",
-     [](Plan& plan, const Draw& draw) {
-       Residency& r = plan.residencies[draw(plan.residencies.size())];
-       r.first = std::min<std::int32_t>(r.last, r.first + 1 + static_cast<std::int32_t>(draw(3)));
-     }},
-    {"swap two instructions",
-     [](Plan& plan, const Draw& draw) {
-       std::swap(plan.instructions[draw(plan.instructions.size())],
-                 plan.instructions[draw(plan.instructions.size())]);
-     }},
-    {"drop a residency",
-     [](Plan& plan, const Draw& draw) {
-       plan.residencies.erase(plan.residencies.begin() +
-                              static_cast<std::ptrdiff_t>(draw(plan.residencies.size())));
-     }},
-    {"run a node twice",
-     [](Plan& plan, const Draw& draw) {
-       plan.instructions[draw(plan.instructions.size())] = plan.instructions[draw(plan.instructions.size())];
-     }},
-    {"shrink a place",
-     [](Plan& plan, const Draw& draw) { plan.residencies[draw(plan.residencies.size())].bytes -= 64; }},
-    {"shrink the arena",
-     [](Plan& plan, const Draw& draw) { plan.peak_bytes -= 64 * static_cast<std::int64_t>(1 + draw(20)); }},
-};
-
-TEST(Verify, FindsNothingInPlansOfKeep) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Planned p = planned(seed, 3 + static_cast<int>(seed % 30));
-    EXPECT_EQ(violations(p), std::vector<std::string>()) << "seed " << seed;
-    EXPECT_FALSE(broken(p)) << "seed " << seed;
-  }
+TEST(Verify, FindsNothingInGoodPlans) {
+  for (const Way& way : ways())
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const Planned p = planned(seed, 3 + static_cast<int>(seed % 20), way);
+      EXPECT_EQ(violations(p), std::vector<std::string>()) << way.name << ", seed " << seed;
+    }
 }
 
-TEST(Verify, CatchesEveryMutationThatBreaksAPlan) {
-  for (const Mutation& mutation : mutations) {
-    int harmful = 0;
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
-      Planned p = planned(seed % 40, 12 + static_cast<int>(seed % 20));
-      const Philox random(seed, 4);
-      std::uint64_t at = 0;
-      mutation.apply(p.plan, [&](std::size_t below) { return random.word(at++) % below; });
-      if (!broken(p)) continue;
-      ++harmful;
-      EXPECT_FALSE(violations(p).empty()) << mutation.name << ", seed " << seed;
+TEST(Verify, GoodPlansSurviveEveryOrderThatTheAdversaryTries) {
+  for (const Way& way : ways())
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      const Planned p = planned(seed, 3 + 2 * static_cast<int>(seed), way);
+      EXPECT_TRUE(adversary(p).survives_everything(seed)) << way.name << ", seed " << seed;
     }
-    EXPECT_GE(harmful, 100) << mutation.name << " hardly ever breaks anything";
+}
+
+// What verify() accepts survives the adversary. Mutants that do no harm may be accepted or not.
+TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
+  constexpr std::uint64_t seeds = 30;  // per mutation and way
+  int all = 0, all_rejected = 0;
+  for (const Mutation& mutation : test::mutations()) {
+    int mutants = 0, rejected = 0, harmful = 0;
+    for (std::size_t w = 0; w < ways().size(); ++w)
+      for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        Planned p = planned(seed % 10, 6 + static_cast<int>(seed % 7), ways()[w]);
+        const Plan good = p.plan;
+        const Philox random(seed, 4, static_cast<std::uint32_t>(w));
+        std::uint64_t at = 0;
+        test::apply(mutation, p.step.graph, p.plan,
+                    [&](std::size_t below) { return random.word(at++) % below; });
+        if (p.plan.instructions == good.instructions && same_places(p.plan, good)) continue;
+        ++mutants;
+        if (violations(p).empty()) {
+          EXPECT_TRUE(adversary(p).survives_everything(seed))
+              << mutation.name << ", " << ways()[w].name << ", seed " << seed;
+          continue;
+        }
+        ++rejected;
+        Adversary judge = adversary(p);
+        harmful += judge.survives_list() && judge.survives_random_orders(seed, 5) ? 0 : 1;
+      }
+    std::printf("%-50s %4d mutants, %4d rejected, %4d of them harmful in 6 orders\n", mutation.name, mutants,
+                rejected, harmful);
+    EXPECT_GE(rejected, mutants / 5) << mutation.name << " hardly ever breaks anything";
+    all += mutants;
+    all_rejected += rejected;
   }
+  std::printf("%-50s %4d mutants, %4d rejected\n", "together", all, all_rejected);
+}
+
+// One by one, all of them.
+TEST(Verify, KnowsOfEveryWaitWhetherItCanBeLeftOut) {
+  int waits = 0, needed = 0;
+  for (const Way& way : ways())
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      Planned p = planned(seed, 6, way);
+      for (Instruction& instruction : p.plan.instructions)
+        for (std::size_t k = 0; k < instruction.waits.size(); ++k) {
+          const std::vector<std::int32_t> before = instruction.waits;
+          instruction.waits.erase(instruction.waits.begin() + static_cast<std::ptrdiff_t>(k));
+          ++waits;
+          if (!violations(p).empty())
+            ++needed;
+          else
+            EXPECT_TRUE(adversary(p).survives_everything(seed))
+                << way.name << ", seed " << seed << ", wait for " << before[k];
+          instruction.waits = before;
+        }
+    }
+  std::printf("%d of %d waits are needed\n", needed, waits);
+  EXPECT_GT(needed, waits / 4);
 }
 
 // The rest are single facts, each broken on purpose.
@@ -297,23 +219,129 @@ TEST(Verify, CatchesSumsThatAreWrong) {
   EXPECT_TRUE(mentions(violations(p), "largest live sum"));
 }
 
-TEST(Verify, CatchesAParameterReadAfterItsUpdateInsteadOfBefore) {
+// A convolution, and an update of its bias.
+struct Updated {
   Graph graph;
-  const Shape volume = {1, 2, 2, 2, 4};
-  const ValueId p = graph.add_value("p", {4}, ElementType::f32, Role::parameter),
-                m = graph.add_value("m", {4}, ElementType::f32, Role::optimizer_state),
-                v = graph.add_value("v", {4}, ElementType::f32, Role::optimizer_state),
-                w = graph.add_value("w", {4, 4, 1, 1, 1}, ElementType::f32, Role::parameter),
-                x = graph.add_value("x", volume, ElementType::f32, Role::input);
-  const ValueId sum = graph.apply("channel_sum", "sum", {x});
-  const ValueId y = graph.apply("conv3d", "conv", {x, w, p}, {{"stride", 1}, {"padding", 0}});
-  graph.add("adam", "update", {sum},
-            {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}}, {p, m, v});
-  const std::vector<std::int64_t> workspaces(3, 0);
+  Shape volume = {1, 2, 2, 2, 4};
+  ValueId p = graph.add_value("p", {4}, ElementType::f32, Role::parameter);
+  ValueId m = graph.add_value("m", {4}, ElementType::f32, Role::optimizer_state);
+  ValueId v = graph.add_value("v", {4}, ElementType::f32, Role::optimizer_state);
+  ValueId w = graph.add_value("w", {4, 4, 1, 1, 1}, ElementType::f32, Role::parameter);
+  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
+  ValueId sum = graph.apply("channel_sum", "sum", {x});
+  ValueId y = graph.apply("conv3d", "conv", {x, w, p}, {{"stride", 1}, {"padding", 0}});
+  NodeId update =
+      graph.add("adam", "update", {sum},
+                {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}}, {p, m, v});
+  std::vector<std::int64_t> workspaces = {0, 0, 0};
   Plan plan = make_plan("keep", {&graph, workspaces, {}, {y}});
-  ASSERT_TRUE(verify(graph, workspaces, plan).empty());
-  std::swap(plan.instructions[1], plan.instructions[2]);
-  EXPECT_TRUE(mentions(verify(graph, workspaces, plan), "after 1 updates instead of 0"));
+
+  std::vector<std::string> violations() const { return verify(graph, workspaces, plan); }
+  // The node once more, at the end.
+  void run_again(NodeId node) {
+    Instruction again;
+    again.node = node;
+    again.again = true;
+    plan.instructions.push_back(again);
+    for (Residency& r : plan.residencies)
+      if (graph.value(r.value).persistent() || r.value == x || r.value == y || r.value == sum) r.last = 3;
+    test::mutate::renew_sums(plan);
+  }
+};
+
+TEST(Verify, CatchesAParameterReadAfterItsUpdateInsteadOfBefore) {
+  Updated updated;
+  ASSERT_EQ(updated.violations(), std::vector<std::string>());
+  std::swap(updated.plan.instructions[1], updated.plan.instructions[2]);
+  EXPECT_TRUE(mentions(updated.violations(), "after 1 updates instead of 0"));
+}
+
+TEST(Verify, CatchesANodeThatRunsAgainAfterItsParameterWasUpdated) {
+  Updated updated;
+  updated.run_again(0);
+  EXPECT_EQ(updated.violations(), std::vector<std::string>()) << "the sum depends on no parameter";
+  updated = Updated();
+  updated.run_again(1);
+  EXPECT_TRUE(mentions(updated.violations(), "after 1 updates instead of 0"));
+}
+
+TEST(Verify, CatchesAnUpdateThatRunsTwice) {
+  Updated updated;
+  updated.run_again(updated.update);
+  EXPECT_TRUE(mentions(updated.violations(), "would update its values twice"));
+}
+
+TEST(Verify, CatchesRunsThatSayWronglyWhetherTheyAreTheFirst) {
+  Updated updated;
+  updated.plan.instructions[0].again = true;
+  EXPECT_TRUE(mentions(updated.violations(), "did not run before"));
+  updated = Updated();
+  updated.run_again(0);
+  updated.plan.instructions.back().again = false;
+  EXPECT_TRUE(mentions(updated.violations(), "not marked as a repetition"));
+}
+
+Planned swapped(std::uint64_t seed) {
+  return planned(seed, 8, ways()[1]);
+}
+Instruction& first_of(Plan& plan, Instruction::Kind kind) {
+  return *std::find_if(plan.instructions.begin(), plan.instructions.end(),
+                       [&](const Instruction& i) { return i.kind == kind; });
+}
+
+TEST(Verify, CatchesWaitsForLaterInstructionsAndForTheOwnStream) {
+  Planned p = swapped(1);
+  p.plan.instructions[1].waits.push_back(2);
+  EXPECT_TRUE(
+      mentions(violations(p), "instruction 1 waits for instruction 2, which does not come before it"));
+  p = swapped(1);
+  const auto end = static_cast<std::int32_t>(p.plan.instructions.size());
+  for (std::int32_t i = end - 1, last = end - 1; i >= 0; --i)
+    if (i != last && p.plan.instructions[static_cast<std::size_t>(i)].lane() ==
+                         p.plan.instructions[static_cast<std::size_t>(last)].lane()) {
+      p.plan.instructions[static_cast<std::size_t>(last)].waits.push_back(i);
+      break;
+    }
+  EXPECT_TRUE(mentions(violations(p), "of its own stream"));
+}
+
+TEST(Verify, CatchesAPersistentValueThatIsMoved) {
+  Planned p = swapped(2);
+  Instruction& copy = first_of(p.plan, Instruction::Kind::copy_out);
+  copy.value = p.step.graph.with_role(Role::parameter).front();
+  copy.begin = 0;
+  copy.bytes = 16;
+  EXPECT_TRUE(mentions(violations(p), "persistent values stay"));
+}
+
+TEST(Verify, SaysWhoDoesNotWaitForWhom) {
+  Planned p = swapped(3);
+  for (Instruction& instruction : p.plan.instructions) instruction.waits.clear();
+  EXPECT_TRUE(mentions(violations(p), "without waiting until instruction"));
+  EXPECT_TRUE(mentions(violations(p), "has written it to bytes 0 to 48 of the host pool"));
+}
+
+TEST(Verify, CatchesHostAndDiskBudgetsExceeded) {
+  Planned p = planned(3, 12, {"", test::SwapOptions{.disk = true}});
+  ASSERT_TRUE(violations(p).empty());
+  p.plan.host_budget_bytes -= 1;
+  EXPECT_TRUE(mentions(violations(p), "the host pool of"));
+  p.plan.host_budget_bytes += 1;
+  p.plan.disk_budget_bytes = 0;
+  EXPECT_TRUE(mentions(violations(p), "the scratch file of"));
+}
+
+TEST(Verify, TakesWellUnderASecondForThousandsOfInstructions) {
+  StepOptions options;
+  options.input = {1, 96, 96, 96, 4};
+  const TrainingStep step = build_training_step(options);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 1 << 20);
+  const Plan plan = test::swap_everything(step.graph, workspaces, {step.loss, step.logits},
+                                          {.disk = true, .recompute = true, .chunk = 1 << 20});
+  ASSERT_GT(plan.instructions.size(), 6000u);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
 }  // namespace
