@@ -1,5 +1,6 @@
-// Measuring a cost model. The steps run under `keep` where it is within the budget, and under `hybrid`, made
-// from estimated costs, where it is not: what a node takes does not depend on the plan.
+// Measuring a cost model. The steps run under `keep` where it is within the budget, otherwise under
+// `checkpoint`, which moves nothing, or `hybrid`, made from estimated costs: what a node takes does not
+// depend on the plan.
 #include "swap/profile.h"
 
 #include <algorithm>
@@ -62,16 +63,15 @@ Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int
   plan.costs = &estimate;
   plan.budgets = {budget - reserve, request.host_budget_bytes,
                   request.disk_folder.empty() ? 0 : request.disk_budget_bytes};
-  const auto attempt = [&](const char* planner) -> std::optional<Plan> {
+  const Floor floor = least_budget(compiled.graph(), compiled.workspaces(), request.kept);
+  for (const char* planner : {"keep", "checkpoint", "hybrid"}) {
+    if (plan.budgets.device < floor.bytes) break;
     try {
       return make_plan(planner, plan);
     } catch (const Error& error) {
       if (error.exit() != Exit::does_not_fit) throw;
-      return std::nullopt;
     }
-  };
-  for (const char* planner : {"keep", "hybrid"})
-    if (std::optional<Plan> made = attempt(planner)) return *std::move(made);
+  }
   plan.budgets.device = budget;
   return make_plan("hybrid", plan);
 }

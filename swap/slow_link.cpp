@@ -3,13 +3,6 @@
 #include <thread>
 
 namespace voxswap {
-namespace {
-
-// A copy that begins so soon after the one before was ready when that ended; the link did not pause.
-constexpr std::chrono::microseconds at_once{50};
-
-}  // namespace
-
 SlowLink::SlowLink(Backend& backend, double bytes_per_second)
     : rate_(bytes_per_second),
       begin_(*this),

@@ -18,6 +18,9 @@ namespace voxswap {
 
 class SlowLink {
  public:
+  // A copy that begins so soon after the one before was ready when that ended: the link did not pause.
+  static constexpr std::chrono::microseconds at_once{100};
+
   SlowLink(Backend& backend, double bytes_per_second);
 
   // A copy of so many bytes; returns its number. All are added before the first begins.

@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "base/file.h"
+#include "swap/planner.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
 
@@ -88,6 +90,28 @@ TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
   EXPECT_EQ(slow.to_device.busy, 2e6);
   measured.request.to_host_rate = measured.request.to_device_rate = 0;
   EXPECT_GT(measure_costs(measured.compiled, measured.request).to_host.alone, 1e6);
+}
+
+TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
+  Measured measured;
+  const std::vector<std::int64_t>& workspaces = measured.compiled.workspaces();
+  const Graph& graph = measured.step.graph;
+  const std::int64_t keep = make_plan("keep", {&graph, workspaces, {}, {measured.step.loss}}).peak_bytes;
+  const std::int64_t least = least_budget(graph, workspaces, {measured.step.loss}).bytes;
+  ASSERT_LT(least, keep);
+  measured.request.budget_bytes = least + (keep - least) / 2;
+  measured.request.host_budget_bytes = measured.request.disk_budget_bytes = keep;
+  const CostModel costs = measure_costs(measured.compiled, measured.request);
+  EXPECT_EQ(costs.source.find("planner keep"), std::string::npos) << costs.source;
+  ASSERT_EQ(costs.node_seconds.size(), graph.nodes().size());
+  for (const double seconds : costs.node_seconds) {
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(seconds, 1);
+  }
+  EXPECT_GT(costs.to_host.busy, 1e6);
+
+  measured.request.budget_bytes = least / 2;
+  EXPECT_THROW(measure_costs(measured.compiled, measured.request), Error);
 }
 
 TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {

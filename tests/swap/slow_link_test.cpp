@@ -39,14 +39,14 @@ TEST(SlowLink, HoldsACopyUntilTheLinkWouldBeDone) {
 }
 
 TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong) {
-  constexpr double expected = 100 * 5000 / 5e6;
+  constexpr double expected = 100 * 2500 / 5e6;
   double best = 1e9;  // of a few attempts: other programs may hold the machine
   for (int attempt = 0; attempt < 5; ++attempt) {
-    const double seconds = seconds_of_copies(5000, 100, 5e6);
+    const double seconds = seconds_of_copies(2500, 100, 5e6);
     EXPECT_GE(seconds, 0.999 * expected);
     best = std::min(best, seconds);
   }
-  EXPECT_LE(best, 1.05 * expected);
+  EXPECT_LE(best, 1.12 * expected);
 }
 
 }  // namespace
