@@ -1,4 +1,4 @@
-// What every reader of plans needs: names of the lanes and sums over the instructions.
+// What every reader of plans needs: names, and sums over the instructions.
 #include "swap/plan.h"
 
 #include <set>
@@ -17,6 +17,23 @@ std::string_view lane_name(Lane lane) {
       return "to_disk";
     case Lane::from_disk:
       return "from_disk";
+  }
+  return "";
+}
+
+std::string_view kind_name(Instruction::Kind kind) {
+  using Kind = Instruction::Kind;
+  switch (kind) {
+    case Kind::run:
+      return "run";
+    case Kind::copy_out:
+      return "copy_out";
+    case Kind::copy_in:
+      return "copy_in";
+    case Kind::write_disk:
+      return "write_disk";
+    case Kind::read_disk:
+      return "read_disk";
   }
   return "";
 }

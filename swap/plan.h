@@ -59,6 +59,7 @@ struct Instruction {
   Lane lane() const { return static_cast<Lane>(kind); }
   bool operator==(const Instruction&) const = default;
 };
+std::string_view kind_name(Instruction::Kind kind);  // as written in plan.json
 
 struct Plan {
   std::string planner;

@@ -16,22 +16,6 @@ std::size_t index(std::int32_t id) {
   return static_cast<std::size_t>(id);
 }
 
-std::string_view kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::run:
-      return "run";
-    case Kind::copy_out:
-      return "copy_out";
-    case Kind::copy_in:
-      return "copy_in";
-    case Kind::write_disk:
-      return "write_disk";
-    case Kind::read_disk:
-      return "read_disk";
-  }
-  return "";
-}
-
 // "instruction 7 (copy_out of 'x')"
 std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {
   const Instruction& i = plan.instructions[index(at)];

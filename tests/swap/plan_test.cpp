@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -86,33 +85,6 @@ TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
   const Small small;
   const std::string message = message_of([&] { make_plan("kep", small.request); }, Exit::usage);
   EXPECT_NE(message.find("Did you mean 'keep'?"), std::string::npos) << message;
-}
-
-TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
-  const Small small;
-  const std::string text = plan_text(small.graph, make_plan("keep", small.request));
-  for (const char* part : {"1.50 KiB", "0.00 % above", "fullest at instruction 2: 'c'", "workspace of c",
-                           "1x4x4x4x4 f32", "1-2"})
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
-}
-
-TEST(PlanJson, HoldsEveryInstructionAndResidency) {
-  const Small small;
-  const Plan plan = make_plan("keep", small.request);
-  const nlohmann::json json = nlohmann::json::parse(plan_json(small.graph, plan));
-  EXPECT_EQ(json["planner"], "keep");
-  EXPECT_EQ(json["peak_bytes"], 1536);
-  EXPECT_EQ(json["kept"], nlohmann::json({"c"}));
-  ASSERT_EQ(json["instructions"].size(), 3u);
-  EXPECT_EQ(json["instructions"][1]["operation"], "leaky_relu");
-  EXPECT_EQ(json["instructions"][1]["live_bytes"], 1280);
-  ASSERT_EQ(json["residencies"].size(), plan.residencies.size());
-  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-    const auto& entry = json["residencies"][i];
-    EXPECT_EQ(entry["offset"], plan.residencies[i].offset);
-    EXPECT_EQ(entry["bytes"], plan.residencies[i].bytes);
-    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == none);
-  }
 }
 
 // No kernels here: packing depends on sizes and lifetimes only.
