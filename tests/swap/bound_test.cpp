@@ -238,7 +238,11 @@ TEST(BoundOfALargeStep, TakesLessThanASecond) {
   const Bound bound = lower_bound(graph, workspaces, {gradient}, costs, budgets);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_GT(bound.seconds, bound.compute_seconds);
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(taken.count(), 30);
+#else
   EXPECT_LT(taken.count(), 1);
+#endif
 }
 
 }  // namespace
