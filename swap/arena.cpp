@@ -150,14 +150,13 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
 }  // namespace
 
 // The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
-std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough) {
+std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
   if (intervals.empty()) return 0;
   const std::int64_t aim = std::max(live_limit(intervals), enough);
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < intervals.size(); ++i)
     if (intervals[i].bytes > aim / 200) large.push_back(i);
   Packing best;
-  constexpr double effort = 4e8;  // comparisons: well under a second
   if (large.size() < intervals.size() && large.size() > 1) {
     std::vector<Interval> few;
     for (const std::size_t i : large) few.push_back(intervals[i]);

@@ -25,7 +25,9 @@ struct Interval {
 // is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size
 // times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packings by
 // placing what reaches too high earlier; stops when no more than `enough` or the live limit is needed.
-std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0);
+// `effort` is about the number of comparisons; the default takes some tenths of a second at most.
+constexpr double usual_effort = 2e8;
+std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0, double effort = usual_effort);
 
 // The largest sum of bytes live at one instruction: no packing is lower.
 std::int64_t live_limit(const std::vector<Interval>& intervals);

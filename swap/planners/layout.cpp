@@ -74,7 +74,7 @@ class Layout {
         slot_ = std::max(slot_, std::min(true_bytes(life), chunk_bytes(life)));
       }
     if (!uses_disk_) return;
-    const std::int64_t share = plan_.host_budget_bytes / 4;
+    const std::int64_t share = passage_bytes(plan_.host_budget_bytes);
     if (slot_ * 2 * ring_out > share) {
       limit_ =
           std::max<std::int64_t>(share / (2 * ring_out) / ScratchFile::alignment, 1) * ScratchFile::alignment;
@@ -236,7 +236,8 @@ class Layout {
       add(life.last() < 0 ? 0 : run_at_[index(std::max(life.last(), life.made))]);
     }
     add_workspaces(intervals, interval_of);
-    plan_.peak_bytes = plan_.persistent_bytes + pack(intervals, plan_.budget_bytes - plan_.persistent_bytes);
+    plan_.peak_bytes = plan_.persistent_bytes +
+                       pack(intervals, plan_.budget_bytes - plan_.persistent_bytes, options_.packing_effort);
     for (std::size_t i = persistent; i < plan_.residencies.size(); ++i)
       plan_.residencies[i].offset = plan_.persistent_bytes + intervals[interval_of[i - persistent]].offset;
     (void)graph;

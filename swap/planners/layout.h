@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "swap/arena.h"
 #include "swap/planners/schedule.h"
 
 namespace voxswap {
@@ -12,6 +13,7 @@ struct LayoutOptions {
   // Copies are tied to the steps of their windows, as TFLMS's are: a copy in starts when step s - 1 is done.
   bool triggered = false;
   bool wait_for_out = false;  // the step after a copy out waits for it
+  double packing_effort = usual_effort;
 };
 
 // What it takes in the end; memory beyond the budgets is for the caller to judge (packing may need a little

@@ -187,7 +187,7 @@ class Scheduler {
     std::int64_t total = 0;
     for (const Away& life : away) total += life.bytes;
     std::int64_t host = budgets.host;
-    if (total > host && budgets.disk > 0) host -= host / 4;  // the rest is on the way to and from disk
+    if (total > host && budgets.disk > 0) host -= passage_bytes(host);
     std::int64_t held = 0, on_disk = 0, disk_peak = 0;
     std::vector<Away> inside;
     for (const Away& life : away) {

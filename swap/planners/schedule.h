@@ -29,6 +29,13 @@ struct Schedule {
   double moved_bytes = 0;            // both ways
 };
 
+// The part of the host pool through which values pass on their way to disk and back, where a plan uses the
+// disk.
+constexpr std::int64_t passage_bytes(std::int64_t host_budget) {
+  constexpr std::int64_t least = 6 * 4096;  // four blocks out, two in
+  return host_budget / 4 > least ? host_budget / 4 : least;
+}
+
 enum class Prefetch {
   early,   // as early as the time of the copy asks for and memory allows
   at_use,  // when the value is needed

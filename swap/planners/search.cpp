@@ -51,16 +51,20 @@ class Search {
     improve_starts(effort);
     Plan plan = packed();
     // Where packing asks for less to be live, other choices may be the better ones.
-    if (const Budgets& budgets = digest_.request->budgets; aim_ < budgets.device) {
-      best_score_ = {};
-      const Choice best = best_;
-      consider(best);
+    if (aim_ < digest_.request->budgets.device) {
+      const Choice first = best_;
+      const std::int64_t first_aim = aim_;
+      best_score_ = score(best_);
       improve(effort / 2);
       Plan other = packed();
-      if (within(budgets, other) &&
-          (!within(budgets, plan) || other.predicted_seconds < plan.predicted_seconds))
-        return other;
+      if (better(other, plan)) {
+        plan = std::move(other);
+      } else {
+        best_ = first;
+        aim_ = first_aim;
+      }
     }
+    polish(plan);
     return plan;
   }
 
@@ -273,28 +277,48 @@ class Search {
       const std::int64_t aim = from - attempt * notch;
       const Schedule schedule = schedule_of(best_, aim);
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
-      Plan plan = lay_out(digest_, schedule, planner_);
+      Plan plan =
+          lay_out(digest_, schedule, planner_, {.packing_effort = options_.quick ? 1e7 : usual_effort});
       const bool fits = schedule.excess == 0 && within(digest_.request->budgets, plan);
       if (fits ? good == 0 || plan.predicted_seconds < best.predicted_seconds
                : good == 0 && (best.instructions.empty() || plan.peak_bytes < best.peak_bytes)) {
         best = plan;
         if (fits) aim_ = aim;
       }
-      if (getenv("DBG"))
-        fprintf(stderr,
-                "attempt %d aim %.3f excess %.0f live %.3f peak %.3f pred %.4f sched %.4f stretches %zu\n",
-                attempt, double(aim) / 1073741824, schedule.excess, double(plan.live_peak_bytes) / 1073741824,
-                double(plan.peak_bytes) / 1073741824, plan.predicted_seconds, schedule.seconds,
-                schedule.stretches.size());
       good += fits;
       if (fits && aim == budget) break;
     }
     return best;
   }
 
-  static constexpr std::size_t patience = 3000;  // rounds without success
+  bool better(const Plan& plan, const Plan& than) const {
+    const Budgets& budgets = digest_.request->budgets;
+    if (!within(budgets, plan)) return false;
+    return !within(budgets, than) || plan.predicted_seconds < than.predicted_seconds;
+  }
+
+  // The schedule's time is an estimate: the last changes are judged by plans that are laid out and simulated.
+  void polish(Plan& plan) {
+    const auto cost = static_cast<std::int64_t>(plan.instructions.size());
+    double estimate = schedule_of(best_, aim_).seconds;
+    for (std::int64_t spent = 0; spent < polishing && !movable_.empty(); spent += cost / 10 + 1) {
+      Choice choice = best_;
+      disturb(choice);
+      const Schedule schedule = schedule_of(choice, aim_);
+      if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
+      spent += cost;
+      Plan other = lay_out(digest_, schedule, planner_, {.packing_effort = 5e6});
+      if (!better(other, plan)) continue;
+      plan = std::move(other);
+      best_ = std::move(choice);
+      estimate = schedule.seconds;
+    }
+  }
+
+  static constexpr std::int64_t polishing = 60'000;  // instructions that are laid out for the last changes
+  static constexpr std::size_t patience = 3000;      // rounds without success
   // Steps and copies that are scheduled in all evaluations together: one or two seconds.
-  static constexpr std::int64_t effort = 30'000'000;
+  static constexpr std::int64_t effort = 20'000'000;
   static constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
 
   const Digest& digest_;

@@ -121,7 +121,7 @@ class Tflms {
   }
 
   Plan plan_with(const Knobs& knobs) const {
-    return lay_out(digest_, schedule_with(knobs), "tflms", {true, waits_for_out()});
+    return lay_out(digest_, schedule_with(knobs), "tflms", {true, waits_for_out(), 2e7});
   }
   bool fits(const Knobs& knobs) const { return schedule_with(knobs).excess == 0; }
 

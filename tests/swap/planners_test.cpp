@@ -1,0 +1,345 @@
+// All planners on small graphs and small networks: their plans hold, they stay within budgets, and what each
+// of them is known for is there.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "net/autodiff.h"
+#include "net/step.h"
+#include "swap/planner.h"
+#include "swap/planners/layout.h"
+#include "swap/planners/schedule.h"
+#include "swap/simulator.h"
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+constexpr std::int64_t plenty = std::int64_t{1} << 40;
+
+// Rates at which computing and copying the small volumes of these tests take about the same time.
+CostModel even_costs(const Graph& graph) {
+  DeviceRates rates;
+  rates.flops_f32 = rates.flops_half = 1e12;
+  rates.memory_rate = 1e11;
+  rates.launch_seconds = 1e-9;
+  rates.link_rate = 1e10;
+  CostModel costs = estimate_costs(graph, rates);
+  costs.to_disk = costs.from_disk = {4e9, 4e9};
+  return costs;
+}
+
+struct Case {
+  TrainingStep step;
+  std::vector<std::int64_t> workspaces;
+  CostModel costs;
+
+  explicit Case(const StepOptions& options)
+      : step(build_training_step(options)),
+        workspaces(step.graph.nodes().size(), 0),
+        costs(even_costs(step.graph)) {
+    for (std::size_t node = 0; node < workspaces.size(); node += 7) workspaces[node] = 4096;
+  }
+  PlanRequest request(std::int64_t device, std::int64_t host = plenty, std::int64_t disk = 0) const {
+    PlanRequest result{&step.graph, workspaces, {device, host, disk}, {step.loss}, &costs};
+    result.lms_threshold = 1024;
+    return result;
+  }
+  void expect_good(const Plan& plan) const {
+    const std::vector<std::string> violations = verify(step.graph, workspaces, plan);
+    EXPECT_TRUE(violations.empty()) << plan.planner << ": " << violations.size()
+                                    << ", first: " << violations.front();
+  }
+};
+
+StepOptions network(const std::string& name, std::int64_t side, std::int64_t depth, std::int64_t filters) {
+  StepOptions options;
+  options.network.name = name;
+  options.network.depth = depth;
+  options.network.base_filters = filters;
+  options.input = {1, side, side, side, 2};
+  return options;
+}
+
+class EveryPlanner : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestThatItCanDo) {
+  for (const StepOptions& options :
+       {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4), network("resnet3d", 8, 6, 4)}) {
+    const Case test(options);
+    const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+    int made = 0;
+    for (const double share : {1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1}) {
+      const auto budget = static_cast<std::int64_t>(static_cast<double>(most) * share);
+      for (const auto& [host, disk] : {std::pair{plenty, std::int64_t{0}}, std::pair{most / 8, plenty}}) {
+        try {
+          PlanRequest request = test.request(budget, host, disk);
+          request.quick = true;
+          const Plan plan = make_plan(GetParam(), request);
+          test.expect_good(plan);
+          EXPECT_LE(plan.peak_bytes, budget);
+          EXPECT_LE(plan.host_bytes, host);
+          EXPECT_GT(plan.predicted_seconds, 0);
+          ++made;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.exit(), Exit::does_not_fit) << error.what();
+        }
+      }
+    }
+    EXPECT_GE(made, 2) << options.network.name;
+  }
+}
+
+TEST_P(EveryPlanner, GivesTheSamePlanForTheSameRequest) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const std::int64_t budget = make_plan("keep", test.request(0)).peak_bytes;
+  const PlanRequest request = test.request(GetParam() == "keep" ? budget : budget * 3 / 4);
+  const Plan once = make_plan(GetParam(), request), again = make_plan(GetParam(), request);
+  EXPECT_EQ(once.instructions, again.instructions);
+  ASSERT_EQ(once.residencies.size(), again.residencies.size());
+  for (std::size_t i = 0; i < once.residencies.size(); ++i)
+    EXPECT_EQ(once.residencies[i].offset, again.residencies[i].offset);
+}
+
+INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, testing::ValuesIn(planner_names()),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const Floor floor = least_budget(test.step.graph, test.workspaces, {test.step.loss});
+  const Plan plan = make_plan("hybrid", test.request(floor.bytes * 11 / 10));
+  test.expect_good(plan);
+}
+
+TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const Plan keep = make_plan("keep", test.request(0));
+  const Plan hybrid = make_plan("hybrid", test.request(keep.peak_bytes));
+  EXPECT_EQ(hybrid.instructions, keep.instructions);
+}
+
+TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
+  for (const StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
+    const Case test(options);
+    const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+    for (const double share : {0.8, 0.5}) {
+      const PlanRequest request = test.request(static_cast<std::int64_t>(static_cast<double>(most) * share));
+      double hybrid = 0;  // nothing, where it does not fit: then no other may
+      try {
+        hybrid = make_plan("hybrid", request).predicted_seconds;
+      } catch (const Error&) {
+      }
+      for (const std::string& other : planner_names()) {
+        try {
+          EXPECT_LE(hybrid, make_plan(other, request).predicted_seconds * 1.0001) << other << " " << share;
+          EXPECT_GT(hybrid, 0) << other << " " << share;
+        } catch (const Error&) {  // what does not fit is no rival
+        }
+      }
+    }
+  }
+}
+
+// A chain of convolutions with its backward pass; few enough gaps to try every choice.
+struct Chain {
+  Graph graph;
+  ValueId loss = none;
+  std::vector<std::int64_t> workspaces;
+  CostModel costs;
+
+  Chain(int length, std::uint64_t seed) {
+    const Philox random(seed, 3);
+    std::vector<ValueId> weights;
+    const ValueId x = graph.add_value("x", {1, 8, 8, 8, 4}, ElementType::f32, Role::input);
+    ValueId y = x;
+    for (int i = 0; i < length; ++i) {
+      const std::int64_t in = graph.value(y).shape[4],
+                         out = 4 << random.word(static_cast<std::uint64_t>(i)) % 3;
+      weights.push_back(
+          graph.add_value("w" + std::to_string(i), {out, in, 3, 3, 3}, ElementType::f32, Role::parameter));
+      y = graph.apply("conv3d", "c" + std::to_string(i), {y, weights.back()},
+                      {{"stride", 1}, {"padding", 1}});
+      if (i % 2 == 0) y = graph.apply("sigmoid", "s" + std::to_string(i), {y});
+    }
+    graph.phase = Phase::backward;
+    const ValueId seed_gradient = graph.apply("sigmoid", "seed", {y});
+    const std::vector<ValueId> gradients = differentiate(graph, {{y, seed_gradient}}, weights);
+    loss = gradients.front();
+    workspaces.assign(graph.nodes().size(), 0);
+    costs = even_costs(graph);
+    for (std::size_t i = 0; i < costs.node_seconds.size(); ++i)
+      costs.node_seconds[i] *= 0.5 + random.uniform(100 + i);
+  }
+  PlanRequest request(std::int64_t device) const {
+    return {&graph, workspaces, {device, plenty, 0}, {loss}, &costs};
+  }
+};
+
+// The best over every set of values to make again and every set of stretches to be away in.
+double best_of_all(const PlanRequest& request) {
+  const Digest digest(request);
+  std::vector<GapId> flags;
+  for (const DigestValue& value : digest.values)
+    for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap)
+      flags.push_back(value.first_gap + static_cast<GapId>(gap));
+  std::set<std::vector<std::int32_t>> seen;  // different flags may come to the same order
+  double best = std::numeric_limits<double>::max();
+  for (std::uint32_t again = 0; again < (1U << flags.size()); ++again) {
+    std::vector<bool> choice(static_cast<std::size_t>(digest.gaps), false);
+    for (std::size_t i = 0; i < flags.size(); ++i)
+      if (again >> i & 1U) choice[static_cast<std::size_t>(flags[i])] = true;
+    const std::optional<Sequence> sequence = expand(digest, choice);
+    if (!sequence) continue;
+    std::vector<std::int32_t> order;
+    for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
+    for (const Life& life : sequence->lives) order.push_back(life.last());
+    if (!seen.insert(order).second) continue;
+    const std::vector<Stretch> all = idle_stretches(digest, *sequence, 0);
+    for (std::uint32_t away = 0; away < (1U << all.size()); ++away) {
+      Schedule schedule;
+      schedule.sequence = *sequence;
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (away >> i & 1U) schedule.stretches.push_back(all[i]);
+      finish_schedule(digest, {request.budgets.device, Prefetch::early, 0}, false, schedule);
+      if (schedule.excess > 0 || schedule.seconds > 1.5 * best) continue;
+      const Plan plan = lay_out(digest, schedule, "any");
+      if (plan.peak_bytes <= request.budgets.device) best = std::min(best, plan.predicted_seconds);
+    }
+  }
+  return best;
+}
+
+TEST(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
+  double worst = 1, sum = 0;
+  int count = 0;
+  for (const std::uint64_t seed : {2, 6, 10}) {
+    const Chain chain(3, seed);
+    const std::int64_t most = make_plan("keep", chain.request(0)).peak_bytes;
+    const std::int64_t least = least_budget(chain.graph, chain.workspaces, {chain.loss}).bytes;
+    for (const double share : {0.25, 0.5, 0.8}) {
+      const std::int64_t budget =
+          least + static_cast<std::int64_t>(static_cast<double>(most - least) * share) / 64 * 64;
+      const double best = best_of_all(chain.request(budget));
+      if (best == std::numeric_limits<double>::max()) continue;
+      const Plan plan = make_plan("hybrid", chain.request(budget));
+      const double ratio = plan.predicted_seconds / best;
+      worst = std::max(worst, ratio);
+      sum += ratio;
+      ++count;
+      const Bound bound = lower_bound(chain.graph, chain.workspaces, {chain.loss}, chain.costs,
+                                      chain.request(budget).budgets);
+      EXPECT_LE(bound.seconds, best * 1.000001) << "seed " << seed << " share " << share;
+    }
+  }
+  ASSERT_GE(count, 8);
+  RecordProperty("worst", std::to_string(worst));
+  std::printf("hybrid against the best of all choices: mean %.4f, worst %.4f, %d cases\n", sum / count, worst,
+              count);
+  EXPECT_LE(worst, 1.10);
+  EXPECT_LE(sum / count, 1.03);
+}
+
+TEST(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  std::int64_t before = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t threshold : {0, 10, 40, 80}) {
+    PlanRequest request = test.request(most * 2);
+    request.tflms = {threshold, 1, 0, 0};
+    const Plan plan = make_plan("tflms", request);
+    test.expect_good(plan);
+    EXPECT_LE(totals(plan).out_bytes, before);
+    before = totals(plan).out_bytes;
+  }
+  const Plan tuned = make_plan("tflms", test.request(most * 3 / 4));
+  EXPECT_GT(totals(tuned).out_bytes, 0);
+  EXPECT_NE(tuned.remarks.find("swapout_threshold"), std::string::npos);
+}
+
+TEST(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  std::vector<double> seconds;
+  for (const int mode : {0, 1, 2, 3}) {
+    PlanRequest request = test.request(most * 2);
+    request.tflms = {20, 5, 0, mode};
+    const Plan plan = make_plan("tflms", request);
+    test.expect_good(plan);
+    seconds.push_back(plan.predicted_seconds);
+  }
+  EXPECT_LT(seconds[0], seconds[1]);
+  EXPECT_LT(seconds[0], seconds[2]);
+  EXPECT_LT(seconds[1], seconds[3]);
+  EXPECT_LT(seconds[2], seconds[3]);
+}
+
+TEST(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  PlanRequest request = test.request(0);
+  for (const std::int64_t threshold : {0, 10000, 100000}) {
+    request.lms_threshold = threshold;
+    const Plan plan = make_plan("lms-threshold", request);
+    test.expect_good(plan);
+    for (const Instruction& instruction : plan.instructions) {
+      if (instruction.kind != Instruction::Kind::copy_out) continue;
+      EXPECT_GT(test.step.graph.value(instruction.value).bytes(), threshold);
+    }
+  }
+}
+
+TEST(Checkpoint, MovesNothingAndRunsNodesAgain) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  const Plan plan = make_plan("checkpoint", test.request(most * 3 / 4));
+  EXPECT_EQ(totals(plan).out_bytes, 0);
+  EXPECT_GT(totals(plan).recomputed_nodes, 0);
+  EXPECT_EQ(plan.host_bytes, 0);
+}
+
+TEST(Planner, SaysWhatIsNeededWhereAndWhatHelpsWhenTheBudgetIsTooSmall) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const Floor floor = least_budget(test.step.graph, test.workspaces, {test.step.loss});
+  for (const std::string& planner : planner_names()) {
+    try {
+      make_plan(planner, test.request(floor.bytes - 64));
+      ADD_FAILURE() << planner << " claims to do with less than one node needs";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::does_not_fit);
+      const std::string message = error.what();
+      for (const std::string& part :
+           {std::string("memory.budget"), planner, test.step.graph.node(floor.node).name,
+            std::string("What would help"), std::string("needs at least")})
+        EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+    }
+  }
+}
+
+TEST(Planner, SaysThatHostOrDiskAreTooSmall) {
+  const Case test(network("isensee2017", 16, 3, 4));
+  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  try {
+    make_plan("lms-threshold", test.request(most, 4096));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("memory.host"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSameBudget) {
+  const auto options = [](std::int64_t depth) { return network("resnet3d", 32, depth, 8); };
+  const Case shallow(options(4));
+  const std::int64_t budget = make_plan("keep", shallow.request(0)).peak_bytes;
+  const Case deep(options(80));
+  EXPECT_THROW(make_plan("keep", deep.request(budget)), Error);
+  const Plan plan = make_plan("hybrid", deep.request(budget));
+  deep.expect_good(plan);
+}
+
+}  // namespace
+}  // namespace voxswap

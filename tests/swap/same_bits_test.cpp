@@ -1,0 +1,111 @@
+// The invariant above all: a plan changes when and where, never what. Every planner, budget and tier trains
+// to the bits that separate buffers give.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "net/step.h"
+#include "swap/executor.h"
+#include "swap/planner.h"
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+using Results = std::vector<std::vector<std::byte>>;
+constexpr int steps = 2;
+
+StepOptions small(const std::string& network) {
+  StepOptions options;
+  options.network.name = network;
+  options.network.base_filters = 2;
+  options.network.depth = 3;
+  options.input = {1, 8, 8, 8, 2};
+  return options;
+}
+
+// A step on the reference backend, with costs under which nothing comes for free.
+struct Subject {
+  TrainingStep step;
+  std::unique_ptr<Backend> backend = make_backend("reference");
+  CompiledGraph compiled;
+  CostModel costs;
+  Results expected;
+
+  explicit Subject(const std::string& network)
+      : step(build_training_step(small(network))), compiled(*backend, step.graph) {
+    DeviceRates rates;
+    rates.flops_f32 = rates.flops_half = 1e10;
+    rates.memory_rate = 1e10;
+    rates.launch_seconds = 1e-7;
+    rates.link_rate = 1e9;
+    costs = estimate_costs(step.graph, rates);
+    costs.to_disk = costs.from_disk = {5e8, 5e8};
+    test::NaiveRunner runner(*backend, step.graph);
+    expected = test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
+  }
+
+  PlanRequest request(const Budgets& budgets) const {
+    PlanRequest result{&step.graph, compiled.workspaces(), budgets, {step.loss}, &costs};
+    result.lms_threshold = 256;
+    result.quick = true;
+    return result;
+  }
+
+  Results run(const Plan& plan, const ExecutorOptions& options) {
+    const Tiers tiers = allocate_tiers(*backend, {&plan}, std::filesystem::temp_directory_path());
+    Executor executor(compiled, plan, tiers, options);
+    return test::train(executor, step.graph, {step.input, step.target}, {step.loss}, steps);
+  }
+};
+
+struct TierCase {
+  std::string name;
+  std::int64_t host, disk;
+};
+
+class SameBits : public testing::TestWithParam<std::string> {};
+
+TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
+  Subject subject(GetParam());
+  const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
+  const std::int64_t least =
+      least_budget(subject.step.graph, subject.compiled.workspaces(), {subject.step.loss}).bytes;
+  const std::int64_t plenty = std::int64_t{1} << 30;
+  const TierCase tiers[] = {
+      {"host", plenty, 0}, {"disk", 32 << 10, plenty}, {"both", most / 8 + (32 << 10), plenty}};
+  int runs = 0, swapped = 0, on_disk = 0, repeated = 0;
+  for (const std::string& planner : planner_names())
+    for (const double share : {0.6, 0.25, 0.04})
+      for (const TierCase& tier : tiers) {
+        const std::int64_t budget =
+            least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
+        Plan plan;
+        try {
+          plan = make_plan(planner, subject.request({budget, tier.host, tier.disk}));
+        } catch (const Error& error) {
+          ASSERT_EQ(error.exit(), Exit::does_not_fit) << error.what();
+          continue;
+        }
+        ExecutorOptions options;
+        if (runs % 5 == 1) options.to_host_rate = options.to_device_rate = 200e6;  // imitated
+        if (runs % 7 == 2) options.serial = true;
+        EXPECT_TRUE(subject.run(plan, options) == subject.expected)
+            << planner << ", " << share << " of what is between least and most, " << tier.name;
+        const PlanTotals moved = totals(plan);
+        ++runs;
+        swapped += moved.out_bytes > 0;
+        on_disk += moved.disk_out_bytes > 0;
+        repeated += moved.recomputed_nodes > 0;
+      }
+  EXPECT_GE(runs, 15);
+  EXPECT_GE(swapped, 8);
+  EXPECT_GE(on_disk, 2);
+  EXPECT_GE(repeated, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, SameBits, testing::Values("isensee2017", "unet3d", "resnet3d"));
+
+}  // namespace
+}  // namespace voxswap
