@@ -1,0 +1,14 @@
+// Pieces of SVG as text. Coordinates are pixels, y downward; classes are styled by the picture.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace voxswap::svg {
+
+std::string escaped(std::string_view text);  // for content and attributes
+std::string pixels(double value);            // "12.3", "12"
+std::string text_at(double x, double y, std::string_view css_class, std::string_view text);
+std::string line(double x0, double y0, double x1, double y1, std::string_view css_class);
+
+}  // namespace voxswap::svg

@@ -1,0 +1,243 @@
+// The picture of the arena: well formed, within its frame, small.
+#include "swap/arena_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "net/step.h"
+#include "swap/planner.h"
+#include "tests/swap/graphs.h"
+#include "tests/swap/swapped_plan.h"
+
+namespace voxswap {
+namespace {
+
+struct Element {
+  std::string name;
+  std::map<std::string, std::string> attributes;
+  double number(const std::string& attribute) const {
+    const auto found = attributes.find(attribute);
+    return found == attributes.end() ? 0 : std::atof(found->second.c_str());
+  }
+  bool is(const std::string& word) const {
+    const auto found = attributes.find("class");
+    return found != attributes.end() &&
+           (" " + found->second + " ").find(" " + word + " ") != std::string::npos;
+  }
+};
+
+// The elements of a document in the part of XML that the picture needs; what is not well formed fails.
+class Xml {
+ public:
+  explicit Xml(const std::string& text) : text_(text) {
+    while (at_ < text_.size() && good_) {
+      if (text_[at_] == '<')
+        tag();
+      else
+        characters(text_.find('<', at_));
+    }
+    if (!open_.empty()) fail("'" + open_.back() + "' is not closed");
+  }
+  const std::vector<Element>& elements() const { return elements_; }
+  const std::string& words() const { return words_; }  // all text, entities resolved
+  bool good() const { return good_; }
+
+ private:
+  void fail(const std::string& what) {
+    ADD_FAILURE() << what << " at " << at_ << ": " << text_.substr(at_, 80);
+    good_ = false;
+  }
+  std::string resolved(const std::string& raw) {
+    std::string result;
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (raw[i] == '<' || (static_cast<unsigned char>(raw[i]) < 0x20 && raw[i] != '\n'))
+        fail("a stray character");
+      if (raw[i] != '&') {
+        result += raw[i];
+        continue;
+      }
+      bool known = false;
+      for (const auto& [entity, letter] : {std::pair("&amp;", '&'), std::pair("&lt;", '<'),
+                                           std::pair("&gt;", '>'), std::pair("&quot;", '"')})
+        if (!known && raw.compare(i, std::string(entity).size(), entity) == 0) {
+          result += letter;
+          i += std::string(entity).size() - 1;
+          known = true;
+        }
+      if (!known) fail("an unknown entity in " + raw);
+    }
+    return result;
+  }
+  void characters(std::size_t end) {
+    end = std::min(end, text_.size());
+    words_ += resolved(text_.substr(at_, end - at_));
+    at_ = end;
+  }
+  void tag() {
+    const std::size_t end = text_.find('>', at_);
+    if (end == std::string::npos) return fail("a tag without end");
+    std::string inside = text_.substr(at_ + 1, end - at_ - 1);
+    if (inside.starts_with('/')) {
+      if (open_.empty() || open_.back() != inside.substr(1)) return fail("a wrong closing tag");
+      open_.pop_back();
+    } else {
+      const bool closed = inside.ends_with('/');
+      if (closed) inside.pop_back();
+      element(inside);
+      if (!closed) open_.push_back(elements_.back().name);
+    }
+    at_ = end + 1;
+  }
+  void element(const std::string& inside) {
+    std::size_t at = std::min(inside.find(' '), inside.size());
+    Element& element = elements_.emplace_back();
+    element.name = inside.substr(0, at);
+    while (at < inside.size()) {
+      const std::size_t equals = inside.find("=\"", at), end = inside.find('"', equals + 2);
+      if (equals == std::string::npos || end == std::string::npos)
+        return fail("a wrong attribute in " + inside);
+      const std::string name = trim(inside.substr(at, equals - at));
+      if (!element.attributes.emplace(name, resolved(inside.substr(equals + 2, end - equals - 2))).second)
+        fail("attribute " + name + " twice");
+      at = end + 1;
+    }
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+  std::vector<std::string> open_;
+  std::vector<Element> elements_;
+  std::string words_;
+  bool good_ = true;
+};
+
+int count(const Xml& xml, const std::string& name, const std::string& word) {
+  int result = 0;
+  for (const Element& element : xml.elements()) result += element.name == name && element.is(word) ? 1 : 0;
+  return result;
+}
+
+void expect_within_frame(const Xml& xml) {
+  const double width = xml.elements().front().number("width"),
+               height = xml.elements().front().number("height");
+  ASSERT_GT(width, 100);
+  for (const Element& e : xml.elements()) {
+    if (e.name == "rect") {
+      EXPECT_GE(e.number("x"), 0);
+      EXPECT_GE(e.number("y"), 0);
+      EXPECT_GT(e.number("width"), 0);
+      EXPECT_GT(e.number("height"), 0);
+      EXPECT_LE(e.number("x") + e.number("width"), width + 0.2);
+      EXPECT_LE(e.number("y") + e.number("height"), height + 0.2);
+    } else if (e.name == "text") {
+      EXPECT_TRUE(e.number("x") > 0 && e.number("x") < width && e.number("y") > 0 && e.number("y") < height);
+    }
+  }
+}
+
+struct Drawn {
+  test::SmallStep step;
+  std::vector<std::int64_t> workspaces;
+  Plan plan;
+  explicit Drawn(const std::optional<test::SwapOptions>& options)
+      : step(test::random_step(3, 14, {1, 8, 8, 5, 4})), workspaces(step.graph.nodes().size(), 3000) {
+    plan = options ? test::swap_everything(step.graph, workspaces, step.kept, *options)
+                   : make_plan("keep", {&step.graph, workspaces, {}, step.kept});
+  }
+  std::string svg() const { return arena_svg(step.graph, plan); }
+};
+
+TEST(ArenaPicture, IsWellFormedAndWithinItsFrameForEveryKindOfPlan) {
+  for (const auto& options :
+       {std::optional<test::SwapOptions>(), std::optional(test::SwapOptions{.chunk = 1024}),
+        std::optional(test::SwapOptions{.disk = true, .recompute = true})}) {
+    const std::string svg = Drawn(options).svg();
+    const Xml xml(svg);
+    ASSERT_TRUE(xml.good());
+    EXPECT_EQ(xml.elements().front().name, "svg");
+    expect_within_frame(xml);
+  }
+}
+
+TEST(ArenaPicture, IsWellFormedForAGraphWithoutNodes) {
+  const Graph graph;
+  const std::string svg = arena_svg(graph, make_plan("keep", {&graph, {}, {}, {}}));
+  EXPECT_TRUE(Xml(svg).good());
+}
+
+TEST(ArenaPicture, HasARectanglePerPlaceThatIsLargeEnoughToSee) {
+  const Drawn drawn(test::SwapOptions{.recompute = true});
+  std::map<std::string, int> places;
+  for (const Residency& r : drawn.plan.residencies)
+    if (r.value == none)
+      ++places["w"];
+    else if (drawn.step.graph.value(r.value).bytes() > 5000 && !drawn.step.graph.value(r.value).persistent())
+      ++places["volume"];
+  const std::string svg = drawn.svg();
+  const Xml xml(svg);
+  EXPECT_EQ(count(xml, "rect", "w"), places["w"] + 1) << "and one in the legend";
+  const int volumes = count(xml, "rect", "s") + count(xml, "rect", "o") + count(xml, "rect", "r");
+  EXPECT_GE(volumes, places["volume"]);
+}
+
+TEST(ArenaPicture, ShowsCopiesAndRepetitionsOnlyWhereThereAreAny) {
+  const std::string keep = Drawn(std::nullopt).svg(),
+                    swapped = Drawn(test::SwapOptions{.disk = true, .recompute = true}).svg();
+  for (const char* row : {"to the host", "to the device", "to disk", "from disk", "computed again"}) {
+    EXPECT_EQ(Xml(keep).words().find(row), std::string::npos) << row;
+    EXPECT_NE(Xml(swapped).words().find(row), std::string::npos) << row;
+  }
+}
+
+TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
+  Drawn drawn(std::nullopt);
+  EXPECT_EQ(count(Xml(drawn.svg()), "path", "budget"), 0);
+  drawn.plan.budget_bytes = drawn.plan.peak_bytes + 64;
+  EXPECT_EQ(count(Xml(drawn.svg()), "path", "budget"), 1);
+  drawn.plan.budget_bytes = 100 * drawn.plan.peak_bytes;
+  const std::string svg = drawn.svg();
+  EXPECT_EQ(count(Xml(svg), "path", "budget"), 0);
+  EXPECT_NE(svg.find("above this picture"), std::string::npos);
+}
+
+TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {
+  StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  const TrainingStep step = build_training_step(options);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+  const std::string svg =
+      arena_svg(step.graph, make_plan("keep", {&step.graph, workspaces, {}, {step.loss}}));
+  const Xml xml(svg);
+  EXPECT_EQ(count(xml, "path", "turn"), 1);
+  EXPECT_NE(xml.words().find("backward"), std::string::npos);
+  EXPECT_EQ(count(Xml(Drawn(std::nullopt).svg()), "path", "turn"), 0) << "there is no backward pass";
+}
+
+TEST(ArenaPicture, EscapesNames) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {1, 2, 2, 2, 4}, ElementType::f32, Role::input);
+  const ValueId y = graph.apply("sigmoid", "a<b & \"c\" \x01>d", {x});
+  const std::string svg = arena_svg(graph, make_plan("keep", {&graph, {0}, {}, {y}}));
+  const Xml xml(svg);
+  EXPECT_TRUE(xml.good());
+  EXPECT_NE(xml.words().find("a<b & \"c\" >d"), std::string::npos);
+  EXPECT_EQ(svg.find("a<b"), std::string::npos);
+}
+
+TEST(ArenaPicture, StaysSmallForThousandsOfPlaces) {
+  const test::SmallStep step = test::random_step(1, 3000);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 64);
+  const Plan plan = test::swap_everything(step.graph, workspaces, step.kept, {});
+  ASSERT_GT(plan.residencies.size(), 10000u);
+  const std::string svg = arena_svg(step.graph, plan);
+  EXPECT_TRUE(Xml(svg).good());
+  EXPECT_LT(svg.size(), 1u << 20);
+}
+
+}  // namespace
+}  // namespace voxswap
