@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "experiments/kinds.h"
 #include "experiments/maps.h"
+#include "experiments/memory_keys.h"
 #include "experiments/special.h"
 #include "net/network.h"
-#include "swap/planner.h"
 
 // Where a value lies in the options, for reading and for printing.
 #define AT(member)       \
@@ -165,20 +165,6 @@ void add_training(std::vector<Key>& table) {
                        AT(training.checkpoint_minutes), {0, any_size, true}));
 }
 
-void add_memory(std::vector<Key>& table) {
-  table.push_back(device());
-  table.push_back(budget());
-  table.push_back(choice("memory.planner", "keep: nothing leaves the device", AT(memory.planner),
-                         {planner_names(), {"hybrid", "checkpoint", "tflms", "lms-threshold", "unified"}}));
-  table.push_back(unavailable("memory.host", "auto", "swapping to host memory"));
-  table.push_back(unavailable("memory.disk", "none", "swapping to disk"));
-  table.push_back(unavailable("memory.link", "measured", "imitated links (it does not swap)"));
-  for (const char* name : {"swapout_threshold", "swapin_ahead", "swapin_groupby"})
-    table.push_back(unavailable(std::string("memory.tflms.") + name, "auto", "the planner tflms"));
-  table.push_back(unavailable("memory.tflms.sync_mode", "0", "the planner tflms"));
-  table.push_back(unavailable("memory.lms_threshold", "8MiB", "the planner lms-threshold"));
-}
-
 void add_rest(std::vector<Key>& table) {
   table.push_back(evaluated_at());
   table.push_back(choice("evaluate.empty", "the rule for regions that a case does not have",
@@ -198,7 +184,7 @@ const std::vector<Key>& keys() {
     add_preprocess(rows);
     add_network(rows);
     add_training(rows);
-    add_memory(rows);
+    for (Key& key : memory_keys()) rows.push_back(std::move(key));
     add_rest(rows);
     return rows;
   }();

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "experiments/kinds.h"
 
 namespace voxswap::kinds {
@@ -47,46 +46,6 @@ Key background() {
   };
   return {path, "a value | corner", "what lies around the head; corner: each image's own corner", read,
           print};
-}
-
-// Whether a device that could exist does exist is found out when it is opened, not here.
-Key device() {
-  const std::string path = "memory.device";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
-    const bool cuda =
-        value.kind == Yaml::Kind::scalar &&
-        (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
-                                  value.text.find_first_not_of("0123456789", 5) == std::string::npos));
-    o.memory.device = cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "reference"}, {}});
-  };
-  return {path, "auto | cpu | reference", "what computes; reference: slow, in double, for checks", read,
-          [](const RunOptions& o) {
-            return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
-          }};
-}
-
-Key budget() {
-  const std::string path = "memory.budget";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
-    o.memory.budget_bytes = 0;
-    if (value.kind == Yaml::Kind::scalar && value.text == "auto") return;
-    if (value.kind != Yaml::Kind::scalar) wrong(value, path, "auto or a size such as 16GiB");
-    try {
-      o.memory.budget_bytes = parse_bytes(value.text);
-    } catch (const Error& error) {
-      fail(Exit::usage, "{}: {}: {}", value.where, path, error.what());
-    }
-    if (o.memory.budget_bytes == 0) wrong(value, path, "auto or a size above 0B");
-  };
-  const auto print = [](const RunOptions& o) {
-    const std::int64_t bytes = o.memory.budget_bytes;
-    if (bytes == 0) return std::string("auto");
-    if (bytes % (1 << 30) == 0) return format("{}GiB", bytes >> 30);
-    if (bytes % (1 << 20) == 0) return format("{}MiB", bytes >> 20);
-    return format("{}B", bytes);
-  };
-  return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
-          read, print};
 }
 
 Key evaluated_at() {

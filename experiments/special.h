@@ -7,8 +7,6 @@ namespace voxswap::kinds {
 
 Key resolution();    // preprocess.resolution
 Key background();    // preprocess.background
-Key device();        // memory.device
-Key budget();        // memory.budget
 Key evaluated_at();  // evaluate.at
 Key metrics();       // evaluate.metrics
 

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/dataset.h"
 #include "data/prepare.h"
 #include "net/step.h"
+#include "swap/planner.h"
 
 namespace voxswap {
 
@@ -48,7 +50,14 @@ struct TrainingOptions {
 struct MemoryOptions {
   std::string device = "auto";    // auto | cpu | reference (double accumulation, slow: for checks)
   std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
-  std::string planner = "keep";
+  std::string planner = "hybrid";
+  std::optional<std::int64_t>
+      host_bytes;                     // of the host pool; 0: none; not given: what is free beside the budget
+  std::filesystem::path disk_folder;  // for the scratch file; empty: no disk tier
+  std::int64_t disk_bytes = 0;
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
+  TflmsOptions tflms;
+  std::int64_t lms_threshold = 8 << 20;
 };
 
 struct EvaluateOptions {
@@ -72,6 +81,7 @@ struct RunOptions {
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
   bool resume = false;
+  bool trace = false;  // write timeline.json: one step, for Perfetto
 };
 
 }  // namespace voxswap

@@ -90,7 +90,13 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.training.checkpoint_minutes, 10);
   EXPECT_EQ(run.memory.device, "auto");
   EXPECT_EQ(run.memory.budget_bytes, 0);
-  EXPECT_EQ(run.memory.planner, "keep");
+  EXPECT_EQ(run.memory.planner, "hybrid");
+  EXPECT_FALSE(run.memory.host_bytes);
+  EXPECT_TRUE(run.memory.disk_folder.empty());
+  EXPECT_EQ(run.memory.to_host_rate, 0);
+  EXPECT_EQ(run.memory.to_device_rate, 0);
+  EXPECT_EQ(run.memory.tflms, TflmsOptions{});
+  EXPECT_EQ(run.memory.lms_threshold, 8 << 20);
   EXPECT_EQ(run.evaluate.at, std::vector<std::string>{"native"});
   EXPECT_EQ(run.evaluate.empty, "brats");
   EXPECT_EQ(run.output, "runs/study");
@@ -195,20 +201,57 @@ TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
   for (const char* override :
        {"preprocess.bias_correction=n4", "training.patch=64", "training.precision=f16",
         "training.augment.scale=0.2", "training.augment.noise=1", "training.augment.intensity=1",
-        "memory.planner=hybrid", "memory.host=1GiB", "memory.disk={path: x, budget: 1GiB}",
-        "memory.link={to_host: 1GB/s}", "memory.tflms.sync_mode=1", "memory.lms_threshold=1MiB",
-        "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}"}) {
+        "memory.planner=unified", "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
-  EXPECT_EQ(
-      refusal("sweep: {}\npreprocess: {bias_correction: none}\nmemory: {host: auto, lms_threshold: 8MiB}\n"
-              "training: {patch: none, augment: {scale: 0.0}}\n"),
-      "accepted");  // at their defaults they ask for nothing
+  EXPECT_EQ(refusal("sweep: {}\npreprocess: {bias_correction: none}\n"
+                    "training: {patch: none, augment: {scale: 0.0}}\n"),
+            "accepted");  // at their defaults they ask for nothing
   // Whether there is a GPU is found out when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
   EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, reference"));
   EXPECT_FALSE(contains(describe_keys(), "bias_correction"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
+}
+
+TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
+  const MemoryOptions memory =
+      load(
+          "memory:\n  host: none\n  disk: {path: scratch, budget: 200GiB}\n"
+          "  link: {to_host: 12GB/s, to_device: 500MB/s}\n",
+          {"memory.disk.budget=1GiB",
+           "memory.tflms={swapout_threshold: 7, swapin_ahead: auto, swapin_groupby: -1}"})
+          .memory;
+  EXPECT_EQ(memory.host_bytes, 0);
+  EXPECT_EQ(memory.disk_folder, "scratch");
+  EXPECT_EQ(memory.disk_bytes, 1 << 30);
+  EXPECT_EQ(memory.to_host_rate, 12e9);
+  EXPECT_EQ(memory.to_device_rate, 5e8);
+  EXPECT_EQ(memory.tflms, (TflmsOptions{7, {}, {}, 0}));
+  EXPECT_TRUE(load("", {"memory.disk=none"}).memory.disk_folder.empty());
+  EXPECT_EQ(load("memory: {host: 1GiB}", {"memory.host=auto"}).memory.host_bytes, std::nullopt);
+}
+
+TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
+  EXPECT_EQ(refusal("memory:\n  host: 12 potatoes\n").substr(0, 40),
+            "study.yaml:2: memory.host: '12 potatoes'");
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.host=0B"}), "memory.host: expected auto, none or a size above 0B"));
+  EXPECT_TRUE(contains(refusal("", {"memory.host=[1GiB]"}), "found the list"));
+  EXPECT_TRUE(contains(refusal("", {"memory.disk=somewhere"}), "expected none or {path: DIR, budget:"));
+  EXPECT_TRUE(contains(refusal("", {"memory.disk={path: x}"}), "expected none or {path: DIR, budget:"));
+  EXPECT_TRUE(contains(refusal("memory:\n  disk:\n    path: x\n    budgte: 1GiB\n"),
+                       "study.yaml:4: unknown key 'memory.disk.budgte'; did you mean 'memory.disk.budget'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 12GB}"}), "'12GB' is not a rate"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 0GB/s}"}), "expected a rate above 0"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_hots: 1GB/s}"}), "did you mean 'memory.link.to_host'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link=fast"}), "expected measured or {to_host:"));
+  EXPECT_TRUE(contains(refusal("", {"memory.tflms.sync_mode=4"}), "of at least 0 and at most 3"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.tflms.swapin_ahead=soon"}), "memory.tflms.swapin_ahead: expected"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.lms_threshold=auto"}), "memory.lms_threshold: 'auto' is not a size"));
+  EXPECT_TRUE(contains(refusal("", {"memory.planner=kep"}), "did you mean 'keep'?"));
 }
 
 TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
@@ -237,7 +280,9 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
       "  labels: {rim: 4, core: 1}\n  regions: {whole: [4, 1], core: 1}\n  split: {file: split.csv}\n"
       "preprocess: {resolution: [48, 64, 48], background: corner}\n"
       "training: {optimizer: {learning_rate: 3.0e-4}, seed: 18446744073709551615}\n"
-      "memory: {budget: 1.5GiB}\nevaluate: {at: [training, 64], metrics: [dice]}\n");
+      "memory:\n  budget: 1.5GiB\n  host: 3MiB\n  disk: {path: \"/a b\", budget: 1TiB}\n"
+      "  link: {to_device: 1.5GB/s}\n  tflms: {swapin_ahead: 3, sync_mode: 2}\n  lms_threshold: "
+      "100B\nevaluate: {at: [training, 64], metrics: [dice]}\n");
   fs::create_directories(folder_ / "elsewhere");
   write(run.resolved + "ran_with:\n  voxswap: \"9.9\"\n", "elsewhere/experiment.yaml");
   const RunOptions again = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
@@ -252,6 +297,13 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   EXPECT_EQ(again.training.optimizer.learning_rate, 3e-4);
   EXPECT_EQ(again.training.seed, 18446744073709551615u);
   EXPECT_EQ(again.memory.budget_bytes, 1610612736);
+  EXPECT_EQ(again.memory.host_bytes, 3 << 20);
+  EXPECT_EQ(again.memory.disk_folder, "/a b");
+  EXPECT_EQ(again.memory.disk_bytes, 1LL << 40);
+  EXPECT_EQ(again.memory.to_host_rate, 0);
+  EXPECT_EQ(again.memory.to_device_rate, 1.5e9);
+  EXPECT_EQ(again.memory.tflms, (TflmsOptions{{}, 3, {}, 2}));
+  EXPECT_EQ(again.memory.lms_threshold, 100);
   EXPECT_TRUE(again.preprocess.corner_background);
 
   const Experiment finished = load_run(folder_ / "elsewhere");

@@ -1,0 +1,219 @@
+#include "experiments/memory_keys.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "experiments/kinds.h"
+#include "swap/planner.h"
+
+namespace voxswap {
+
+namespace {
+
+using namespace kinds;
+
+bool is_word(const Yaml& value, std::string_view word) {
+  return value.kind == Yaml::Kind::scalar && value.text == word;
+}
+
+// What `parse` makes of the scalar; its own words, with the place before them, when it is none.
+template <class Parse>
+auto read_quantity(const Yaml& value, const std::string& path, const std::string& expected, Parse parse) {
+  if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
+  decltype(parse(value.text)) quantity{};
+  try {
+    quantity = parse(value.text);
+  } catch (const Error& error) {
+    fail(Exit::usage, "{}: {}: {}", value.where, path, error.what());
+  }
+  if (quantity <= 0) wrong(value, path, expected);
+  return quantity;
+}
+
+std::int64_t read_size(const Yaml& value, const std::string& path, const std::string& expected) {
+  return read_quantity(value, path, expected, parse_bytes);
+}
+
+// So that it reads back as the same number of bytes.
+std::string size_text(std::int64_t bytes) {
+  if (bytes % (1 << 30) == 0) return format("{}GiB", bytes >> 30);
+  if (bytes % (1 << 20) == 0) return format("{}MiB", bytes >> 20);
+  return format("{}B", bytes);
+}
+
+// Every entry of a map is one of `names`.
+void check_entries(const Yaml& map, const std::string& path, const std::vector<std::string>& names) {
+  for (const auto& [name, value] : map.entries) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string guess = nearest(name, names);
+    fail(Exit::usage, "{}: unknown key '{}.{}'; {}", value.where, path, name,
+         guess.empty() ? "it has " + join(names, ", ") : "did you mean '" + path + "." + guess + "'?");
+  }
+}
+
+// Whether a device that could exist does exist is found out when it is opened, not here.
+Key device() {
+  const std::string path = "memory.device";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    const bool cuda =
+        value.kind == Yaml::Kind::scalar &&
+        (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
+                                  value.text.find_first_not_of("0123456789", 5) == std::string::npos));
+    o.memory.device = cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "reference"}, {}});
+  };
+  return {path, "auto | cpu | reference", "what computes; reference: slow, in double, for checks", read,
+          [](const RunOptions& o) {
+            return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
+          }};
+}
+
+Key budget() {
+  const std::string path = "memory.budget", expected = "auto or a size above 0B, such as 16GiB";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.budget_bytes = is_word(value, "auto") ? 0 : read_size(value, path, expected);
+  };
+  const auto print = [](const RunOptions& o) {
+    return o.memory.budget_bytes == 0 ? "auto" : size_text(o.memory.budget_bytes);
+  };
+  return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
+          read, print};
+}
+
+Key planner() {
+  const std::vector<std::string> now = planner_names();
+  std::vector<std::string> later;
+  for (const char* name : {"hybrid", "checkpoint", "tflms", "lms-threshold", "unified"})
+    if (std::find(now.begin(), now.end(), name) == now.end()) later.push_back(name);
+  return choice("memory.planner", "who decides what stays, leaves or is computed again",
+                [](auto& o) -> auto& { return o.memory.planner; }, {now, later});
+}
+
+Key host() {
+  const std::string path = "memory.host", expected = "auto, none or a size above 0B, such as 64GiB";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.host_bytes.reset();
+    if (is_word(value, "auto")) return;
+    o.memory.host_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
+  };
+  const auto print = [](const RunOptions& o) {
+    if (!o.memory.host_bytes) return std::string("auto");
+    return *o.memory.host_bytes == 0 ? "none" : size_text(*o.memory.host_bytes);
+  };
+  return {path, "auto | none | a size (64GiB)",
+          "pool for what leaves the device; auto: what is free beside the budget", read, print};
+}
+
+Key disk() {
+  const std::string path = "memory.disk", expected = "none or {path: DIR, budget: a size such as 200GiB}";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.disk_folder.clear();
+    o.memory.disk_bytes = 0;
+    if (is_word(value, "none")) return;
+    if (value.kind != Yaml::Kind::map) wrong(value, path, expected);
+    check_entries(value, path, {"path", "budget"});
+    const Yaml *folder = value.find("path"), *size = value.find("budget");
+    if (folder == nullptr || size == nullptr) wrong(value, path, expected);
+    o.memory.disk_folder = read_text(*folder, path + ".path");
+    o.memory.disk_bytes = read_size(*size, path + ".budget", "a size above 0B, such as 200GiB");
+  };
+  const auto print = [](const RunOptions& o) {
+    if (o.memory.disk_folder.empty()) return std::string("none");
+    return format("{{path: {}, budget: {}}}", yaml_scalar(o.memory.disk_folder.string()),
+                  size_text(o.memory.disk_bytes));
+  };
+  return {path,
+          "none | {path: DIR, budget: SIZE}",
+          "scratch file below the host pool, gone with the program",
+          read,
+          print,
+          Key::Shape::map};
+}
+
+Key link() {
+  const std::string path = "memory.link",
+                    expected = "measured or {to_host: a rate such as 12GB/s, to_device: a rate}";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.to_host_rate = o.memory.to_device_rate = 0;
+    if (is_word(value, "measured")) return;
+    if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
+    check_entries(value, path, {"to_host", "to_device"});
+    const auto rate = [&](const char* name) {
+      const Yaml* entry = value.find(name);
+      return entry == nullptr
+                 ? 0.0
+                 : read_quantity(*entry, path + "." + name, "a rate above 0, such as 12GB/s", parse_rate);
+    };
+    o.memory.to_host_rate = rate("to_host");
+    o.memory.to_device_rate = rate("to_device");
+  };
+  const auto print = [](const RunOptions& o) {
+    std::vector<std::string> entries;
+    const auto add = [&](const char* name, double rate) {
+      if (rate > 0) entries.push_back(format("{}: {}MB/s", name, number(rate / 1e6)));
+    };
+    add("to_host", o.memory.to_host_rate);
+    add("to_device", o.memory.to_device_rate);
+    return entries.empty() ? "measured" : "{" + join(entries, ", ") + "}";
+  };
+  return {path,
+          "measured | {to_host: RATE, to_device: RATE}",
+          "rates: a slower link than there is, imitated",
+          read,
+          print,
+          Key::Shape::map};
+}
+
+// A number, or `auto` (-1, as TFLMS writes it): then the planner's tuner finds it.
+template <class Field>
+Key tflms_knob(const std::string& name, const std::string& meaning, Field field) {
+  const std::string path = "memory.tflms." + name;
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    auto& knob = field(o.memory.tflms);
+    knob.reset();
+    if (is_word(value, "auto") || is_word(value, "-1")) return;
+    if (value.kind != Yaml::Kind::scalar) wrong(value, path, "auto or a whole number of at least 0");
+    knob = read_whole(value, path, {0, any_size});
+  };
+  const auto print = [=](const RunOptions& o) {
+    const auto& knob = field(o.memory.tflms);
+    return knob ? std::to_string(*knob) : std::string("auto");
+  };
+  return {path, "auto | N", meaning, read, print};
+}
+
+Key lms_threshold() {
+  const std::string path = "memory.lms_threshold";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.memory.lms_threshold = read_size(value, path, "a size above 0B, such as 8MiB");
+  };
+  return {path, "a size (8MiB)", "planner lms-threshold: what is larger lives in host memory", read,
+          [](const RunOptions& o) { return size_text(o.memory.lms_threshold); }};
+}
+
+}  // namespace
+
+std::vector<Key> memory_keys() {
+  return {
+      device(),
+      budget(),
+      planner(),
+      host(),
+      disk(),
+      link(),
+      tflms_knob(
+          "swapout_threshold", "planner tflms: levels between a value and its reader beyond which it leaves",
+          [](auto& o) -> auto& { return o.swapout_threshold; }),
+      tflms_knob(
+          "swapin_ahead", "planner tflms: levels before its use at which a value comes back",
+          [](auto& o) -> auto& { return o.swapin_ahead; }),
+      tflms_knob(
+          "swapin_groupby", "planner tflms: levels within which readers share one coming back",
+          [](auto& o) -> auto& { return o.swapin_groupby; }),
+      whole("memory.tflms.sync_mode",
+            "planner tflms: 0 nothing, 1 swap-outs, 2 swap-ins, 3 both are waited for",
+            [](auto& o) -> auto& { return o.memory.tflms.sync_mode; }, {0, 3}),
+      lms_threshold()};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,12 @@
+// The keys of the section memory: device, budgets of the tiers, the planner and what it is told.
+#pragma once
+
+#include <vector>
+
+#include "experiments/keys.h"
+
+namespace voxswap {
+
+std::vector<Key> memory_keys();
+
+}  // namespace voxswap
