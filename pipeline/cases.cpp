@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
@@ -29,6 +30,17 @@ std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::
     for (const auto& [name, value] : dataset.labels) classes.push_back({value});
   }
   return classes;
+}
+
+std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
+  const std::size_t count = output_classes(dataset, targets).size();
+  if (count == 0 || count > 8) {
+    fail(Exit::usage,
+         "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
+         "data.{}",
+         targets, count, targets);
+  }
+  return static_cast<std::int64_t>(count);
 }
 
 Cases::Cases(const RunOptions& options, Dataset dataset)

@@ -14,6 +14,8 @@ namespace voxswap {
 
 // The label values that make each output channel's target: the labels, or the regions.
 std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets);
+// How many channels the network puts out; throws Exit::usage when a voxel's target has no bits for them.
+std::int64_t output_count(const Dataset& dataset, const std::string& targets);
 
 class Cases {
  public:

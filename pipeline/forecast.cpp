@@ -1,66 +1,111 @@
-// What a run would take, without running it: the plan, the disk, and the time from a step on random data.
-#include <algorithm>
-#include <chrono>
+#include "pipeline/forecast.h"
 
-#include "base/philox.h"
+#include <algorithm>
+
+#include "base/error.h"
 #include "net/operation.h"
 #include "pipeline/cases.h"
-#include "pipeline/run.h"
-#include "pipeline/session.h"
+#include "swap/planner.h"
 
 namespace voxswap {
 
 namespace {
 
-// The faster of two steps: the first also pays for pages touched for the first time.
-double measure_step(Session& session, const RunOptions& options, const Shape& input) {
-  session.initialize(options.training.seed);
-  const Philox random(options.training.seed, 0xf0e);
-  std::vector<float> image(static_cast<std::size_t>(input.count()));
-  for (std::size_t i = 0; i < image.size(); ++i) image[i] = 2 * random.uniform(i) - 1;
-  const std::vector<std::uint8_t> target(image.size() / static_cast<std::size_t>(input[-1]), 1);
-  double best = 0;
-  for (std::int64_t step = 1; step <= 2; ++step) {
-    StepReport report;
-    session.train(image, target, {options.training.seed, step, 0}, &report);
-    best = step == 1 ? report.seconds : std::min(best, report.seconds);
-  }
-  return best;
+DataShape shape_without_data(const RunOptions& options) {
+  const bool by_region = options.training.targets == "regions";
+  DataShape shape;
+  shape.found = false;
+  shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
+  shape.outputs =
+      static_cast<std::int64_t>(by_region ? options.data.regions.size() : options.data.labels.size());
+  if (shape.channels == 0 || shape.outputs == 0)
+    fail(Exit::bad_data,
+         "{}: there is no such folder (data.root); without the data set, data.modalities and data.{} have to "
+         "name the channels and outputs, e.g. data.modalities=[t1,t2] data.{}",
+         options.data.root.string(), by_region ? "regions" : "labels",
+         by_region ? "regions={whole: [1, 2]}" : "labels={core: 1, edge: 2}");
+  return shape;
+}
+
+PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
+                         const ForecastOptions& how) {
+  const bool measured = target.backend && !how.estimate;
+  step.costs =
+      measured ? measure(step, target, options, how.remember) : estimate(step, target, options.memory);
+  return step;
 }
 
 }  // namespace
 
-Forecast forecast(const RunOptions& options, bool measure) {
+DataShape data_shape(const RunOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::exists(options.data.root, error)) return shape_without_data(options);
   const Dataset dataset = open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
-  const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
-  const auto outputs = static_cast<std::int64_t>(output_classes(dataset, options.training.targets).size());
-  Session session(options, channels, outputs, Session::Purpose::training);
+  DataShape shape;
+  shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  shape.outputs = output_count(dataset, options.training.targets);
+  shape.training_cases = static_cast<std::int64_t>(split.training.size());
+  shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
+  return shape;
+}
 
+StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
+    : options_(options), target_(open_target(options, how.as)) {
+  Steps steps = build_steps(options, data.channels, data.outputs, target_.precision, true);
+  std::vector<ValueId> kept = kept_values(steps.inference);
+  inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
+  inference_.costs = estimate(inference_, target_, options.memory);
+  training_ = with_costs(plannable(target_, std::move(steps.training->graph), {steps.training->loss}),
+                         target_, options, how);
+}
+
+Plan StepForecast::plan(const std::string& planner, bool quick) const {
+  return plan_step(planner, training_, target_.budgets, options_.memory, quick);
+}
+
+std::int64_t StepForecast::inference_peak() const {
+  if (const auto staying = plan_staying(inference_, target_.budgets, options_.memory))
+    return staying->peak_bytes;
+  return plan_step(options_.memory.planner, inference_, target_.budgets, options_.memory).peak_bytes;
+}
+
+std::vector<PlannerRow> compare_planners(const StepForecast& step) {
+  std::vector<PlannerRow> rows;
+  for (const std::string& planner : planner_names()) {
+    PlannerRow row{planner, std::nullopt, ""};
+    try {
+      row.plan = step.plan(planner);
+    } catch (const Error& error) {
+      if (error.exit() != Exit::does_not_fit) throw;
+      row.why_not = error.what();
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options) {
+  const Target& target = step.target();
   Forecast forecast;
-  forecast.plan = session.plan();
-  forecast.plan_text = plan_text(session.graph(), session.plan());
-  forecast.plan_json = plan_json(session.graph(), session.plan());
-  forecast.device = session.backend().description();
-  forecast.precision = element_name(session.precision());
-  forecast.parameters = parameter_count(session.graph());
-  forecast.free_bytes = session.backend().free_bytes();
-  forecast.arena_bytes = session.arena_bytes();
-  forecast.cases_training = static_cast<std::int64_t>(split.training.size());
-  forecast.cases_validation = static_cast<std::int64_t>(split.validation.size());
+  forecast.plan = step.plan(options.memory.planner);
+  forecast.bound = step.bound();
+  forecast.budgets = target.budgets;
+  forecast.device = target.description();
+  forecast.precision = element_name(target.precision);
+  forecast.costs = step.costs().source;
+  forecast.data = data;
+  forecast.parameters = parameter_count(step.graph());
+  forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;
+  forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
   const Size3& side = options.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
-  forecast.cache_bytes = options.cache.empty()
-                             ? 0
-                             : voxels * (4 * channels + 2) * static_cast<std::int64_t>(dataset.cases.size());
+  const std::int64_t cases = data.training_cases + data.validation_cases;
+  forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
   // last holds weights and two moments, best the weights; a label map packs to about a tenth of its voxels.
   forecast.output_bytes =
-      options.training.repeats * (4 * 4 * forecast.parameters + forecast.cases_validation * voxels / 10);
-  for (const Node& node : session.graph().nodes()) forecast.step_flops += node_flops(session.graph(), node);
-  if (measure) {
-    forecast.measured_step_seconds = measure_step(
-        session, options, Shape{options.training.batch_size, side[2], side[1], side[0], channels});
-  }
+      options.training.repeats * (4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
+  for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);
   return forecast;
 }
 

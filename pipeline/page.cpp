@@ -101,14 +101,15 @@ std::string figure(const Picture& picture, const std::string& name, const std::s
 }
 
 std::string timing_section(const std::vector<RunFolder>& runs) {
-  Rows rows(1, {"run", "resolution", "device", "planner", "epoch", "step (median)", "predicted step",
-                "utilization", "device peak", "budget"});
+  Rows rows(1, {"run", "resolution", "device", "planner", "epoch", "step (median)", "predicted step", "bound",
+                "utilization", "device peak", "budget", "swapped out"});
   for (const RunFolder& run : runs) {
     for (const TimingRow& row : run.timing) {
       rows.push_back({run.name, row.resolution, row.device, row.planner,
                       format_seconds(row.epoch_seconds_mean), format_seconds(row.step_seconds_median),
-                      format_seconds(row.predicted_step_seconds), decimals(row.utilization),
-                      format_bytes(row.device_peak_bytes), format_bytes(row.budget_bytes)});
+                      format_seconds(row.predicted_step_seconds), format_seconds(row.bound_step_seconds),
+                      decimals(row.utilization), format_bytes(row.device_peak_bytes),
+                      format_bytes(row.budget_bytes), format_bytes(row.swapped_out_bytes)});
     }
   }
   return rows.size() == 1 ? "" : html_table(rows);

@@ -31,17 +31,6 @@ struct Job {
   std::int64_t channels = 0, outputs = 0;
 };
 
-std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
-  const std::size_t count = output_classes(dataset, targets).size();
-  if (count == 0 || count > 8) {
-    fail(Exit::usage,
-         "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
-         "data.{}",
-         targets, count, targets);
-  }
-  return static_cast<std::int64_t>(count);
-}
-
 Job open_job(const RunOptions& options) {
   Job job;
   job.options = options;
@@ -60,14 +49,41 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   row.resolution = resolution_text(job.options.preprocess.resolution);
   row.device = session.backend().name();
   row.planner = session.plan().planner;
-  row.budget_bytes = session.budget_bytes();
+  row.budget_bytes = session.budgets().device;
+  row.link_to_host_gbps = session.costs().to_host.alone / 1e9;
+  row.link_to_device_gbps = session.costs().to_device.alone / 1e9;
   double seconds = 0;
   for (const EpochRow& epoch : result.epochs) seconds += epoch.seconds;
   row.epoch_seconds_mean = result.epochs.empty() ? 0 : seconds / static_cast<double>(result.epochs.size());
-  row.step_seconds_median = result.step_seconds_median;
+  const Bound bound = session.bound();
+  const PlanTotals moved = totals(session.plan());
+  row.step_seconds_median = result.steps.median_seconds();
+  row.predicted_step_seconds = session.plan().predicted_seconds;
+  row.bound_step_seconds = bound.seconds;
+  row.overhead = row.step_seconds_median / bound.compute_seconds;
   row.utilization = result.utilization;
+  row.to_host_gbps = result.steps.rate(Lane::to_host, moved.out_bytes) / 1e9;
+  row.to_device_gbps = result.steps.rate(Lane::to_device, moved.in_bytes) / 1e9;
+  row.swapped_out_bytes = moved.out_bytes;
+  row.swapped_in_bytes = moved.in_bytes;
   row.device_peak_bytes = session.arena_bytes();
   return row;
+}
+
+// What the steps will use and take, on one line.
+std::string plan_line(const Session& session) {
+  const Plan& plan = session.plan();
+  const PlanTotals moved = totals(plan);
+  std::string line = format("planner {}: arena {} of {}", plan.planner, format_bytes(session.arena_bytes()),
+                            format_bytes(session.budgets().device));
+  if (plan.host_bytes > 0) line += format(", host pool {}", format_bytes(plan.host_bytes));
+  if (plan.disk_bytes > 0) line += format(", disk {}", format_bytes(plan.disk_bytes));
+  if (moved.out_bytes > 0)
+    line +=
+        format("; {} out and {} in per step", format_bytes(moved.out_bytes), format_bytes(moved.in_bytes));
+  if (moved.recomputed_nodes > 0) line += format("; {} nodes again", moved.recomputed_nodes);
+  return line + format("; a step should take {}, at least {}", format_seconds(plan.predicted_seconds),
+                       format_seconds(session.bound().seconds));
 }
 
 Job train_job(const RunOptions& options) {
@@ -76,9 +92,10 @@ Job train_job(const RunOptions& options) {
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
   log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
             job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
-  log::info("{}, {}, {} parameters, arena {} of {}", session.backend().description(),
-            element_name(session.precision()), parameter_count(session.graph()),
-            format_bytes(session.arena_bytes()), format_bytes(session.budget_bytes()));
+  log::info("{}, {}, {} parameters", session.backend().description(), element_name(session.precision()),
+            parameter_count(session.graph()));
+  log::info("{}", plan_line(session));
+  session.allocate();
   make_writable_directory(options.output);
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);

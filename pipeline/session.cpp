@@ -4,90 +4,58 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "swap/planner.h"
 
 namespace voxswap {
 
-std::unique_ptr<Backend> open_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return make_backend("onednn");
-  if (device == "reference") return make_backend("reference");
-  if (device == "cuda" || device.starts_with("cuda:")) {
-    fail(Exit::does_not_fit, "memory.device: {}: this build of voxswap has no CUDA backend; use cpu", device);
-  }
-  fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, reference", device);
-}
-
-ElementType choose_precision(const Backend& backend, const std::string& precision) {
-  if (precision == "auto") return backend.fastest_type();
-  const ElementType type = parse_element_type(precision);
-  if (!backend.supports(type)) {
-    fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(), precision,
-         backend.description());
-  }
-  return type;
-}
-
-std::int64_t choose_budget(const Backend& backend, const MemoryOptions& memory) {
-  if (memory.budget_bytes > 0) return memory.budget_bytes;
-  // A reserve for prepared volumes, label maps and the libraries: a tenth, at least half a GiB.
-  const std::int64_t free = backend.free_bytes();
-  return std::max<std::int64_t>(free - std::max<std::int64_t>(free / 10, 512LL << 20), 1);
-}
-
-StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, ElementType precision) {
-  StepOptions step;
-  step.network = options.network;
-  const Size3& side = options.preprocess.resolution;
-  step.input = Shape{batch, side[2], side[1], side[0], channels};
-  step.outputs = outputs;
-  step.activations = precision;
-  step.loss = parse_loss(options.training.loss);
-  step.optimizer = options.training.optimizer;
-  return step;
-}
-
-// A step planned and compiled: what an executor needs.
 namespace {
 
+// A step planned and ready to run.
 struct Prepared {
-  std::unique_ptr<CompiledGraph> compiled;
+  PlannableStep step;
   Plan plan;
   std::unique_ptr<Executor> executor;
 };
 
-Prepared prepare_step(Backend& backend, Graph graph, const std::string& planner, std::int64_t budget,
-                      std::vector<ValueId> kept) {
-  Prepared prepared;
-  prepared.compiled = std::make_unique<CompiledGraph>(backend, std::move(graph));
-  PlanRequest request;
-  request.graph = &prepared.compiled->graph();
-  request.workspaces = prepared.compiled->workspaces();
-  request.budgets.device = budget;
-  request.kept = std::move(kept);
-  prepared.plan = make_plan(planner, request);
+// Planned before it is measured where planning needs no costs: what does not fit is told at once.
+Prepared prepare_training(PlannableStep step, const Target& target, const RunOptions& options) {
+  const std::string& planner = options.memory.planner;
+  if (planner == "keep") plan_step(planner, step, target.budgets, options.memory);
+  step.costs = measure(step, target, options);
+  Prepared prepared{std::move(step), {}, nullptr};
+  prepared.plan = plan_step(planner, prepared.step, target.budgets, options.memory);
+  return prepared;
+}
+
+// What fits stays, whatever the planner: then there is nothing to be gained and nothing to be measured.
+Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
+  Prepared prepared{std::move(step), {}, nullptr};
+  if (std::optional<Plan> staying = plan_staying(prepared.step, target.budgets, options.memory)) {
+    prepared.plan = std::move(*staying);
+    return prepared;
+  }
+  const std::string& planner = options.memory.planner;
+  if (planner != "keep") prepared.step.costs = measure(prepared.step, target, options);
+  prepared.plan = plan_step(planner, prepared.step, target.budgets, options.memory);
   return prepared;
 }
 
 }  // namespace
 
 struct Session::State {
-  std::unique_ptr<Backend> backend;
-  ElementType precision = ElementType::f32;
-  std::int64_t budget = 0;
-  std::optional<TrainingStep> training;
-  InferenceStep inference;
+  RunOptions options;
+  Target target;
+  Steps steps;
   Prepared training_step, inference_step;
   std::vector<std::uint16_t> half;  // an image on its way to a bf16 input
-  std::int64_t inference_bytes = 0;
   bool allocated = false;
 
-  Prepared& main() { return training ? training_step : inference_step; }
-  const Prepared& main() const { return training ? training_step : inference_step; }
+  bool trains() const { return steps.training.has_value(); }
+  Prepared& main() { return trains() ? training_step : inference_step; }
+  const Prepared& main() const { return trains() ? training_step : inference_step; }
 
   void write_image(Executor& executor, ValueId input, std::span<const float> image) {
-    if (precision != ElementType::bf16) {
+    if (target.precision != ElementType::bf16) {
       executor.write(input, image.data(), static_cast<std::int64_t>(image.size_bytes()));
       return;
     }
@@ -99,7 +67,7 @@ struct Session::State {
   std::vector<Tensor> read(const std::vector<ValueId>& values) const {
     std::vector<Tensor> tensors;
     for (ValueId id : values) {
-      const Value& value = main().compiled->graph().value(id);
+      const Value& value = main().step.graph.value(id);
       Tensor tensor{value.name, value.shape,
                     std::vector<float>(static_cast<std::size_t>(value.shape.count()))};
       main().executor->read(id, tensor.values.data(), value.bytes());
@@ -109,33 +77,22 @@ struct Session::State {
   }
 
   const std::vector<ValueId>& parameters() const {
-    return training ? training->parameters : inference.parameters;
+    return trains() ? steps.training->parameters : steps.inference.parameters;
   }
 };
 
 Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.backend = open_device(options.memory.device);
-  s.precision = choose_precision(*s.backend, options.training.precision);
-  s.budget = choose_budget(*s.backend, options.memory);
-  const std::string& planner = options.memory.planner;
-  const bool trains = purpose == Purpose::training;
-  s.inference = build_inference_step(step_options(options, 1, channels, outputs, s.precision), trains);
-  if (trains) {
-    s.training = build_training_step(
-        step_options(options, options.training.batch_size, channels, outputs, s.precision));
-    // Inference runs in the same arena: the optimiser's state must have its place there too, though no node
-    // reads it.
-    for (ValueId id : s.training->optimizer_state) {
-      const Value& value = s.training->graph.value(id);
-      s.inference.graph.add_value(value.name, value.shape, value.type, value.role);
-    }
-    s.training_step = prepare_step(*s.backend, s.training->graph, planner, s.budget, {s.training->loss});
+  s.options = options;
+  s.target = open_target(options);
+  s.steps = build_steps(options, channels, outputs, s.target.precision, purpose == Purpose::training);
+  if (s.trains()) {
+    s.training_step = prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}),
+                                       s.target, options);
   }
-  std::vector<ValueId> kept = {s.inference.probabilities};
-  if (s.inference.loss != none) kept.push_back(s.inference.loss);
-  s.inference_step = prepare_step(*s.backend, s.inference.graph, planner, s.budget, kept);
+  s.inference_step = prepare_inference(
+      plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference)), s.target, options);
 }
 
 Session::~Session() = default;
@@ -143,11 +100,16 @@ Session::~Session() = default;
 void Session::allocate() {
   State& s = *state_;
   if (s.allocated) return;
-  std::shared_ptr<Memory> arena = s.backend->allocate(arena_bytes());
-  for (Prepared* step : {&s.training_step, &s.inference_step}) {
-    if (step->compiled)
-      step->executor =
-          std::make_unique<Executor>(*step->compiled, step->plan, Tiers{arena, nullptr, nullptr});
+  const MemoryOptions& memory = s.options.memory;
+  const Plan* training = s.trains() ? &s.training_step.plan : nullptr;
+  const Tiers tiers =
+      allocate_tiers(*s.target.backend, {training, &s.inference_step.plan}, memory.disk_folder);
+  ExecutorOptions links;
+  links.to_host_rate = memory.to_host_rate;
+  links.to_device_rate = memory.to_device_rate;
+  for (Prepared* prepared : {&s.training_step, &s.inference_step}) {
+    if (prepared->step.compiled)
+      prepared->executor = std::make_unique<Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
   }
   s.allocated = true;
 }
@@ -157,12 +119,12 @@ float Session::train(std::span<const float> images, std::span<const std::uint8_t
   State& s = *state_;
   allocate();
   Executor& executor = *s.training_step.executor;
-  s.write_image(executor, s.training->input, images);
-  executor.write(s.training->target, targets.data(), static_cast<std::int64_t>(targets.size()));
+  s.write_image(executor, s.steps.training->input, images);
+  executor.write(s.steps.training->target, targets.data(), static_cast<std::int64_t>(targets.size()));
   const StepReport made = executor.run(context);
   if (report != nullptr) *report = made;
   float loss = 0;
-  executor.read(s.training->loss, &loss, sizeof loss);
+  executor.read(s.steps.training->loss, &loss, sizeof loss);
   return loss;
 }
 
@@ -170,16 +132,16 @@ std::vector<float> Session::predict(std::span<const float> image) {
   State& s = *state_;
   allocate();
   Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.inference.input, image);
-  if (s.inference.target != none) {
+  s.write_image(executor, s.steps.inference.input, image);
+  if (s.steps.inference.target != none) {
     const std::vector<std::uint8_t> nothing(
-        static_cast<std::size_t>(s.inference.graph.value(s.inference.target).bytes()));
-    executor.write(s.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
+        static_cast<std::size_t>(s.steps.inference.graph.value(s.steps.inference.target).bytes()));
+    executor.write(s.steps.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
   executor.run({});
-  const Value& value = s.inference.graph.value(s.inference.probabilities);
+  const Value& value = s.steps.inference.graph.value(s.steps.inference.probabilities);
   std::vector<float> probabilities(static_cast<std::size_t>(value.shape.count()));
-  executor.read(s.inference.probabilities, probabilities.data(), value.bytes());
+  executor.read(s.steps.inference.probabilities, probabilities.data(), value.bytes());
   return probabilities;
 }
 
@@ -187,11 +149,11 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   State& s = *state_;
   allocate();
   Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.inference.input, image);
-  executor.write(s.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
+  s.write_image(executor, s.steps.inference.input, image);
+  executor.write(s.steps.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
   executor.run({});
   float loss = 0;
-  executor.read(s.inference.loss, &loss, sizeof loss);
+  executor.read(s.steps.inference.loss, &loss, sizeof loss);
   return loss;
 }
 
@@ -205,8 +167,8 @@ void Session::initialize(std::uint64_t seed) {
     const std::vector<float> values = initial_value(g, id, i, seed);
     executor.write(id, values.data(), g.value(id).bytes());
   }
-  if (!s.training) return;
-  for (ValueId id : s.training->optimizer_state) {
+  if (!s.trains()) return;
+  for (ValueId id : s.steps.training->optimizer_state) {
     const std::vector<float> zeros(static_cast<std::size_t>(g.value(id).shape.count()));
     executor.write(id, zeros.data(), g.value(id).bytes());
   }
@@ -217,7 +179,7 @@ std::vector<Tensor> Session::weights() const {
 }
 
 std::vector<Tensor> Session::optimizer_state() const {
-  return state_->read(state_->training->optimizer_state);
+  return state_->read(state_->steps.training->optimizer_state);
 }
 
 void Session::load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) {
@@ -225,7 +187,8 @@ void Session::load(const Checkpoint& checkpoint, const std::string& where, bool 
   allocate();
   std::vector<ValueId> values = s.parameters();
   if (with_optimizer_state) {
-    values.insert(values.end(), s.training->optimizer_state.begin(), s.training->optimizer_state.end());
+    values.insert(values.end(), s.steps.training->optimizer_state.begin(),
+                  s.steps.training->optimizer_state.end());
   }
   for (ValueId id : values) {
     const Value& value = graph().value(id);
@@ -242,19 +205,28 @@ const Plan& Session::plan() const {
   return state_->main().plan;
 }
 const Graph& Session::graph() const {
-  return state_->main().compiled->graph();
+  return state_->main().step.graph;
+}
+const CostModel& Session::costs() const {
+  return *state_->main().step.costs;
+}
+Bound Session::bound() const {
+  return bound_of(state_->main().step, state_->target.budgets);
 }
 std::int64_t Session::arena_bytes() const {
   return std::max(state_->training_step.plan.peak_bytes, state_->inference_step.plan.peak_bytes);
 }
+std::int64_t Session::host_bytes() const {
+  return std::max(state_->training_step.plan.host_bytes, state_->inference_step.plan.host_bytes);
+}
 const Backend& Session::backend() const {
-  return *state_->backend;
+  return *state_->target.backend;
 }
 ElementType Session::precision() const {
-  return state_->precision;
+  return state_->target.precision;
 }
-std::int64_t Session::budget_bytes() const {
-  return state_->budget;
+const Budgets& Session::budgets() const {
+  return state_->target.budgets;
 }
 
 }  // namespace voxswap

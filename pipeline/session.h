@@ -1,5 +1,5 @@
-// A network on a device: its training and inference steps planned, compiled, and sharing one arena and one
-// set of weights.
+// A network on a device: its training and inference steps planned, compiled, and sharing the memories of the
+// tiers and one set of weights.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,16 @@
 
 #include "net/backend.h"
 #include "pipeline/checkpoint.h"
-#include "pipeline/options.h"
-#include "swap/executor.h"
-#include "swap/plan.h"
+#include "pipeline/planning.h"
 
 namespace voxswap {
-
-// The backend for memory.device; Exit::does_not_fit for a device that this build or machine has not got.
-std::unique_ptr<Backend> open_device(const std::string& device);
-ElementType choose_precision(const Backend& backend, const std::string& precision);
-std::int64_t choose_budget(const Backend& backend, const MemoryOptions& memory);  // bytes
 
 class Session {
  public:
   enum class Purpose { training, inference };
-  // `outputs`: channels of the logits. Plans at construction; throws Exit::does_not_fit before any memory is
-  // taken.
+  // `outputs`: channels of the logits. Plans at construction: a training step on costs that are measured
+  // there (or were before, on such a device), which takes a few steps' time. Inference is planned to stay on
+  // the device where it fits. Throws Exit::does_not_fit before the memories of the plans are taken.
   Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose);
   ~Session();
 
@@ -44,19 +38,19 @@ class Session {
 
   const Plan& plan() const;  // of the main step: training, or inference
   const Graph& graph() const;
+  const CostModel& costs() const;  // of the main step. REQUIRES: it trains
+  Bound bound() const;             // likewise
   std::int64_t arena_bytes() const;
+  std::int64_t host_bytes() const;  // of the host pool
   const Backend& backend() const;
   ElementType precision() const;
-  std::int64_t budget_bytes() const;
+  const Budgets& budgets() const;
 
-  void allocate();  // takes the arena; called by whatever needs it first
+  void allocate();  // takes the memories of all tiers; called by whatever needs them first
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
-
-StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, ElementType precision);
 
 }  // namespace voxswap

@@ -7,12 +7,14 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
+#include "swap/trace.h"
 
 namespace voxswap {
 
@@ -48,13 +50,17 @@ struct Position {
   double loss_sum = 0;  // over the epoch's steps so far
   double train_seconds = 0, wait_seconds = 0;
   bool finished = false;
+  double stall_seconds = 0;
+  PlanTotals moved;  // of which epochs.csv has the bytes to and from the host, and what was computed again
   ScheduleState schedule;
 };
 
 std::map<std::string, std::string> to_metadata(const Position& p) {
   const ScheduleState& s = p.schedule;
-  return {{"position", numbers_text({double(p.epoch), double(p.step), double(p.total_steps), p.loss_sum,
-                                     p.train_seconds, p.wait_seconds, p.finished ? 1.0 : 0.0})},
+  return {{"position",
+           numbers_text({double(p.epoch), double(p.step), double(p.total_steps), p.loss_sum, p.train_seconds,
+                         p.wait_seconds, p.finished ? 1.0 : 0.0, p.stall_seconds, double(p.moved.out_bytes),
+                         double(p.moved.in_bytes), double(p.moved.recomputed_nodes)})},
           {"schedule",
            numbers_text({s.best_loss, s.plateau_best, double(s.best_epoch), double(s.waited), s.rate})}};
 }
@@ -62,7 +68,7 @@ std::map<std::string, std::string> to_metadata(const Position& p) {
 Position to_position(const Checkpoint& checkpoint, const std::string& where) {
   const auto p = numbers_from(checkpoint.text("position", where)),
              s = numbers_from(checkpoint.text("schedule", where));
-  if (p.size() != 7 || s.size() != 5)
+  if (p.size() != 11 || s.size() != 5)
     fail(Exit::bad_data, "{}: its position in the training is unreadable", where);
   Position position;
   position.epoch = std::llround(p[0]);
@@ -72,6 +78,10 @@ Position to_position(const Checkpoint& checkpoint, const std::string& where) {
   position.train_seconds = p[4];
   position.wait_seconds = p[5];
   position.finished = p[6] != 0;
+  position.stall_seconds = p[7];
+  position.moved.out_bytes = std::llround(p[8]);
+  position.moved.in_bytes = std::llround(p[9]);
+  position.moved.recomputed_nodes = std::llround(p[10]);
   position.schedule = {s[0], s[1], std::llround(s[2]), std::llround(s[3]), s[4]};
   return position;
 }
@@ -90,19 +100,16 @@ class Trainer {
         rows_(rows),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
         sampler_(training_, seed_, options.preprocess.resolution, split.training),
-        folder_(checkpoint_folder(options, repeat)) {}
+        folder_(checkpoint_folder(options, repeat)),
+        moved_per_step_(totals(session.plan())) {}
 
   TrainingResult train() {
     start();
     while (!position_.finished) epoch();
     TrainingResult result;
     result.epochs = mine_;
-    if (!step_seconds_.empty()) {
-      std::nth_element(step_seconds_.begin(), step_seconds_.begin() + step_seconds_.size() / 2,
-                       step_seconds_.end());
-      result.step_seconds_median = step_seconds_[step_seconds_.size() / 2];
-      result.utilization = stepped_ / std::max(trained_, 1e-9);
-    }
+    result.steps = steps_;
+    result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
     return result;
   }
 
@@ -166,8 +173,7 @@ class Trainer {
              "training.optimizer.learning_rate, or precision f32",
              loss, position_.epoch, step + 1, folder_.string());
       }
-      step_seconds_.push_back(report.seconds);
-      stepped_ += report.seconds;
+      note(report);
       position_.loss_sum += loss;
       position_.step = step + 1;
       ++position_.total_steps;
@@ -178,6 +184,18 @@ class Trainer {
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
     }
     trained_ += seconds_since(started);
+  }
+
+  void note(const StepReport& report) {
+    steps_.add(report);
+    position_.stall_seconds += report.stall_seconds;
+    position_.moved.out_bytes += moved_per_step_.out_bytes;
+    position_.moved.in_bytes += moved_per_step_.in_bytes;
+    position_.moved.recomputed_nodes += moved_per_step_.recomputed_nodes;
+    // Not the first, which also pays for what only happens once.
+    if (options_.trace && steps_.seconds.size() == 2)
+      write_file(options_.output / "timeline.json",
+                 timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
   }
 
   void finish(double rate, double validation, double validation_seconds) {
@@ -195,7 +213,12 @@ class Trainer {
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
         std::max(position_.train_seconds, 1e-9);
     row.wait_seconds = position_.wait_seconds;
+    row.stall_seconds = position_.stall_seconds;
+    row.swapped_out_bytes = position_.moved.out_bytes;
+    row.swapped_in_bytes = position_.moved.in_bytes;
+    row.recomputed_nodes = position_.moved.recomputed_nodes;
     row.device_peak_bytes = session_.arena_bytes();
+    row.host_peak_bytes = session_.host_bytes();
     mine_.push_back(row);
 
     if (finish_epoch(training_, position_.schedule, position_.epoch, validation)) best_ = session_.weights();
@@ -206,7 +229,8 @@ class Trainer {
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
-    position_.loss_sum = position_.train_seconds = position_.wait_seconds = 0;
+    position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
+    position_.moved = {};
 
     std::vector<EpochRow> all = rows_;
     all.insert(all.end(), mine_.begin(), mine_.end());
@@ -259,8 +283,9 @@ class Trainer {
   Position position_;
   std::vector<EpochRow> mine_;
   std::vector<Tensor> best_;  // weights of the best epoch since the last save
-  std::vector<double> step_seconds_;
-  double stepped_ = 0, trained_ = 0, save_seconds_ = 0;
+  StepStatistics steps_;
+  PlanTotals moved_per_step_;
+  double trained_ = 0, save_seconds_ = 0;
   Clock::time_point saved_;
 };
 

@@ -10,14 +10,15 @@
 #include "pipeline/options.h"
 #include "pipeline/session.h"
 #include "pipeline/split.h"
+#include "pipeline/step_statistics.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
 struct TrainingResult {
   std::vector<EpochRow> epochs;
-  double step_seconds_median = 0;  // of this process's steps; 0 when it made none
-  double utilization = 0;          // steps' share of the epochs' training time
+  StepStatistics steps;    // of this process
+  double utilization = 0;  // share of the epochs' training time during which kernels ran
 };
 
 // `rows`: epochs.csv of earlier repeats, which is written anew after every epoch with this repeat's rows

@@ -143,13 +143,13 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
   fs::path path;
   std::optional<CostModel> costs;
   if (!request.cache.empty()) {
-    make_writable_directory(request.cache);
+    if (request.remember) make_writable_directory(request.cache);
     path = request.cache / (key(compiled, request) + ".json");
     costs = read_cached(path, compiled.graph().nodes().size());
   }
   if (!costs) {
     costs = measure(compiled, request);
-    if (!path.empty()) write_file(path, costs_json(*costs));
+    if (!path.empty() && request.remember) write_file(path, costs_json(*costs));
   }
   cap(costs->to_host, request.to_host_rate);
   cap(costs->to_device, request.to_device_rate);

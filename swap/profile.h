@@ -17,6 +17,7 @@ struct ProfileRequest {
   std::int64_t disk_budget_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
   std::filesystem::path cache;                  // folder of earlier measurements; empty: none
+  bool remember = true;                         // put new ones there
   int steps = 3;  // node times are the shortest of so many; fewer if they are long
 };
 

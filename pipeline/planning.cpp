@@ -1,0 +1,203 @@
+#include "pipeline/planning.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "swap/planner.h"
+#include "swap/profile.h"
+
+namespace voxswap {
+
+namespace {
+
+// A reserve for prepared volumes, label maps and the libraries: a tenth, at least half a GiB.
+std::int64_t without_reserve(std::int64_t free) {
+  return std::max<std::int64_t>(free - std::max<std::int64_t>(free / 10, 512LL << 20), 1);
+}
+
+// Of memory that device and host share, the part for the host pool when nobody says how much: none, unless it
+// is the way to the disk.
+std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
+  if (memory.host_bytes) return *memory.host_bytes;
+  return memory.disk_bytes > 0 ? usable / 8 : 0;
+}
+
+Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
+  Budgets budgets;
+  budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes
+                                           : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
+  budgets.host = memory.host_bytes.value_or(std::max<std::int64_t>(usable - budgets.device, 0));
+  budgets.disk = memory.disk_bytes;
+  return budgets;
+}
+
+// Of a device that is not here, the host is taken to have as much as anybody could ask for.
+constexpr std::int64_t ample_host_bytes = std::int64_t{1} << 40;
+
+void set_rate(Link& link, double rate, bool as_limit) {
+  if (rate <= 0) return;
+  link.alone = as_limit ? std::min(link.alone, rate) : rate;
+  link.busy = as_limit ? std::min(link.busy, rate) : rate;
+}
+
+ElementType precision_elsewhere(const std::string& precision) {
+  return precision == "auto" ? ElementType::bf16 : parse_element_type(precision);
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> open_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return make_backend("onednn");
+  if (device == "reference") return make_backend("reference");
+  if (device == "cuda" || device.starts_with("cuda:")) {
+    fail(Exit::does_not_fit, "memory.device: {}: this build of voxswap has no CUDA backend; use cpu", device);
+  }
+  fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, reference", device);
+}
+
+ElementType choose_precision(const Backend& backend, const std::string& precision) {
+  if (precision == "auto") return backend.fastest_type();
+  const ElementType type = parse_element_type(precision);
+  if (!backend.supports(type)) {
+    fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(), precision,
+         backend.description());
+  }
+  return type;
+}
+
+Budgets choose_budgets(const Backend& backend, const MemoryOptions& memory) {
+  if (backend.computes_on_host()) return budgets_in_one_memory(without_reserve(backend.free_bytes()), memory);
+  Budgets budgets;
+  budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : without_reserve(backend.free_bytes());
+  budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()));
+  budgets.disk = memory.disk_bytes;
+  return budgets;
+}
+
+std::string Target::description() const {
+  return backend ? backend->description() : "as if on " + rates->name;
+}
+
+Target open_target(const RunOptions& options, const std::string& as) {
+  Target target;
+  if (as.empty()) {
+    target.backend = open_device(options.memory.device);
+    target.rates = &find_device_rates("cpu");
+    target.precision = choose_precision(*target.backend, options.training.precision);
+    target.budgets = choose_budgets(*target.backend, options.memory);
+    return target;
+  }
+  const MemoryOptions& memory = options.memory;
+  target.rates = &find_device_rates(as);
+  target.precision = precision_elsewhere(options.training.precision);
+  target.budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : target.rates->memory_bytes;
+  target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
+  target.budgets.disk = memory.disk_bytes;
+  return target;
+}
+
+PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> kept) {
+  PlannableStep step;
+  step.graph = std::move(graph);
+  step.kept = std::move(kept);
+  if (target.backend) {
+    step.compiled = std::make_unique<CompiledGraph>(*target.backend, step.graph);
+    step.workspaces = step.compiled->workspaces();
+  } else {
+    step.workspaces.assign(step.graph.nodes().size(), 0);
+  }
+  return step;
+}
+
+CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory) {
+  CostModel costs = estimate_costs(step.graph, *target.rates);
+  const bool is_here = target.backend != nullptr;
+  set_rate(costs.to_host, memory.to_host_rate, is_here);
+  set_rate(costs.to_device, memory.to_device_rate, is_here);
+  return costs;
+}
+
+CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember) {
+  ProfileRequest request;
+  request.kept = step.kept;
+  request.budget_bytes = target.budgets.device;
+  request.host_budget_bytes = target.budgets.host;
+  request.disk_folder = options.memory.disk_folder;
+  request.disk_budget_bytes = target.budgets.disk;
+  request.to_host_rate = options.memory.to_host_rate;
+  request.to_device_rate = options.memory.to_device_rate;
+  if (!options.cache.empty()) request.cache = options.cache / "costs";
+  request.remember = remember;
+  try {
+    return measure_costs(*step.compiled, request);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    step.costs = estimate(step, target, options.memory);
+    plan_step(options.memory.planner, step, target.budgets, options.memory);
+    throw;
+  }
+}
+
+Plan plan_step(const std::string& planner, const PlannableStep& step, const Budgets& budgets,
+               const MemoryOptions& memory, bool quick) {
+  PlanRequest request;
+  request.graph = &step.graph;
+  request.workspaces = step.workspaces;
+  request.budgets = budgets;
+  request.kept = step.kept;
+  request.costs = step.costs ? &*step.costs : nullptr;
+  request.tflms = memory.tflms;
+  request.lms_threshold = memory.lms_threshold;
+  request.quick = quick;
+  return make_plan(planner, request);
+}
+
+std::optional<Plan> plan_staying(const PlannableStep& step, const Budgets& budgets,
+                                 const MemoryOptions& memory) {
+  try {
+    return plan_step("keep", step, budgets, memory);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    return std::nullopt;
+  }
+}
+
+Bound bound_of(const PlannableStep& step, const Budgets& budgets) {
+  return lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
+}
+
+StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
+                         std::int64_t outputs, ElementType precision) {
+  StepOptions step;
+  step.network = options.network;
+  const Size3& side = options.preprocess.resolution;
+  step.input = Shape{batch, side[2], side[1], side[0], channels};
+  step.outputs = outputs;
+  step.activations = precision;
+  step.loss = parse_loss(options.training.loss);
+  step.optimizer = options.training.optimizer;
+  return step;
+}
+
+Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+                  ElementType precision, bool trains) {
+  Steps steps;
+  steps.inference = build_inference_step(step_options(options, 1, channels, outputs, precision), trains);
+  if (!trains) return steps;
+  steps.training =
+      build_training_step(step_options(options, options.training.batch_size, channels, outputs, precision));
+  for (ValueId id : steps.training->optimizer_state) {
+    const Value& value = steps.training->graph.value(id);
+    steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);
+  }
+  return steps;
+}
+
+std::vector<ValueId> kept_values(const InferenceStep& step) {
+  std::vector<ValueId> kept = {step.probabilities};
+  if (step.loss != none) kept.push_back(step.loss);
+  return kept;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,173 @@
+// What is told before a run: channels without a data set, planners side by side, the largest that fits.
+#include "pipeline/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+#include "pipeline/largest.h"
+#include "pipeline/tables.h"
+#include "swap/planner.h"
+
+namespace voxswap {
+namespace {
+
+// On a GPU that is not here: nothing is measured and no kernel is made.
+const ForecastOptions as_v100{.estimate = false, .as = "v100", .remember = true};
+
+RunOptions tiny() {
+  RunOptions options;
+  options.data.root = "no/such/folder";
+  options.data.modalities = {"t1", "flair"};
+  options.data.labels = {{"core", 1}, {"edge", 2}, {"rim", 4}};
+  options.network = {.base_filters = 2, .depth = 3};
+  options.preprocess.resolution = {16, 16, 16};
+  options.memory.budget_bytes = 1 << 20;
+  return options;
+}
+
+std::string refusal(Exit exit, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), exit);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(DataShape, ComesFromTheExperimentWhereThereIsNoDataSet) {
+  RunOptions options = tiny();
+  const DataShape shape = data_shape(options);
+  EXPECT_FALSE(shape.found);
+  EXPECT_EQ(shape.channels, 2);
+  EXPECT_EQ(shape.outputs, 3);
+  options.data.regions = {{"whole", {1, 2, 4}}};
+  options.training.targets = "regions";
+  EXPECT_EQ(data_shape(options).outputs, 1);
+}
+
+TEST(DataShape, IsBadDataWhereNeitherTells) {
+  for (const auto& forget : std::vector<std::function<void(RunOptions&)>>{
+           [](RunOptions& o) { o.data.modalities.clear(); }, [](RunOptions& o) { o.data.labels.clear(); }}) {
+    RunOptions options = tiny();
+    forget(options);
+    const std::string message = refusal(Exit::bad_data, [&] { data_shape(options); });
+    EXPECT_NE(message.find("no/such/folder"), std::string::npos) << message;
+    EXPECT_NE(message.find("data.modalities"), std::string::npos) << message;
+  }
+}
+
+TEST(Forecast, PutsEveryPlannerBesideTheOthersWithAPlanOrAReason) {
+  RunOptions options = tiny();
+  options.memory.budget_bytes =
+      StepForecast(options, data_shape(options), as_v100).plan("keep").peak_bytes * 3 / 4;
+  const StepForecast step(options, data_shape(options), as_v100);
+  const std::vector<PlannerRow> rows = compare_planners(step);
+  ASSERT_EQ(rows.size(), planner_names().size());
+  for (const PlannerRow& row : rows) {
+    EXPECT_NE(row.plan.has_value(), row.why_not.find("memory.") != std::string::npos) << row.planner;
+    if (!row.plan) continue;
+    EXPECT_EQ(row.plan->planner, row.planner);
+    EXPECT_LE(row.plan->peak_bytes, options.memory.budget_bytes);
+    EXPECT_GE(row.plan->predicted_seconds, step.bound().seconds * 0.999) << row.planner;
+  }
+  EXPECT_FALSE(rows[0].plan) << "keep needs more";
+  EXPECT_TRUE(rows[1].plan) << "hybrid does not";
+}
+
+TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
+  RunOptions options = tiny();
+  options.memory.budget_bytes = 1 << 16;
+  const StepForecast step(options, data_shape(options), as_v100);
+  const std::string message = refusal(Exit::does_not_fit, [&] { step.plan("hybrid"); });
+  for (const char* part : {"memory.budget", "64.00 KiB", "at least", "node '", "preprocess.resolution"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+}
+
+// Tried one by one, from the smallest on.
+std::int64_t by_trying(const std::function<RunOptions(std::int64_t)>& at, std::int64_t first) {
+  for (std::int64_t n = first;; ++n) {
+    const RunOptions options = at(n);
+    try {
+      const StepForecast step(options, data_shape(options), as_v100);
+      step.plan(options.memory.planner, true);
+      step.inference_peak();
+    } catch (const Error&) {
+      return n - 1;
+    }
+  }
+}
+
+TEST(Largest, IsTheOneAfterWhichNothingFits) {
+  struct Case {
+    Dimension dimension;
+    std::function<RunOptions(std::int64_t)> at;
+    std::function<std::string(std::int64_t)> size;
+  };
+  const auto number_text = [](std::int64_t n) { return std::to_string(n); };
+  const std::vector<Case> cases = {
+      {Dimension::resolution,
+       [](std::int64_t n) {
+         RunOptions options = tiny();
+         options.preprocess.resolution = {4 * n, 4 * n, 4 * n};
+         return options;
+       },
+       [](std::int64_t n) { return std::to_string(4 * n); }},
+      {Dimension::batch,
+       [](std::int64_t n) {
+         RunOptions options = tiny();
+         options.memory.planner = "keep";
+         options.memory.budget_bytes *= 3;
+         options.training.batch_size = n;
+         return options;
+       },
+       number_text},
+      {Dimension::depth,
+       [](std::int64_t n) {
+         RunOptions options = tiny();
+         options.network = {.name = "resnet3d", .base_filters = 2, .depth = n};
+         options.preprocess.resolution = {7, 7, 7};
+         options.memory.planner = "keep";
+         return options;
+       },
+       number_text},
+  };
+  for (const Case& one : cases) {
+    const std::int64_t expected = by_trying(one.at, 1);
+    ASSERT_GT(expected, 1) << static_cast<int>(one.dimension);
+    for (const std::int64_t start : {expected / 2, 3 * expected}) {
+      const RunOptions options = one.at(start);
+      const Largest found = find_largest(options, data_shape(options), "v100", one.dimension);
+      EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
+      EXPECT_EQ(found.next, one.size(expected + 1));
+      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= options.memory.budget_bytes);
+      EXPECT_NE(found.limit.find("node '"), std::string::npos) << found.limit;
+    }
+  }
+}
+
+TEST(Largest, KeepsTheProportionsOfABox) {
+  RunOptions options = tiny();
+  options.preprocess.resolution = {8, 16, 8};
+  const Largest found = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  EXPECT_EQ(found.unit, "4x8x4");
+  EXPECT_EQ(found.size, resolution_text({4 * found.factor, 8 * found.factor, 4 * found.factor}));
+}
+
+TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
+  RunOptions options = tiny();
+  options.memory.budget_bytes = std::int64_t{1} << 40;
+  const Largest deep = find_largest(options, data_shape(options), "v100", Dimension::depth);
+  EXPECT_EQ(deep.size, "5") << "16 is no multiple of 2^5";
+  EXPECT_EQ(deep.next, "");
+  options.memory.budget_bytes = 1 << 10;
+  const Largest none_fits = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  EXPECT_EQ(none_fits.factor, 0);
+  EXPECT_FALSE(none_fits.plan);
+  EXPECT_EQ(none_fits.next, "4");
+}
+
+}  // namespace
+}  // namespace voxswap

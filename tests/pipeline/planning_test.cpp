@@ -1,0 +1,132 @@
+// Budgets of the tiers from what is free, and costs of a step on devices that are here or not.
+#include "pipeline/planning.h"
+
+#include <gtest/gtest.h>
+
+namespace voxswap {
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+// A device of which only its free memory is known.
+class FreeMemory : public Backend {
+ public:
+  FreeMemory(std::int64_t device, std::int64_t host, bool one) : device_(device), host_(host), one_(one) {}
+  std::string name() const override { return "fake"; }
+  std::string description() const override { return "fake"; }
+  bool supports(ElementType) const override { return true; }
+  ElementType fastest_type() const override { return ElementType::f32; }
+  std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return nullptr; }
+  std::unique_ptr<Memory> allocate(std::int64_t) override { return nullptr; }
+  std::unique_ptr<Memory> allocate_host(std::int64_t) override { return nullptr; }
+  std::unique_ptr<Stream> make_stream() override { return nullptr; }
+  std::unique_ptr<Stream> make_host_stream() override { return nullptr; }
+  std::unique_ptr<Event> make_event() override { return nullptr; }
+  double elapsed(const Event&, const Event&) const override { return 0; }
+  std::int64_t free_bytes() const override { return device_; }
+  std::int64_t free_host_bytes() const override { return host_; }
+  bool computes_on_host() const override { return one_; }
+
+ private:
+  std::int64_t device_, host_;
+  bool one_;
+};
+
+const FreeMemory cpu(20 * gib, 20 * gib, true);  // of which 18 GiB may be used: a tenth is the reserve
+
+TEST(Budgets, OfOneMemoryLeaveTheHostWhatTheDeviceDoesNotGet) {
+  MemoryOptions memory;
+  memory.budget_bytes = 4 * gib;
+  const Budgets budgets = choose_budgets(cpu, memory);
+  EXPECT_EQ(budgets.device, 4 * gib);
+  EXPECT_EQ(budgets.host, 14 * gib);
+  EXPECT_EQ(budgets.disk, 0);
+}
+
+TEST(Budgets, OfOneMemoryGoToTheDeviceWhenNobodyAsks) {
+  const Budgets budgets = choose_budgets(cpu, {});
+  EXPECT_EQ(budgets.device, 18 * gib);
+  EXPECT_EQ(budgets.host, 0);
+}
+
+TEST(Budgets, OfOneMemoryKeepAPoolForTheWayToDisk) {
+  MemoryOptions memory;
+  memory.disk_folder = "somewhere";
+  memory.disk_bytes = 100 * gib;
+  const Budgets budgets = choose_budgets(cpu, memory);
+  EXPECT_GE(budgets.host, 2 * gib);
+  EXPECT_EQ(budgets.device + budgets.host, 18 * gib);
+  EXPECT_EQ(budgets.disk, 100 * gib);
+}
+
+TEST(Budgets, OfOneMemoryAreNeverTogetherMoreThanIsFreeUnlessAskedFor) {
+  MemoryOptions memory;
+  memory.host_bytes = 5 * gib;
+  EXPECT_EQ(choose_budgets(cpu, memory).device, 13 * gib);
+  memory.host_bytes.reset();
+  memory.budget_bytes = 30 * gib;
+  EXPECT_EQ(choose_budgets(cpu, memory).host, 0);
+  memory.host_bytes = 7 * gib;
+  EXPECT_EQ(choose_budgets(cpu, memory).host, 7 * gib);
+  memory.host_bytes = 0;
+  EXPECT_EQ(choose_budgets(cpu, memory).host, 0);
+}
+
+TEST(Budgets, OfTwoMemoriesAreWhatEachHasFreeLessAReserve) {
+  const FreeMemory gpu(2 * gib, 40 * gib, false);
+  const Budgets budgets = choose_budgets(gpu, {});
+  EXPECT_EQ(budgets.device, 2 * gib - gib / 2);  // at least half a GiB
+  EXPECT_EQ(budgets.host, 36 * gib);
+}
+
+RunOptions tiny() {
+  RunOptions options;
+  options.network = {.base_filters = 2, .depth = 3};
+  options.preprocess.resolution = {8, 8, 8};
+  return options;
+}
+
+TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
+  RunOptions options = tiny();
+  options.memory.to_host_rate = 64e9;
+  const Target v100 = open_target(options, "v100");
+  EXPECT_EQ(v100.budgets.device, 16 * gib);
+  EXPECT_EQ(v100.budgets.host, 1024 * gib);
+  const Steps steps = build_steps(options, 1, 1, v100.precision, true);
+  const PlannableStep step = plannable(v100, steps.training->graph, {steps.training->loss});
+  EXPECT_EQ(step.workspaces, std::vector<std::int64_t>(step.graph.nodes().size(), 0));
+  const CostModel costs = estimate(step, v100, options.memory);
+  EXPECT_EQ(costs.to_host.alone, 64e9);
+  EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
+}
+
+TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
+  RunOptions options = tiny();
+  options.memory.to_host_rate = 1e15;
+  options.memory.to_device_rate = 1e6;
+  const Target here = open_target(options);
+  const Steps steps = build_steps(options, 1, 1, here.precision, true);
+  const PlannableStep step = plannable(here, steps.training->graph, {steps.training->loss});
+  const CostModel costs = estimate(step, here, options.memory);
+  EXPECT_LT(costs.to_host.alone, 1e15);
+  EXPECT_EQ(costs.to_device.alone, 1e6);
+  EXPECT_EQ(costs.to_device.busy, 1e6);
+}
+
+TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
+  const Target here = open_target(tiny());
+  const Steps steps = build_steps(tiny(), 2, 3, here.precision, true);
+  const PlannableStep training = plannable(here, steps.training->graph, {steps.training->loss}),
+                      inference = plannable(here, steps.inference.graph, kept_values(steps.inference));
+  const Plan a = *plan_staying(training, {}, {}), b = *plan_staying(inference, {}, {});
+  EXPECT_EQ(a.persistent_bytes, b.persistent_bytes);
+  std::vector<std::int64_t> places[2];
+  for (const auto& [plan, step, found] :
+       {std::tuple(&a, &training, &places[0]), {&b, &inference, &places[1]}})
+    for (const Residency& r : plan->residencies)
+      if (r.value != none && step->graph.value(r.value).persistent()) found->push_back(r.offset);
+  EXPECT_EQ(places[0], places[1]);
+}
+
+}  // namespace
+}  // namespace voxswap

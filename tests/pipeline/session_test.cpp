@@ -1,0 +1,148 @@
+// A session trains to the same bits whatever the planner and the memories, and tells what its steps took.
+#include "pipeline/session.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Sessions : public testing::Test {
+ protected:
+  // Of all tests: costs are measured once.
+  static fs::path folder() {
+    return fs::path(testing::TempDir()) / format("voxswap_sessions_{}", ::getpid());
+  }
+  static void SetUpTestSuite() { fs::create_directories(folder() / "scratch"); }
+  static void TearDownTestSuite() { fs::remove_all(folder()); }
+
+  static RunOptions options_for(const std::string& planner, std::int64_t budget) {
+    RunOptions options;
+    options.cache = folder();
+    options.memory.device = "reference";
+    options.training.precision = "bf16";
+    options.network = {.base_filters = 4, .depth = 3};
+    options.preprocess.resolution = {16, 16, 16};
+    options.training.optimizer.learning_rate = 1e-2;
+    options.memory.planner = planner;
+    options.memory.budget_bytes = budget;
+    options.memory.host_bytes = 64 << 20;
+    return options;
+  }
+  static Session open(const RunOptions& options) { return {options, 2, 3, Session::Purpose::training}; }
+};
+
+struct Results {
+  std::vector<float> losses, validation, weights;
+  bool operator==(const Results&) const = default;
+};
+
+// Three steps, with a validation between them: both share weights and memory.
+Results train(Session& session, StepReport* report = nullptr) {
+  constexpr std::size_t voxels = 16 * 16 * 16;
+  std::vector<float> image(2 * voxels);
+  std::vector<std::uint8_t> target(voxels);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i % 97) / 48 - 1;
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<std::uint8_t>(i / 5 % 8);
+  Results results;
+  session.initialize(3);
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    results.losses.push_back(session.train(image, target, {3, step, 1e-2}, report));
+    results.validation.push_back(session.validation_loss(image, target));
+  }
+  for (const Tensor& tensor : session.weights())
+    results.weights.insert(results.weights.end(), tensor.values.begin(), tensor.values.end());
+  return results;
+}
+
+constexpr std::int64_t ample = std::int64_t{1} << 30, small = 1050 << 10;  // keep's peak is above 1.5 MiB
+
+TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
+  Session kept = open(options_for("keep", ample));
+  const Results expected = train(kept);
+  EXPECT_NE(expected.losses[0], expected.losses[2]);
+
+  std::vector<RunOptions> settings;
+  for (const char* planner : {"hybrid", "checkpoint", "tflms", "lms-threshold"})
+    settings.push_back(options_for(planner, ample));
+  settings.push_back(options_for("hybrid", small));
+  settings.push_back(options_for("tflms", small));
+  settings.push_back(options_for("checkpoint", 1200 << 10));
+  settings.push_back(options_for("lms-threshold", ample));
+  settings.back().memory.lms_threshold = 1 << 10;
+  settings.push_back(options_for("hybrid", small));  // a slow link
+  settings.back().memory.to_host_rate = settings.back().memory.to_device_rate = 2e8;
+  settings.push_back(options_for("tflms", small));  // disk below a narrow pool
+  settings.back().memory.host_bytes = 300 << 10;
+  settings.back().memory.disk_folder = folder() / "scratch";
+  settings.back().memory.disk_bytes = 64 << 20;
+  for (const RunOptions& options : settings) {
+    Session session = open(options);
+    EXPECT_LE(session.arena_bytes(), options.memory.budget_bytes);
+    EXPECT_LE(session.host_bytes(), *options.memory.host_bytes);
+    EXPECT_TRUE(train(session) == expected)
+        << options.memory.planner << ", budget " << options.memory.budget_bytes;
+  }
+  EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
+}
+
+TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {
+  Session session = open(options_for("hybrid", small));
+  StepReport report;
+  train(session, &report);
+  const Plan& plan = session.plan();
+  EXPECT_GT(totals(plan).out_bytes, 0);
+  EXPECT_GT(plan.predicted_seconds, 0);
+  EXPECT_GE(plan.predicted_seconds, session.bound().seconds * 0.999);
+  EXPECT_GT(session.costs().to_host.alone, 0);
+  EXPECT_GT(report.seconds, 0);
+  EXPECT_GT(report.compute_seconds, 0);
+  EXPECT_GT(report.busy_seconds[static_cast<std::size_t>(Lane::to_host)], 0);
+  EXPECT_EQ(report.end.size(), plan.instructions.size());
+}
+
+TEST_F(Sessions, PlanTrainingThatKeepsEverythingOnCostsToo) {
+  Session session = open(options_for("keep", ample));
+  EXPECT_GT(session.plan().predicted_seconds, 0);
+  EXPECT_NEAR(session.plan().predicted_seconds, session.bound().seconds, 1e-3 * session.bound().seconds);
+}
+
+TEST_F(Sessions, RefuseABudgetThatIsTooSmallInTheWordsOfTheirPlanner) {
+  for (const char* planner : {"keep", "hybrid", "tflms"}) {
+    try {
+      open(options_for(planner, 700 << 10));
+      ADD_FAILURE() << planner << " accepted it";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::does_not_fit);
+      EXPECT_NE(std::string(error.what()).find(format("planner {} needs at least", planner)),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
+  const auto predict = [](std::int64_t budget, std::int64_t* out) {
+    const RunOptions options = options_for("hybrid", budget);
+    Session session(options, 2, 3, Session::Purpose::inference);
+    session.initialize(3);
+    *out = totals(session.plan()).out_bytes;
+    return session.predict(std::vector<float>(2 * 16 * 16 * 16, 0.5f));
+  };
+  std::int64_t nothing = -1, something = 0;
+  const std::vector<float> expected = predict(ample, &nothing);
+  EXPECT_EQ(nothing, 0);
+  Session whole(options_for("keep", ample), 2, 3, Session::Purpose::inference);
+  const std::int64_t tight = whole.arena_bytes() - (4 << 10);  // what the heads hold can leave
+  EXPECT_EQ(predict(tight, &something), expected);
+  EXPECT_GT(something, 0);
+}
+
+}  // namespace
+}  // namespace voxswap
