@@ -13,13 +13,14 @@ constexpr Command table_of_commands[] = {
     {"evaluate", "score any label maps against the truth", evaluate_command},
     {"report", "merge finished runs into CSV, plots and report.html", report_command},
     {"plan", "the memory plan of a training step, without training", plan_command},
+    {"bench", "steps on random volumes; measured against predicted", bench_command},
     {"check", "look at every case of a data set and tell every problem", check_command},
     {"phantom", "make a data set of brain phantoms", phantom_command},
-    {"info", "version, libraries, device and memory", info_command},
+    {"info", "version, libraries, devices, their memory and measured link rates", info_command},
 };
 
 // Commands of the interface that this version does not have.
-constexpr const char* later[] = {"sweep", "bench"};
+constexpr const char* later[] = {"sweep"};
 
 std::string help() {
   std::string text =

@@ -1,13 +1,82 @@
 #include "cli/forecast_table.h"
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
-std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string gigabytes_per_second(double rate) {
+  return format("{:.2f} GB/s", rate / 1e9);
+}
+
+std::string bytes_both_ways(std::int64_t out, std::int64_t in) {
+  return out + in == 0 ? "nothing" : format("{} out, {} in", format_bytes(out), format_bytes(in));
+}
+
+// How far a time is above the bound; nothing where the bound says that no plan is within the budgets.
+std::string above(double seconds, double bound) {
+  return std::isfinite(bound) && bound > 0 ? format("{:.1f} %", 100 * (seconds / bound - 1)) : "-";
+}
+
+std::string exact_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "none";
+  if (seconds < 1) return format("{:.4g} ms", 1000 * seconds);
+  return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
+}
+
+void add_memory(const Plan& plan, const Budgets& budgets, std::int64_t arena_bytes, Rows& rows) {
+  rows.push_back({"memory, peak", format_bytes(arena_bytes)});
+  rows.push_back({"memory, budget", format_bytes(budgets.device)});
+  const auto add_tier = [&](const char* name, std::int64_t used, std::int64_t budget) {
+    if (used > 0) rows.push_back({name, format("{} of {}", format_bytes(used), format_bytes(budget))});
+  };
+  add_tier("host pool", plan.host_bytes, budgets.host);
+  add_tier("scratch file", plan.disk_bytes, budgets.disk);
+}
+
+void add_traffic(const Plan& plan, Rows& rows) {
+  const PlanTotals moved = totals(plan);
+  rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
+  if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
+    rows.push_back({"of it to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
+  rows.push_back({"computed again", format("{} nodes", moved.recomputed_nodes)});
+}
+
+std::string bound_text(const Bound& bound, double seconds) {
+  if (!std::isfinite(bound.seconds)) return "none: no plan is within the budgets";
+  return format("{}: no plan within the budgets is faster; this one is {} above",
+                exact_seconds(bound.seconds), above(seconds, bound.seconds));
+}
+
+// nlohmann writes an infinite number as null, which is what it means here: there is none.
+Json plan_figures(const Plan& plan, const Bound& bound) {
+  const PlanTotals moved = totals(plan);
+  return {{"planner", plan.planner},
+          {"device_peak_bytes", plan.peak_bytes},
+          {"host_bytes", plan.host_bytes},
+          {"disk_bytes", plan.disk_bytes},
+          {"swapped_out_bytes", moved.out_bytes},
+          {"swapped_in_bytes", moved.in_bytes},
+          {"disk_out_bytes", moved.disk_out_bytes},
+          {"disk_in_bytes", moved.disk_in_bytes},
+          {"recomputed_nodes", moved.recomputed_nodes},
+          {"predicted_step_seconds", plan.predicted_seconds},
+          {"bound_step_seconds", bound.seconds},
+          {"compute_seconds", bound.compute_seconds}};
+}
+
+}  // namespace
+
+std::string two_columns(const Rows& rows) {
   std::size_t width = 0;
   for (const auto& [name, value] : rows) width = std::max(width, name.size());
   std::string text;
@@ -16,31 +85,183 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
 }
 
 std::string forecast_table(const RunOptions& options, const Forecast& forecast) {
-  const std::int64_t batch = options.training.batch_size;
-  std::vector<std::pair<std::string, std::string>> rows = {
+  const DataShape& data = forecast.data;
+  Rows rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", resolution_text(options.preprocess.resolution)},
       {"parameters", std::to_string(forecast.parameters)},
-      {"cases", format("{} training, {} validation", forecast.cases_training, forecast.cases_validation)},
-      {"memory, peak", format_bytes(forecast.arena_bytes)},
-      {"memory, budget", options.memory.budget_bytes > 0 ? format_bytes(options.memory.budget_bytes)
-                                                         : "auto: what is free, less a reserve"},
-      {"memory, free now", format_bytes(forecast.free_bytes)},
-      {"disk, prepared volumes", options.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)},
-      {"disk, run", "about " + format_bytes(forecast.output_bytes)},
-      {"arithmetic per step", format("{:.1f} GFLOP", forecast.step_flops / 1e9)},
+      {"cases", data.found
+                    ? format("{} training, {} validation", data.training_cases, data.validation_cases)
+                    : format("none: {} is not there; {} channels and {} outputs as the experiment names them",
+                             options.data.root.string(), data.channels, data.outputs)},
   };
-  if (forecast.measured_step_seconds > 0) {
-    const double steps = static_cast<double>((forecast.cases_training + batch - 1) / batch);
-    const double epoch = steps * forecast.measured_step_seconds;
-    rows.push_back({"time per step", format_seconds(forecast.measured_step_seconds) + ", measured"});
+  add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
+  if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
+  if (data.found) {
+    rows.push_back(
+        {"disk, prepared volumes", options.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)});
+    rows.push_back({"disk, run", "about " + format_bytes(forecast.output_bytes)});
+  }
+  add_traffic(forecast.plan, rows);
+  rows.push_back({"arithmetic per step", format("{:.1f} GFLOP", forecast.step_flops / 1e9)});
+  rows.push_back({"costs", forecast.costs});
+  const double step = forecast.plan.predicted_seconds;
+  rows.push_back({"time per step", exact_seconds(step) + ", predicted"});
+  rows.push_back({"bound", bound_text(forecast.bound, step)});
+  rows.push_back({"computing alone", exact_seconds(forecast.bound.compute_seconds)});
+  if (data.found) {
+    const double steps = std::max(1.0, std::floor(static_cast<double>(data.training_cases) /
+                                                  static_cast<double>(options.training.batch_size)));
+    const double epoch = steps * step;
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
     rows.push_back({"time in all", "at most about " + format_seconds(epoch * static_cast<double>(
                                                                                  options.training.epochs *
                                                                                  options.training.repeats))});
   }
   return two_columns(rows);
+}
+
+std::string forecast_json(const std::string& plan, const Forecast& forecast) {
+  Json json = plan_figures(forecast.plan, forecast.bound);
+  json.update(Json{{"device", forecast.device},
+                   {"precision", forecast.precision},
+                   {"costs", forecast.costs},
+                   {"parameters", forecast.parameters},
+                   {"arena_bytes", forecast.arena_bytes},
+                   {"step_flops", forecast.step_flops}});
+  Json whole = Json::parse(plan);
+  whole["forecast"] = json;
+  return whole.dump(1) + "\n";
+}
+
+std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound) {
+  std::vector<std::vector<std::string>> cells = {
+      {"planner", "device", "host", "disk", "out", "in", "again", "step", "x keep", "above bound"}};
+  std::string reasons;
+  for (const PlannerRow& row : rows) {
+    if (!row.plan) {
+      cells.push_back({row.planner, "does not fit", "-", "-", "-", "-", "-", "-", "-", "-"});
+      reasons += format("\n{}: {}\n", row.planner, row.why_not);
+      continue;
+    }
+    const Plan& plan = *row.plan;
+    const PlanTotals moved = totals(plan);
+    cells.push_back({row.planner, format_bytes(plan.peak_bytes), format_bytes(plan.host_bytes),
+                     format_bytes(plan.disk_bytes), format_bytes(moved.out_bytes),
+                     format_bytes(moved.in_bytes), std::to_string(moved.recomputed_nodes),
+                     exact_seconds(plan.predicted_seconds),
+                     format("{:.3f}", plan.predicted_seconds / bound.compute_seconds),
+                     above(plan.predicted_seconds, bound.seconds)});
+  }
+  return table(cells) +
+         format("\nstep: predicted; x keep: times a step in unlimited memory, {}; bound: {}\n",
+                exact_seconds(bound.compute_seconds), exact_seconds(bound.seconds)) +
+         reasons;
+}
+
+std::string comparison_json(const std::vector<PlannerRow>& rows, const Bound& bound) {
+  Json json = Json::array();
+  for (const PlannerRow& row : rows) {
+    Json entry = row.plan ? plan_figures(*row.plan, bound) : Json{{"planner", row.planner}};
+    entry["fits"] = row.plan.has_value();
+    if (!row.plan) entry["why_not"] = row.why_not;
+    json.push_back(entry);
+  }
+  return json.dump(2) + "\n";
+}
+
+namespace {
+
+constexpr const char* dimension_names[] = {"resolution", "batch", "depth"};
+
+const char* name_of(Dimension dimension) {
+  return dimension_names[static_cast<std::size_t>(dimension)];
+}
+
+Json one_largest(const Largest& largest) {
+  Json json = {{"dimension", name_of(largest.dimension)},
+               {"largest", largest.plan ? Json(largest.size) : Json()},
+               {"next", largest.next.empty() ? Json() : Json(largest.next)},
+               {"limit", largest.next.empty() ? "" : largest.limit}};
+  if (largest.plan) {
+    json["device_peak_bytes"] = largest.plan->peak_bytes;
+    json["host_bytes"] = largest.plan->host_bytes;
+    json["disk_bytes"] = largest.plan->disk_bytes;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string largest_text(const Largest& largest) {
+  std::string text = format("largest {}: ", name_of(largest.dimension));
+  if (largest.plan) {
+    text += format("{} ({} on the device", largest.size, format_bytes(largest.plan->peak_bytes));
+    if (largest.plan->host_bytes > 0)
+      text += format(", {} in the host pool", format_bytes(largest.plan->host_bytes));
+    if (largest.plan->disk_bytes > 0) text += format(", {} on disk", format_bytes(largest.plan->disk_bytes));
+    text += ")";
+  } else {
+    text += "none fits";
+  }
+  if (largest.next.empty()) return text + "; that is as far as the experiment's other keys let it go\n";
+  return text + format("\n  {} does not fit: {}\n", largest.next, largest.limit);
+}
+
+std::string largest_json(const std::vector<Largest>& all) {
+  Json json = Json::array();
+  for (const Largest& largest : all) json.push_back(one_largest(largest));
+  return json.dump(2) + "\n";
+}
+
+std::string benchmark_table(const Benchmark& b) {
+  const BoxStatistics& seconds = b.step_seconds;
+  const double steps = static_cast<double>(b.steps.seconds.size());
+  Rows rows = {{"device", b.device}, {"precision", b.precision}, {"planner", b.plan.planner}};
+  add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
+             rows);
+  add_traffic(b.plan, rows);
+  if (b.to_host_rate + b.to_device_rate > 0)
+    rows.push_back({"rates while copying",
+                    format("{} to the host, {} to the device", gigabytes_per_second(b.to_host_rate),
+                           gigabytes_per_second(b.to_device_rate))});
+  rows.push_back({"steps", format("{}, after one that is not counted", b.steps.seconds.size())});
+  rows.push_back({"step, median",
+                  format("{} ({} in the mean, quartiles {} and {})", exact_seconds(seconds.median),
+                         exact_seconds(seconds.mean), exact_seconds(seconds.q1), exact_seconds(seconds.q3))});
+  rows.push_back(
+      {"predicted", format("{}; measured / predicted {:.3f}", exact_seconds(b.plan.predicted_seconds),
+                           seconds.median / b.plan.predicted_seconds)});
+  rows.push_back({"bound", bound_text(b.bound, seconds.median)});
+  rows.push_back(
+      {"computing alone", format("{}; measured / that {:.3f}", exact_seconds(b.bound.compute_seconds),
+                                 seconds.median / b.bound.compute_seconds)});
+  rows.push_back({"stall per step", format("{} in the mean", exact_seconds(b.steps.stall_seconds / steps))});
+  rows.push_back({"megavoxels per second", format("{:.4g}", b.megavoxels_per_second)});
+  rows.push_back({"costs", b.costs});
+  return two_columns(rows);
+}
+
+std::string benchmark_json(const Benchmark& b) {
+  const double steps = static_cast<double>(b.steps.seconds.size());
+  Json json = plan_figures(b.plan, b.bound);
+  json.update(Json{{"device", b.device},
+                   {"precision", b.precision},
+                   {"costs", b.costs},
+                   {"arena_bytes", b.arena_bytes},
+                   {"steps", b.steps.seconds.size()},
+                   {"step_seconds_mean", b.step_seconds.mean},
+                   {"step_seconds_median", b.step_seconds.median},
+                   {"step_seconds_q1", b.step_seconds.q1},
+                   {"step_seconds_q3", b.step_seconds.q3},
+                   {"measured_over_predicted", b.step_seconds.median / b.plan.predicted_seconds},
+                   {"overhead", b.step_seconds.median / b.bound.compute_seconds},
+                   {"stall_seconds", b.steps.stall_seconds / steps},
+                   {"megavoxels_per_second", b.megavoxels_per_second},
+                   {"to_host_gbps", b.to_host_rate / 1e9},
+                   {"to_device_gbps", b.to_device_rate / 1e9}});
+  return json.dump(2) + "\n";
 }
 
 }  // namespace voxswap

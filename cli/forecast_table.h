@@ -1,11 +1,13 @@
-// What a run would take, as a table for a person.
+// What a run or a step would take, or took, as tables for a person and as JSON.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "pipeline/run.h"
+#include "pipeline/benchmark.h"
+#include "pipeline/forecast.h"
+#include "pipeline/largest.h"
 
 namespace voxswap {
 
@@ -13,5 +15,17 @@ namespace voxswap {
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 
 std::string forecast_table(const RunOptions& options, const Forecast& forecast);
+// plan_json() with the forecast in it.
+std::string forecast_json(const std::string& plan, const Forecast& forecast);
+
+// Planners side by side, and below why some have no plan.
+std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound);
+std::string comparison_json(const std::vector<PlannerRow>& rows, const Bound& bound);
+
+std::string largest_text(const Largest& largest);
+std::string largest_json(const std::vector<Largest>& all);
+
+std::string benchmark_table(const Benchmark& benchmark);
+std::string benchmark_json(const Benchmark& benchmark);
 
 }  // namespace voxswap

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "pipeline/session.h"
+#include "pipeline/planning.h"
 
 namespace voxswap {
 

@@ -11,6 +11,7 @@
 #include "data/libraries.h"
 #include "experiments/yaml.h"
 #include "net/backend.h"
+#include "swap/profile.h"
 
 namespace voxswap {
 
@@ -33,28 +34,47 @@ std::string processor() {
   return "unknown";
 }
 
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+// Copy rates of the link between host and device, measured now.
+void add_links(Backend& backend, nlohmann::ordered_json& json, Rows& rows) {
+  const CostModel costs = measure_links(backend, {});
+  json["link_to_host_gbps"] = costs.to_host.alone / 1e9;
+  json["link_to_device_gbps"] = costs.to_device.alone / 1e9;
+  rows.push_back({"  link", format("{:.2f} GB/s to the host, {:.2f} GB/s to the device, measured",
+                                   costs.to_host.alone / 1e9, costs.to_device.alone / 1e9)});
+}
+
+// Devices that `voxswap plan --as` knows.
+void add_known_devices(nlohmann::ordered_json& json, Rows& rows) {
+  for (const DeviceRates& device : known_devices()) {
+    json["known_devices"][device.name] = device.details;
+    rows.push_back({"plan --as " + device.name, device.details});
+  }
+}
+
 }  // namespace
 
 Exit info_command(const Arguments& arguments) {
-  CLI::App app("Version, libraries, devices and their memory.", "voxswap info");
+  CLI::App app("Version, libraries, devices, their memory and measured link rates.", "voxswap info");
   CommonOptions common;
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
   const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
-  const std::vector<std::string> libraries = {data_libraries(), yaml_library(), "CLI11 " CLI11_VERSION, json_library};
+  const std::vector<std::string> libraries = {data_libraries(), yaml_library(), "CLI11 " CLI11_VERSION,
+                                              json_library};
   const unsigned cores = std::thread::hardware_concurrency();
   nlohmann::ordered_json json = {{"voxswap", VOXSWAP_VERSION},
                                  {"compiler", compiler()},
                                  {"libraries", libraries},
                                  {"processor", processor()},
                                  {"cores", cores}};
-  std::vector<std::pair<std::string, std::string>> rows = {
-      {"voxswap", VOXSWAP_VERSION},
-      {"compiler", compiler()},
-      {"libraries", join(libraries, ", ")},
-      {"processor", format("{}, {} cores", processor(), cores)}};
+  Rows rows = {{"voxswap", VOXSWAP_VERSION},
+               {"compiler", compiler()},
+               {"libraries", join(libraries, ", ")},
+               {"processor", format("{}, {} cores", processor(), cores)}};
   for (const std::string& name : backend_names()) {
     const std::unique_ptr<Backend> backend = make_backend(name);
     const std::string fastest(element_name(backend->fastest_type()));
@@ -64,7 +84,9 @@ Exit info_command(const Arguments& arguments) {
     rows.push_back(
         {"backend " + name, format("{}; fastest precision {}; {} of memory free", backend->description(),
                                    fastest, format_bytes(backend->free_bytes()))});
+    add_links(*backend, json["backends"][name], rows);
   }
+  add_known_devices(json, rows);
   std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;
 }

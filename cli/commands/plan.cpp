@@ -2,27 +2,119 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/file.h"
+#include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "swap/arena_picture.h"
+#include "swap/simulator.h"
+#include "swap/trace.h"
 
 namespace voxswap {
 
-Exit plan_command(const Arguments& arguments) {
-  CLI::App app(
-      "The memory plan of a training step, without training: its peak, and how far that is from the best.",
-      "voxswap plan");
-  CommonOptions common;
-  ExperimentArguments where;
-  add_experiment(app, where);
-  add_common(app, common, true);
-  if (!parse(app, arguments, common)) return Exit::done;
+namespace {
 
-  const Experiment experiment = load(where);
-  const Forecast prediction = forecast(experiment.run, false);
-  if (common.json)
-    std::printf("%s\n", prediction.plan_json.c_str());
+struct PlanArguments {
+  ExperimentArguments where;
+  CommonOptions common;
+  ForecastOptions how;
+  bool all = false, resolution = false, batch = false, depth = false;
+  std::string out;
+
+  std::vector<Dimension> dimensions() const {
+    std::vector<Dimension> result;
+    if (resolution) result.push_back(Dimension::resolution);
+    if (batch) result.push_back(Dimension::batch);
+    if (depth) result.push_back(Dimension::depth);
+    return result;
+  }
+};
+
+void declare(CLI::App& app, PlanArguments& arguments) {
+  std::vector<std::string> devices;
+  for (const DeviceRates& device : known_devices()) devices.push_back(device.name);
+  add_experiment(app, arguments.where);
+  app.add_flag("--all", arguments.all, "every planner side by side");
+  app.add_flag("--max-resolution", arguments.resolution, "the largest preprocess.resolution that fits");
+  app.add_flag("--max-batch", arguments.batch, "the largest training.batch_size that fits");
+  app.add_flag("--max-depth", arguments.depth, "the largest network.depth that fits");
+  app.add_flag("--estimate", arguments.how.estimate, "measure nothing: costs from rates of a usual machine");
+  app.add_option("--as", arguments.how.as,
+                 "plan for a device that need not be here, from its published rates: " + join(devices, ", "));
+  app.add_option("--out", arguments.out,
+                 "write plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this folder");
+  add_common(app, arguments.common, true);
+}
+
+void write_pictures(const std::filesystem::path& folder, const StepForecast& step, const Plan& plan) {
+  make_writable_directory(folder);
+  const Simulation simulation = simulate(plan, step.costs());
+  write_file(folder / "plan.json", plan_json(step.graph(), plan));
+  write_file(folder / "arena.svg", arena_svg(step.graph(), plan));
+  write_file(folder / "timeline.json", timeline_json(step.graph(), plan, simulation.begin, simulation.end));
+}
+
+void print_largest(const PlanArguments& arguments, const RunOptions& options, const DataShape& data) {
+  std::vector<Largest> all;
+  for (const Dimension dimension : arguments.dimensions()) {
+    all.push_back(find_largest(options, data, arguments.how.as, dimension));
+    if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
+  }
+  if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
+}
+
+void print_comparison(const PlanArguments& arguments, const StepForecast& step) {
+  const std::vector<PlannerRow> rows = compare_planners(step);
+  const Bound bound = step.bound();
+  if (arguments.common.json) {
+    std::fputs(comparison_json(rows, bound).c_str(), stdout);
+    return;
+  }
+  const Budgets& budgets = step.budgets();
+  std::printf("%s\n",
+              two_columns({{"device", step.target().description()},
+                           {"precision", std::string(element_name(step.target().precision))},
+                           {"budgets", format("device {}, host {}, disk {}", format_bytes(budgets.device),
+                                              format_bytes(budgets.host), format_bytes(budgets.disk))},
+                           {"costs", step.costs().source}})
+                  .c_str());
+  std::fputs(comparison_table(rows, bound).c_str(), stdout);
+}
+
+void print_plan(const PlanArguments& arguments, const RunOptions& options, const StepForecast& step,
+                const Forecast& prediction) {
+  if (arguments.common.json)
+    std::fputs(forecast_json(plan_json(step.graph(), prediction.plan), prediction).c_str(), stdout);
   else
-    std::printf("%s\n%s", prediction.plan_text.c_str(), forecast_table(experiment.run, prediction).c_str());
+    std::printf("%s\n%s", plan_text(step.graph(), prediction.plan).c_str(),
+                forecast_table(options, prediction).c_str());
+}
+
+}  // namespace
+
+Exit plan_command(const Arguments& words) {
+  CLI::App app(
+      "The memory plan of a training step, without training: its peaks, what it moves and computes again, "
+      "how "
+      "long a step should take, and how far that is from the best. Needs no data set where the experiment "
+      "names data.modalities and data.labels.",
+      "voxswap plan");
+  PlanArguments arguments;
+  declare(app, arguments);
+  if (!parse(app, words, arguments.common)) return Exit::done;
+
+  const RunOptions options = load(arguments.where).run;
+  const DataShape data = data_shape(options);
+  if (!arguments.dimensions().empty()) {
+    print_largest(arguments, options, data);
+    return Exit::done;
+  }
+  const StepForecast step(options, data, arguments.how);
+  if (arguments.all) print_comparison(arguments, step);
+  if (arguments.all && arguments.out.empty()) return Exit::done;
+  const Forecast prediction = forecast(step, data, options);
+  if (!arguments.all) print_plan(arguments, options, step, prediction);
+  if (!arguments.out.empty()) write_pictures(arguments.out, step, prediction.plan);
   return Exit::done;
 }
 

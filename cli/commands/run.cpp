@@ -23,7 +23,9 @@ struct TrainingCommand {
 
 // Nothing is written: the experiment as it would be, and what it would take.
 void print_dry_run(const Experiment& experiment) {
-  const Forecast prediction = forecast(experiment.run, true);
+  const DataShape data = data_shape(experiment.run);
+  const StepForecast step(experiment.run, data, {.estimate = false, .as = "", .remember = false});
+  const Forecast prediction = forecast(step, data, experiment.run);
   std::fputs(experiment.run.resolved.c_str(), stdout);
   std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
 }
@@ -32,12 +34,13 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   CLI::App app(command.summary, std::string("voxswap ") + command.name);
   CommonOptions common;
   ExperimentArguments where;
-  bool resume = false, dry_run = false;
+  bool resume = false, dry_run = false, trace = false;
   add_experiment(app, where);
   app.add_option("--out", where.out, "the run's folder (output.dir)");
   app.add_flag("--resume", resume, "continue the run in that folder; one that is not there begins");
   app.add_flag("--dry-run", dry_run,
                "print the resolved experiment, its memory, disk and time; write nothing");
+  app.add_flag("--trace", trace, "write timeline.json, one step for Perfetto");
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
@@ -49,6 +52,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
   experiment.run.resume = resume;
+  experiment.run.trace = trace;
   command.work(experiment.run);
   return Exit::done;
 }

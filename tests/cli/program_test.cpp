@@ -71,7 +71,7 @@ constexpr const char* tiny =
 
 TEST_F(Program, ExplainsItselfAndEachCommand) {
   for (const char* command :
-       {"run", "train", "predict", "evaluate", "report", "plan", "check", "phantom", "info"}) {
+       {"run", "train", "predict", "evaluate", "report", "plan", "bench", "check", "phantom", "info"}) {
     const Result help = call(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_TRUE(contains(help.out, std::string("voxswap ") + command)) << help.out;
@@ -135,15 +135,79 @@ TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
   EXPECT_TRUE(contains(call("check p --json").out, "\"foreground_statistics\""));
 
   write("study.yaml", tiny);
-  const Result plan = call("plan study.yaml --json");
-  EXPECT_EQ(plan.code, 0) << plan.err;
-  EXPECT_TRUE(plan.out.starts_with("{")) << plan.out;
   const Result dry = call("run study.yaml --dry-run --out nowhere");
   EXPECT_EQ(dry.code, 0) << dry.err;
   EXPECT_TRUE(contains(dry.out, "memory, peak")) << dry.out;
   EXPECT_TRUE(contains(dry.out, "  resolution: 16\n")) << dry.out;
+  EXPECT_TRUE(contains(dry.out, "  planner: hybrid\n")) << dry.out;
   EXPECT_FALSE(fs::exists(folder_ / "nowhere") || fs::exists(folder_ / "runs"));
   expect_refusal(call("plan study.yaml memory.budget=1KiB"), 4, "memory.budget");
+  const Result plan = call("plan study.yaml --json");
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(plan.out.starts_with("{")) << plan.out;
+}
+
+// An experiment on data that are not there yet, planned for a device that is not here.
+constexpr const char* distant =
+    "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}}\n"
+    "preprocess: {resolution: 64}\n"
+    "memory: {budget: 190MiB}\n";
+
+TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
+  write("study.yaml", distant);
+  const Result plan = call("plan study.yaml --as v100");
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  for (const char* part : {"planner hybrid", "as if on v100", "nowhere is not there",
+                           "2 channels and 2 outputs", "host pool", "predicted", "bound"})
+    EXPECT_TRUE(contains(plan.out, part)) << part << " is not in\n" << plan.out;
+  const Result all = call("plan study.yaml --as v100 --all");
+  EXPECT_EQ(all.code, 0) << all.err;
+  for (const char* planner : {"keep", "hybrid", "checkpoint", "tflms", "lms-threshold"})
+    EXPECT_TRUE(contains(all.out, std::string("\n") + planner + " ")) << planner << "\n" << all.out;
+  EXPECT_TRUE(contains(all.out, "\nkeep: memory.budget: ")) << all.out;
+  const Result json = call("plan study.yaml --as h200 --all --json");
+  EXPECT_TRUE(json.out.starts_with("[")) << json.out;
+  EXPECT_TRUE(contains(json.out, "\"why_not\"") && contains(json.out, "\"bound_step_seconds\"")) << json.out;
+  expect_refusal(call("plan study.yaml --as v10"), 2, "Did you mean 'v100'?");
+  expect_refusal(call("plan study.yaml data.labels=auto"), 3, "data.labels");
+  expect_refusal(call("plan study.yaml --as v100 memory.budget=1MiB"), 4, "No planner can do with less than");
+}
+
+TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
+  write("study.yaml", distant);
+  const Result largest = call("plan study.yaml --as v100 --max-resolution --max-batch --quiet");
+  EXPECT_EQ(largest.code, 0) << largest.err;
+  EXPECT_TRUE(contains(largest.out, "largest resolution: ")) << largest.out;
+  EXPECT_TRUE(contains(largest.out, "largest batch: ")) << largest.out;
+  EXPECT_TRUE(contains(largest.out, "does not fit: memory.budget")) << largest.out;
+  const Result json = call("plan study.yaml --as v100 --max-depth --json --quiet");
+  EXPECT_TRUE(contains(json.out, "\"dimension\": \"depth\"")) << json.out;
+}
+
+TEST_F(Program, WritesPlansAndTheirTimeLines) {
+  write("study.yaml", distant);
+  EXPECT_EQ(call("plan study.yaml --as v100 --out p").code, 0);
+  for (const char* file : {"plan.json", "timeline.json", "arena.svg"})
+    EXPECT_FALSE(read_file(folder_ / "p" / file).empty()) << file;
+}
+
+TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
+  write("study.yaml", distant);
+  const std::string small =
+      "bench study.yaml --steps 3 preprocess.resolution=16 network.base_filters=4 "
+      "network.depth=3 memory.budget=1200KiB ";
+  const Result bench = call(small + "--trace --out b --quiet");
+  EXPECT_EQ(bench.code, 0) << bench.err;
+  for (const char* part :
+       {"measured / predicted", "bound", "megavoxels", "stall", "host pool", "3, after one"})
+    EXPECT_TRUE(contains(bench.out, part)) << part << " is not in\n" << bench.out;
+  for (const char* file : {"bench.json", "plan.json", "timeline.json"})
+    EXPECT_TRUE(read_file(folder_ / "b" / file).starts_with("{")) << file;
+  const Result json = call(small + "--json --quiet memory.planner=tflms");
+  EXPECT_EQ(json.code, 0) << json.err;
+  EXPECT_TRUE(contains(json.out, "\"planner\": \"tflms\"")) << json.out;
+  EXPECT_TRUE(contains(json.out, "\"measured_over_predicted\": ")) << json.out;
+  expect_refusal(call("bench study.yaml --steps 0"), 2, "--steps");
 }
 
 TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {

@@ -156,6 +156,40 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   expect_equal_results("whole", "cut");
 }
 
+// Planners, budgets and tiers change when and where, never what; their figures are in the tables.
+TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
+  ASSERT_EQ(program(run_into("kept", {"memory.planner=keep"})).code, 0);
+  const std::string disk = "memory.disk={path: " + folder_.string() + ", budget: 1GiB}";
+  const std::vector<std::vector<std::string>> settings = {
+      {"swapped", "memory.budget=1200KiB", "--trace"},
+      {"disk", "memory.budget=1200KiB", "memory.host=200KiB", disk, "memory.link={to_host: 200MB/s}"},
+      {"tflms", "memory.budget=1200KiB", "memory.planner=tflms"}};
+  for (std::vector<std::string> more : settings) {
+    const std::string name = more.front();
+    more.erase(more.begin());
+    const Outcome outcome = program(run_into(name, more));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    expect_equal_results("kept", name);
+    const Csv timing = read_csv(folder_ / name / "timing.csv");
+    const auto figure = [&](const char* column) {
+      return std::stod(timing.rows.at(0)[timing.column(column, "timing.csv")]);
+    };
+    EXPECT_LE(figure("device_peak_bytes"), 1200 << 10) << name;
+    for (const char* column : {"swapped_out_bytes", "swapped_in_bytes", "predicted_step_seconds", "overhead",
+                               "utilization", "to_host_gbps", "link_to_host_gbps"})
+      EXPECT_GT(figure(column), 0) << name << ", " << column;
+    EXPECT_GE(figure("predicted_step_seconds"), 0.99 * figure("bound_step_seconds")) << name;
+    const Csv epochs = read_csv(folder_ / name / "epochs.csv");
+    for (const auto& row : epochs.rows) {  // five steps each
+      EXPECT_EQ(std::stod(row[epochs.column("swapped_out_bytes", "epochs.csv")]),
+                5 * figure("swapped_out_bytes"));
+      EXPECT_GT(std::stod(row[epochs.column("host_peak_bytes", "epochs.csv")]), 0);
+    }
+  }
+  EXPECT_EQ(bytes("swapped", "timeline.json").substr(0, 1), "{");
+  EXPECT_FALSE(fs::exists(folder_ / "tflms" / "timeline.json"));
+}
+
 TEST_F(Run, KeepsTheLastGoodCheckpointWhenTheDiskFillsUp) {
   ASSERT_EQ(program(run_into("disk", {"training.epochs=1"})).code, 0);
   const std::string before = bytes("disk", "checkpoints/last.safetensors");
@@ -184,7 +218,7 @@ TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
   };
   for (const Wrong& wrong : std::vector<Wrong>{
            {{"preprocess.resolution=30"}, 2, "28"},
-           {{"memory.budget=1MiB"}, 4, "MiB"},
+           {{"memory.budget=512KiB"}, 4, "MiB"},
            {{"memory.device=cuda"}, 4, "CUDA"},
            {{"data.root=nowhere"}, 3, "nowhere"},
            {{"data.modalities=[flair,pet]"}, 2, "pet"},
