@@ -1,23 +1,21 @@
-// One training step of isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) on random data: median
-// seconds and peak resident memory of this process, as one line of JSON. compare_training_step.py runs it
-// beside PyTorch.
+// One training step on random data: median seconds and peak resident memory of this process, as one line of
+// JSON. compare_training_step.py runs it beside PyTorch.
 //
-//   training_step SIDE f32|bf16 STEPS
+//   training_step SIDE f32|bf16 STEPS [SHARE]
+//
+// SHARE: of the memory that keeping everything takes (1, the default): with less, planner hybrid makes do
+// with it on costs measured here.
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
-#include "base/bfloat16.h"
 #include "base/error.h"
-#include "base/philox.h"
+#include "bench/random_training.h"
 #include "net/operation.h"
-#include "net/step.h"
-#include "swap/executor.h"
 #include "swap/planner.h"
+#include "swap/profile.h"
 
 namespace voxswap {
 namespace {
@@ -28,76 +26,61 @@ std::int64_t peak_resident_bytes() {
   return usage.ru_maxrss * 1024;
 }
 
-void measure(std::int64_t side, const std::string& precision, int steps) {
-  const std::int64_t resident_before = peak_resident_bytes();
-  const auto backend = make_backend("onednn");
-  StepOptions options;
-  options.input = Shape{1, side, side, side, 4};
-  options.activations = parse_element_type(precision);
-  const TrainingStep step = build_training_step(options);
-  CompiledGraph compiled(*backend, step.graph);
-  PlanRequest request;
-  request.graph = &compiled.graph();
-  request.workspaces = compiled.workspaces();
-  request.kept = {step.loss};
-  const Plan plan = make_plan("keep", request);
-  std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
-  Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
+Plan choose_plan(bench::RandomTraining& training, double share) {
+  PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  Plan keep = make_plan("keep", request);
+  if (share >= 1) return keep;
+  request.budgets.device = static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes));
+  request.budgets.host = keep.peak_bytes;
+  ProfileRequest profile;
+  profile.kept = {training.step.loss};
+  profile.budget_bytes = request.budgets.device;
+  profile.host_budget_bytes = request.budgets.host;
+  const CostModel costs = measure_costs(training.compiled, profile);
+  request.costs = &costs;
+  return make_plan("hybrid", request);
+}
 
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const auto values = initial_value(step.graph, step.parameters[i], i, 1);
-    executor.write(step.parameters[i], values.data(), step.graph.value(step.parameters[i]).bytes());
-  }
-  for (ValueId id : step.optimizer_state) {
-    const std::vector<float> zeros(static_cast<std::size_t>(step.graph.value(id).shape.count()));
-    executor.write(id, zeros.data(), step.graph.value(id).bytes());
-  }
-  const Philox random(1, 2);
-  const std::int64_t voxels = side * side * side;
-  std::vector<float> image(static_cast<std::size_t>(4 * voxels));
-  for (std::size_t i = 0; i < image.size(); ++i) image[i] = 2 * random.uniform(i) - 1;
-  std::vector<std::uint8_t> target(static_cast<std::size_t>(voxels));
-  for (std::size_t i = 0; i < target.size(); ++i)
-    target[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
-  if (options.activations == ElementType::bf16) {
-    std::vector<std::uint16_t> half(image.size());
-    std::transform(image.begin(), image.end(), half.begin(), to_bfloat16);
-    executor.write(step.input, half.data(), static_cast<std::int64_t>(half.size() * 2));
-  } else {
-    executor.write(step.input, image.data(), static_cast<std::int64_t>(image.size() * 4));
-  }
-  executor.write(step.target, target.data(), static_cast<std::int64_t>(target.size()));
+void measure(std::int64_t side, const std::string& precision, int steps, double share) {
+  const std::int64_t resident_before = peak_resident_bytes();
+  bench::RandomTraining training(side, precision);
+  const Plan plan = choose_plan(training, share);
+  Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, ""));
+  training.write_weights(executor);
 
   std::vector<double> seconds;
   for (int i = 0; i <= steps; ++i) {  // the first is a warm-up
-    const double taken = executor.run({1, i + 1, 5e-4}).seconds;
+    const double taken = training.train(executor, i + 1).seconds;
     if (i > 0) seconds.push_back(taken);
   }
   std::sort(seconds.begin(), seconds.end());
   double flops = 0;
-  for (const Node& node : compiled.graph().nodes()) flops += node_flops(compiled.graph(), node);
+  for (const Node& node : training.step.graph.nodes()) flops += node_flops(training.step.graph, node);
   float loss = 0;
-  executor.read(step.loss, &loss, sizeof loss);
+  executor.read(training.step.loss, &loss, sizeof loss);
   std::printf(
       "{\"side\": %lld, \"precision\": \"%s\", \"seconds\": %.6f, \"peak_bytes\": %lld, \"before_bytes\": "
-      "%lld, "
-      "\"arena_bytes\": %lld, \"gflop\": %.3f, \"loss\": %.6f, \"backend\": \"%s\"}\n",
+      "%lld, \"arena_bytes\": %lld, \"host_bytes\": %lld, \"predicted\": %.6f, \"gflop\": %.3f, \"loss\": "
+      "%.6f, "
+      "\"backend\": \"%s\"}\n",
       static_cast<long long>(side), precision.c_str(), seconds[seconds.size() / 2],
       static_cast<long long>(peak_resident_bytes()), static_cast<long long>(resident_before),
-      static_cast<long long>(plan.peak_bytes), flops / 1e9, static_cast<double>(loss),
-      backend->description().c_str());
+      static_cast<long long>(plan.peak_bytes), static_cast<long long>(plan.host_bytes),
+      plan.predicted_seconds, flops / 1e9, static_cast<double>(loss),
+      training.backend->description().c_str());
 }
 
 }  // namespace
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
-  if (count != 4) {
-    std::fprintf(stderr, "usage: training_step SIDE f32|bf16 STEPS\n");
+  if (count != 4 && count != 5) {
+    std::fprintf(stderr, "usage: training_step SIDE f32|bf16 STEPS [SHARE]\n");
     return 2;
   }
   try {
-    voxswap::measure(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])));
+    voxswap::measure(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
+                     count == 5 ? std::atof(arguments[4]) : 1);
     return 0;
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,0 +1,72 @@
+// What the programs here train: isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) from its
+// initial weights on one random image, labels in stripes. The image is written before every step, as in a
+// training.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/bfloat16.h"
+#include "base/philox.h"
+#include "net/step.h"
+#include "swap/executor.h"
+
+namespace voxswap::bench {
+
+class RandomTraining {
+ public:
+  RandomTraining(std::int64_t side, const std::string& precision)
+      : backend(make_backend("onednn")), step(make_step(side, precision)), compiled(*backend, step.graph) {
+    const Philox random(1, 2);
+    const std::int64_t voxels = side * side * side;
+    image_.resize(static_cast<std::size_t>(4 * voxels));
+    for (std::size_t i = 0; i < image_.size(); ++i) image_[i] = 2 * random.uniform(i) - 1;
+    target_.resize(static_cast<std::size_t>(voxels));
+    for (std::size_t i = 0; i < target_.size(); ++i)
+      target_[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
+    if (step.graph.value(step.input).type == ElementType::bf16) {
+      half_.resize(image_.size());
+      std::transform(image_.begin(), image_.end(), half_.begin(), to_bfloat16);
+    }
+  }
+
+  void write_weights(Executor& executor) const {
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const auto values = initial_value(step.graph, step.parameters[i], i, 1);
+      executor.write(step.parameters[i], values.data(), step.graph.value(step.parameters[i]).bytes());
+    }
+    for (const ValueId id : step.optimizer_state) {
+      const std::vector<float> zeros(static_cast<std::size_t>(step.graph.value(id).shape.count()));
+      executor.write(id, zeros.data(), step.graph.value(id).bytes());
+    }
+  }
+
+  // One step, counted from 1; the report's seconds are those of the step alone.
+  const StepReport& train(Executor& executor, std::int64_t number) const {
+    if (half_.empty())
+      executor.write(step.input, image_.data(), static_cast<std::int64_t>(image_.size() * sizeof image_[0]));
+    else
+      executor.write(step.input, half_.data(), static_cast<std::int64_t>(half_.size() * sizeof half_[0]));
+    executor.write(step.target, target_.data(), static_cast<std::int64_t>(target_.size()));
+    return executor.run({1, number, 5e-4});
+  }
+
+  std::unique_ptr<Backend> backend;
+  TrainingStep step;
+  CompiledGraph compiled;
+
+ private:
+  static TrainingStep make_step(std::int64_t side, const std::string& precision) {
+    StepOptions options;
+    options.input = Shape{1, side, side, side, 4};
+    options.activations = parse_element_type(precision);
+    return build_training_step(options);
+  }
+
+  std::vector<float> image_;
+  std::vector<std::uint16_t> half_;
+  std::vector<std::uint8_t> target_;
+};
+
+}  // namespace voxswap::bench

@@ -1,0 +1,131 @@
+// Trains the same steps under every planner, budget and tier, and compares all losses and the final weights
+// bit for bit; CSV. Exit code 1 if any differ.
+//
+//   same_bits SIDE f32|bf16 STEPS DISK_FOLDER
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bench/random_training.h"
+#include "swap/bound.h"
+#include "swap/planner.h"
+#include "swap/profile.h"
+
+namespace voxswap {
+namespace {
+
+struct Tier {
+  const char* name;
+  std::int64_t host, disk;
+  double rate;  // imitated link, bytes/s; 0: none
+};
+
+struct Outcome {
+  std::vector<float> losses;
+  std::vector<std::vector<float>> weights;
+  double seconds = 0;  // the shortest step
+  bool operator==(const Outcome& other) const { return same(losses, other.losses) && same_weights(other); }
+
+ private:
+  static bool same(const std::vector<float>& a, const std::vector<float>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  }
+  bool same_weights(const Outcome& other) const {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      if (!same(weights[i], other.weights[i])) return false;
+    return weights.size() == other.weights.size();
+  }
+};
+
+Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, const char* folder, int steps) {
+  Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, folder),
+                    {rate, rate});
+  training.write_weights(executor);
+  Outcome outcome;
+  for (int i = 1; i <= steps; ++i) {
+    const double seconds = training.train(executor, i).seconds;
+    outcome.seconds = i == 1 ? seconds : std::min(outcome.seconds, seconds);
+    outcome.losses.push_back(0);
+    executor.read(training.step.loss, &outcome.losses.back(), sizeof(float));
+  }
+  for (const ValueId id : training.step.parameters) {
+    const Value& value = training.step.graph.value(id);
+    outcome.weights.emplace_back(static_cast<std::size_t>(value.shape.count()));
+    executor.read(id, outcome.weights.back().data(), value.bytes());
+  }
+  return outcome;
+}
+
+int compare(std::int64_t side, const std::string& precision, int steps, const char* folder) {
+  bench::RandomTraining training(side, precision);
+  PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  const Plan keep = make_plan("keep", request);
+  const std::int64_t least = least_budget(*request.graph, request.workspaces, request.kept).bytes;
+  ProfileRequest profile;
+  profile.kept = request.kept;
+  profile.host_budget_bytes = profile.disk_budget_bytes = 4 * keep.peak_bytes;
+  profile.disk_folder = folder;
+  const CostModel costs = measure_costs(training.compiled, profile);
+  request.costs = &costs;
+
+  const Outcome expected = run(training, keep, 0, folder, steps);
+  std::printf(
+      "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n");
+  const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };
+  const auto print = [&](const Plan& plan, const char* tier, const Outcome& outcome) {
+    const PlanTotals moved = totals(plan);
+    std::printf("%s,%.0f,%.0f,%s,%.0f,%.0f,%.0f,%.0f,%lld,%.3f,%.3f,%s\n", plan.planner.c_str(),
+                mib(plan.budget_bytes), mib(least), tier, mib(plan.peak_bytes), mib(plan.host_bytes),
+                mib(plan.disk_bytes), static_cast<double>(moved.out_bytes) / 1e6,
+                static_cast<long long>(moved.recomputed_nodes), outcome.seconds, plan.predicted_seconds,
+                outcome == expected ? "yes" : "NO");
+    std::fflush(stdout);
+  };
+  print(keep, "none", expected);
+  const std::int64_t plenty = 4 * keep.peak_bytes;
+  const Tier tiers[] = {{"host", plenty, 0, 0},
+                        {"disk", 128 << 20, plenty, 0},
+                        {"both", keep.peak_bytes / 6, plenty, 0},
+                        {"host, link 2 GB/s", plenty, 0, 2e9}};
+  bool same = true;
+  for (const char* planner : {"lms-threshold", "tflms", "checkpoint", "hybrid"})
+    for (const double share : {0.5, 0.15, 0.03})
+      for (const Tier& tier : tiers) {
+        // Only what is decided differently with another tier is worth its time.
+        if (std::string(planner) == "checkpoint" && &tier != &tiers[0]) continue;
+        if (std::string(planner) == "lms-threshold" && (share != 0.5 || &tier == &tiers[1])) continue;
+        request.budgets = {
+            least + static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes - least)),
+            tier.host, tier.disk};
+        try {
+          const Plan plan = make_plan(planner, request);
+          const Outcome outcome = run(training, plan, tier.rate, folder, steps);
+          same = same && outcome == expected;
+          print(plan, tier.name, outcome);
+        } catch (const Error& error) {
+          if (error.exit() != Exit::does_not_fit) throw;
+          std::printf("%s,%.0f,%.0f,%s,,,,,,,,does not fit\n", planner, mib(request.budgets.device),
+                      mib(least), tier.name);
+        }
+      }
+  return same ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace voxswap
+
+int main(int count, char** arguments) {
+  if (count != 5) {
+    std::fprintf(stderr, "usage: same_bits SIDE f32|bf16 STEPS DISK_FOLDER\n");
+    return 2;
+  }
+  try {
+    return voxswap::compare(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
+                            arguments[4]);
+  } catch (const voxswap::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.exit());
+  }
+}
