@@ -141,7 +141,9 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   // Killed after longer and longer times, at any point of an epoch; interrupted politely every other time.
   int attempts = 0, cut = 0;
   for (int milliseconds = 150; attempts < 60; milliseconds += 60, ++attempts) {
-    std::vector<std::string> more = {"training.checkpoint_minutes=0.0001"};
+    // Swaps, by a rule that asks for no costs, so that every part of the run moves the same bytes.
+    std::vector<std::string> more = {"training.checkpoint_minutes=0.0001", "memory.planner=lms-threshold",
+                                     "memory.lms_threshold=16KiB", "memory.host=1GiB"};
     if (fs::exists(folder_ / "cut" / "experiment.yaml")) more.emplace_back("--resume");
     const pid_t child = start(run_into("cut", more), folder_ / "log");
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -154,6 +156,12 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   EXPECT_GT(cut, 0);
   ASSERT_TRUE(fs::exists(folder_ / "cut" / "report.html"));
   expect_equal_results("whole", "cut");
+  const Csv epochs = read_csv(folder_ / "cut" / "epochs.csv"),
+            timing = read_csv(folder_ / "cut" / "timing.csv");
+  const std::string per_step = timing.rows.at(0)[timing.column("swapped_out_bytes", "timing.csv")];
+  EXPECT_GT(std::stoll(per_step), 0);
+  for (const auto& row : epochs.rows)
+    EXPECT_EQ(std::stoll(row[epochs.column("swapped_out_bytes", "epochs.csv")]), 5 * std::stoll(per_step));
 }
 
 // Planners, budgets and tiers change when and where, never what; their figures are in the tables.
