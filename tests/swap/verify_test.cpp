@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/error.h"
 #include "net/step.h"
 #include "swap/planner.h"
 #include "tests/swap/adversary.h"
@@ -93,6 +94,37 @@ TEST(Verify, GoodPlansSurviveEveryOrderThatTheAdversaryTries) {
       const Planned p = planned(seed, 3 + 2 * static_cast<int>(seed), way);
       EXPECT_TRUE(adversary(p).survives_everything(seed)) << way.name << ", seed " << seed;
     }
+}
+
+// Neither knows of the other: a planner and the adversary.
+TEST(Verify, PlansOfEveryPlannerSurviveTheAdversaryWithinTightBudgets) {
+  int tried = 0, moving = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Planned p = planned(seed, 20);
+    const CostModel costs = estimate_costs(p.step.graph, find_device_rates("v100"));
+    const Plan keep = p.plan;
+    for (const std::string& planner : planner_names())
+      for (const std::int64_t percent : {98, 90, 80}) {
+        const std::int64_t budget = keep.peak_bytes * percent / 100;
+        try {
+          p.plan = make_plan(planner, {.graph = &p.step.graph,
+                                       .workspaces = p.workspaces,
+                                       .budgets = {budget, 1 << 20, seed % 2 == 0 ? 1 << 20 : 0},
+                                       .kept = p.step.kept,
+                                       .costs = &costs,
+                                       .lms_threshold = 128,
+                                       .quick = true});
+        } catch (const Error&) {
+          continue;  // does not fit
+        }
+        ++tried;
+        moving += p.plan.instructions.size() > p.step.graph.nodes().size() ? 1 : 0;
+        EXPECT_EQ(violations(p), std::vector<std::string>()) << planner << ", seed " << seed;
+        EXPECT_TRUE(adversary(p).survives_everything(seed)) << planner << ", seed " << seed;
+      }
+  }
+  EXPECT_GT(tried, 150);
+  EXPECT_GT(moving, 150);
 }
 
 // What verify() accepts survives the adversary. Mutants that do no harm may be accepted or not.
