@@ -264,18 +264,21 @@ class Picture {
     return result;
   }
 
-  // Per kernel, the most that is live since the one before it.
+  // The most that is live at each kernel and since the one before; of long steps, at several of them.
   std::string live_sum() const {
-    std::vector<std::int64_t> most(static_cast<std::size_t>(slots_), 0);
+    constexpr int most_points = 500;
+    const int points = std::min(slots_, most_points);
+    std::vector<std::int64_t> most(static_cast<std::size_t>(points), 0);
     for (std::size_t i = 0; i < plan_.live_bytes.size(); ++i) {
-      std::int64_t& sum = most[static_cast<std::size_t>(std::min(slot_[i], slots_ - 1))];
+      const auto slot = static_cast<std::int64_t>(std::min(slot_[i], slots_ - 1));
+      std::int64_t& sum = most[static_cast<std::size_t>(slot * points / slots_)];
       sum = std::max(sum, plan_.live_bytes[i]);
     }
     std::string path;
-    for (int slot = 0; slot < slots_; ++slot)
-      path +=
-          format("{}{} {}H{}", slot == 0 ? "M" : "L", pixels(x(slot)),
-                 pixels(y(static_cast<double>(most[static_cast<std::size_t>(slot)]))), pixels(x(slot + 1)));
+    for (int point = 0; point < points; ++point)
+      path += format("{}{} {}H{}", point == 0 ? "M" : "L", pixels(x(1.0 * slots_ * point / points)),
+                     pixels(y(static_cast<double>(most[static_cast<std::size_t>(point)]))),
+                     pixels(x(1.0 * slots_ * (point + 1) / points)));
     return format("<path d=\"{0}\" class=\"halo\"/>\n<path d=\"{0}\" class=\"sum\"/>\n", path);
   }
 
