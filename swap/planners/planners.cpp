@@ -26,12 +26,10 @@ constexpr std::array planner_table = {
         plan_lms_threshold},
 };
 
-// Whether some value that passes between nodes is wider than two bytes.
-bool could_be_narrower(const Graph& graph, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-    const Value& value = graph.value(id);
-    return !value.persistent() && value.role != Role::input && element_bytes(value.type) > 2 &&
-           value.shape.rank() == 5;
+// Whether the step computes in a type wider than two bytes throughout.
+bool could_be_narrower(const Graph& graph) {
+  return std::none_of(graph.values().begin(), graph.values().end(), [](const Value& value) {
+    return value.role == Role::input && element_bytes(value.type) == 2;
   });
 }
 
@@ -84,7 +82,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
        format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed), needed,
        format_bytes(plan.persistent_bytes), node.name, node.operation->name, format_bytes(floor.bytes),
        whole_mebibytes(needed), budgets.host == 0 ? "a host pool (memory.host), " : "",
-       could_be_narrower(graph, node) ? "training.precision: bf16, " : "");
+       could_be_narrower(graph) ? "training.precision: bf16, " : "");
 }
 
 const Row& find_planner(const std::string& planner) {
