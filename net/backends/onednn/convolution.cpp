@@ -39,7 +39,7 @@ Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t p
   g.full_weights = {weights, full, Tag::any};
   g.bias = {{w[0]}, full, Tag::a};
   g.strides = {stride, stride, stride};
-  g.padding = {padding, padding, padding};
+  g.padding = g.padding_end = {padding, padding, padding};
   return g;
 }
 
@@ -54,8 +54,8 @@ dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g,
   const auto direct = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
   const Forward::desc description =
-      bias ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.padding, g.padding)
-           : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding);
+      bias ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
+           : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end);
   return {description, own_scratchpad(), engine()};
 }
 

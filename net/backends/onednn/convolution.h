@@ -16,8 +16,8 @@ namespace voxswap::onednn {
 // The descriptions of a convolution y = w * x that its three kernels share.
 struct Geometry {
   dnnl::memory::desc x, y, plain_weights, weights, full_weights,
-      bias;  // weights: of the activations' type, any format
-  dnnl::memory::dims strides, padding;
+      bias;                                          // weights: of the activations' type, any format
+  dnnl::memory::dims strides, padding, padding_end;  // before and after the volume, per axis
 };
 
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
@@ -43,6 +43,11 @@ std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, bool bias);
 
 // The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
 std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, bool bias);
+
+// dw (, db) of a node of inputs x, dy; dx of a node of inputs dy, w (, b) whose g.x is dx.
+std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias);
+std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
+                                             const Node& node);
 
 // oneDNN's own errors say nothing of the node.
 template <class Make>

@@ -2,6 +2,7 @@
 // to its weights and bias, which come out in the library's format and are reordered to the graph's.
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/slabs.h"
 #include "net/backends/onednn/through_f32.h"
 
 namespace voxswap::onednn {
@@ -50,7 +51,7 @@ class DataGradient final : public Kernel {
 
  private:
   static Description describe(const Geometry& g) {
-    return {{direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding},
+    return {{direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end},
             own_scratchpad(),
             engine(),
             forward_description(g, false)};
@@ -100,8 +101,8 @@ class WeightGradient final : public Kernel {
   static Description describe(const Geometry& g, bool bias) {
     using Backward = dnnl::convolution_backward_weights;
     const Backward::desc description =
-        bias ? Backward::desc(direct, g.x, g.full_weights, g.bias, g.y, g.strides, g.padding, g.padding)
-             : Backward::desc(direct, g.x, g.full_weights, g.y, g.strides, g.padding, g.padding);
+        bias ? Backward::desc(direct, g.x, g.full_weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
+             : Backward::desc(direct, g.x, g.full_weights, g.y, g.strides, g.padding, g.padding_end);
     return {description, own_scratchpad(), engine(), forward_description(g, false)};
   }
   WeightGradient(const Geometry& g, const Description& description, bool bias)
@@ -140,6 +141,17 @@ bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
 
 }  // namespace
 
+std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias) {
+  return std::make_unique<WeightGradient>(g, bias);
+}
+
+std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
+                                             const Node& node) {
+  return for_type(type, node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
+    return std::make_unique<DataGradient<T>>(g, dx, bias);
+  });
+}
+
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node) {
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_data_gradient);
   return guarded(node, [&]() -> std::unique_ptr<Kernel> {
@@ -152,10 +164,10 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
       const Shape mirrored{w[1], w[0], w[2], w[3], w[4]};
       return mirrored_convolution_kernel(geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node), bias);
     }
-    const Geometry g = geometry(dx, dy, w, padding, type, node);
-    return for_type(type, node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
-      return std::make_unique<DataGradient<T>>(g, dx, bias);
-    });
+    std::unique_ptr<Kernel> whole =
+        data_gradient_kernel(geometry(dx, dy, w, padding, type, node), dx, type, bias, node);
+    const std::int64_t slabs = slab_count(graph, node, *whole);
+    return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
   });
 }
 
@@ -165,7 +177,9 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
     const Geometry g =
         geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),
                  node.attributes.integer("padding"), input_type(graph, node), node);
-    return std::make_unique<WeightGradient>(g, node.attributes.flag("bias"));
+    std::unique_ptr<Kernel> whole = weight_gradient_kernel(g, node.attributes.flag("bias"));
+    const std::int64_t slabs = slab_count(graph, node, *whole);
+    return slabs == 1 ? std::move(whole) : weight_gradient_in_slabs(graph, node, slabs);
   });
 }
 

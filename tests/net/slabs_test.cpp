@@ -1,0 +1,109 @@
+// Gradients of convolutions in slabs against the same gradients at once.
+#include "net/backends/onednn/slabs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/philox.h"
+#include "net/operation.h"
+
+namespace voxswap {
+namespace {
+
+struct Volume {
+  std::unique_ptr<Memory> memory;
+  std::int64_t count = 0;
+  float* data() { return reinterpret_cast<float*>(memory->data()); }
+};
+
+Volume numbers(Backend& backend, const Shape& shape, std::uint64_t seed) {
+  Volume volume{backend.allocate(shape.count() * 4), shape.count()};
+  const Philox random(seed, 9);
+  for (std::int64_t i = 0; i < volume.count; ++i)
+    volume.data()[i] = static_cast<float>(random.normal(static_cast<std::uint64_t>(i)));
+  return volume;
+}
+
+// Runs `kernel` on the node's inputs; the outputs one after the other.
+std::vector<float> run(Backend& backend, const Graph& graph, const Node& node, Kernel& kernel) {
+  std::vector<Volume> volumes;
+  std::vector<void*> inputs, outputs;
+  for (const ValueId id : node.inputs) {
+    volumes.push_back(numbers(backend, graph.value(id).shape, static_cast<std::uint64_t>(id)));
+    inputs.push_back(volumes.back().data());
+  }
+  for (const ValueId id : node.outputs) {
+    volumes.push_back(numbers(backend, graph.value(id).shape, 77));
+    outputs.push_back(volumes.back().data());
+  }
+  const std::unique_ptr<Memory> workspace =
+      backend.allocate(std::max<std::int64_t>(kernel.workspace_bytes(), 64));
+  const StepContext context;
+  kernel.run({inputs, outputs, {}, workspace->data(), &context});
+  std::vector<float> result;
+  for (std::size_t i = inputs.size(); i < volumes.size(); ++i)
+    result.insert(result.end(), volumes[i].data(), volumes[i].data() + volumes[i].count);
+  return result;
+}
+
+void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max<double>(largest, std::abs(a[i]));
+    difference = std::max<double>(difference, std::abs(a[i] - b[i]));
+  }
+  EXPECT_GT(largest, 0);
+  EXPECT_LE(difference, 2e-5 * largest);
+}
+
+TEST(Slabs, OfAWeightGradientAddUpToTheWhole) {
+  const auto backend = make_backend("onednn");
+  for (const auto& [kernel, padding] : {std::pair{3, 1}, std::pair{3, 0}, std::pair{1, 0}})
+    for (const std::int64_t samples : {1, 2})
+      for (const std::int64_t count : {1, 2, 3, 5}) {
+        Graph graph;
+        const std::int64_t planes = 13 + 2 * padding - kernel + 1;
+        const ValueId x = graph.add_value("x", {samples, 13, 9, 10, 6}, ElementType::f32, Role::input);
+        const ValueId dy = graph.add_value(
+            "dy", {samples, planes, 9 + 2 * padding - kernel + 1, 10 + 2 * padding - kernel + 1, 5},
+            ElementType::f32, Role::input);
+        const NodeId id =
+            graph.add("conv3d_weight_gradient", "dw", {x, dy},
+                      {{"stride", 1}, {"padding", double(padding)}, {"kernel", double(kernel)}, {"bias", 1}});
+        const Node& node = graph.node(id);
+        const auto whole = backend->compile(graph, node);
+        const auto slabs = onednn::weight_gradient_in_slabs(graph, node, count);
+        expect_same(run(*backend, graph, node, *whole), run(*backend, graph, node, *slabs));
+      }
+}
+
+TEST(Slabs, OfAPointwiseDataGradientMakeUpTheWhole) {
+  const auto backend = make_backend("onednn");
+  for (const std::int64_t count : {1, 2, 7}) {
+    Graph graph;
+    const ValueId dy = graph.add_value("dy", {2, 7, 9, 10, 5}, ElementType::f32, Role::input);
+    const ValueId w = graph.add_value("w", {5, 6, 1, 1, 1}, ElementType::f32, Role::parameter);
+    const NodeId id = graph.add("conv3d_data_gradient", "dx", {dy, w},
+                                {{"stride", 1}, {"padding", 0}, {"d", 7}, {"h", 9}, {"w", 10}});
+    const Node& node = graph.node(id);
+    const auto whole = backend->compile(graph, node);
+    const auto slabs = onednn::data_gradient_in_slabs(graph, node, count);
+    expect_same(run(*backend, graph, node, *whole), run(*backend, graph, node, *slabs));
+  }
+}
+
+TEST(Slabs, AreTakenWhereTheLibraryWantsLargeTemporariesAndLowerThem) {
+  const auto backend = make_backend("onednn");
+  Graph graph;
+  const ValueId x = graph.add_value("x", {1, 64, 128, 128, 16}, ElementType::bf16, Role::input);
+  const ValueId dy = graph.add_value("dy", {1, 64, 128, 128, 16}, ElementType::bf16, Role::input);
+  const NodeId id = graph.add("conv3d_weight_gradient", "dw", {x, dy},
+                              {{"stride", 1}, {"padding", 1}, {"kernel", 3}, {"bias", 1}});
+  if (backend->fastest_type() != ElementType::bf16) GTEST_SKIP() << "this CPU has no bf16 instructions";
+  EXPECT_LE(backend->compile(graph, graph.node(id))->workspace_bytes(), 48 << 20);
+}
+
+}  // namespace
+}  // namespace voxswap
