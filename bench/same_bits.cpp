@@ -91,11 +91,11 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
                         {"host, link 2 GB/s", plenty, 0, 2e9}};
   bool same = true;
   for (const char* planner : {"lms-threshold", "tflms", "checkpoint", "hybrid"})
-    for (const double share : {0.5, 0.15, 0.03})
+    for (const double share : {0.4, 0.02})
       for (const Tier& tier : tiers) {
         // Only what is decided differently with another tier is worth its time.
         if (std::string(planner) == "checkpoint" && &tier != &tiers[0]) continue;
-        if (std::string(planner) == "lms-threshold" && (share != 0.5 || &tier == &tiers[1])) continue;
+        if (std::string(planner) == "lms-threshold" && (share != 0.4 || &tier == &tiers[1])) continue;
         request.budgets = {
             least + static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes - least)),
             tier.host, tier.disk};
