@@ -193,7 +193,6 @@ class Layout {
   // --- Places
 
   void place_on_device() {
-    const Graph& graph = *digest_.request->graph;
     for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
       const DigestValue& value = digest_.values[index(id)];
       if (!value.persistent) continue;
@@ -240,7 +239,6 @@ class Layout {
                        pack(intervals, plan_.budget_bytes - plan_.persistent_bytes, options_.packing_effort);
     for (std::size_t i = persistent; i < plan_.residencies.size(); ++i)
       plan_.residencies[i].offset = plan_.persistent_bytes + intervals[interval_of[i - persistent]].offset;
-    (void)graph;
   }
 
   // The last instruction that reads the device's place on the way out.

@@ -333,7 +333,7 @@ class Scheduler {
       leave(t);
     }
     begin_[index(steps_)] = now;
-    schedule_.seconds = std::max({now, out_way.link}) + schedule_.moved_bytes * costs_.interference;
+    schedule_.seconds = std::max(now, out_way.link) + schedule_.moved_bytes * costs_.interference;
   }
 
   const Digest& digest_;

@@ -37,8 +37,6 @@ class Search {
       if (!value.persistent) largest = std::max(largest, value.bytes);
     schedule_options_.least_bytes = largest / 256;
     aim_ = digest.request->budgets.device;
-    for (ValueId id = 0; index(id) < digest.values.size(); ++id)
-      if (worth_a_move(digest.values[index(id)])) movable_.push_back(id);
   }
 
   Plan run() {
@@ -69,11 +67,6 @@ class Search {
   }
 
  private:
-  bool worth_a_move(const DigestValue& value) const {
-    return !value.persistent && value.bytes >= schedule_options_.least_bytes &&
-           (value.repeatable || value.bytes > 0);
-  }
-
   Schedule schedule_of(const Choice& choice, std::int64_t budget) const {
     std::optional<Sequence> sequence = expand(digest_, choice.again);
     Schedule failed;
@@ -104,6 +97,11 @@ class Search {
 
   void start() {
     starts_.clear();
+    movable_.clear();
+    for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
+      const DigestValue& value = digest_.values[index(id)];
+      if (!value.persistent && value.bytes >= schedule_options_.least_bytes) movable_.push_back(id);
+    }
     Choice nothing;
     nothing.again.assign(index(digest_.gaps), false);
     nothing.bias.assign(digest_.values.size(), 1);
@@ -327,9 +325,9 @@ class Search {
   ScheduleOptions schedule_options_;
   Philox random_;
   std::uint64_t draw_ = 0;
-  std::int64_t aim_ = 0;   // device memory that a schedule may use: the budget, or less
-  std::int64_t left_ = 0;  // of the effort
-  std::vector<ValueId> movable_;
+  std::int64_t aim_ = 0;          // device memory that a schedule may use: the budget, or less
+  std::int64_t left_ = 0;         // of the effort
+  std::vector<ValueId> movable_;  // what is large enough for a choice of its own
   struct Start {
     Choice choice;
     Score score;
