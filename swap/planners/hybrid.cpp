@@ -4,13 +4,23 @@
 
 namespace voxswap {
 
+// The others' plans are among its choices; where one of them is ahead of what the search came to, it is
+// taken.
 Plan plan_hybrid(const PlanRequest& request) {
-  Plan kept = plan_keep(request);
-  if (within(request.budgets, kept)) {
-    kept.planner = "hybrid";
-    return kept;
+  Plan best = plan_keep(request);
+  if (!within(request.budgets, best)) {
+    best = search_plan(Digest(request), "hybrid", {.quick = request.quick});
+    for (Plan (*other)(const PlanRequest&) : {plan_checkpoint, plan_tflms}) {
+      if (request.quick) break;
+      Plan plan = other(request);
+      const bool ahead = !within(request.budgets, best) || plan.predicted_seconds < best.predicted_seconds;
+      if (within(request.budgets, plan) && ahead) best = std::move(plan);
+    }
   }
-  return search_plan(Digest(request), "hybrid", {.quick = request.quick});
+  best.planner = "hybrid";
+  best.host_budget_bytes = request.budgets.host;
+  best.disk_budget_bytes = request.budgets.disk;
+  return best;
 }
 
 }  // namespace voxswap

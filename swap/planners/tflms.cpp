@@ -40,43 +40,46 @@ class Tflms {
     }
   }
 
+  // The sums may fit where packing does not: then the tuner is told of less memory, and less again.
   Plan run() {
-    const TflmsOptions& given = request_.tflms;
-    Knobs knobs;
-    knobs.ahead = given.swapin_ahead.value_or(1);
-    knobs.groupby = given.swapin_groupby.value_or(0);
-    if (given.swapout_threshold) {
-      knobs.threshold = *given.swapout_threshold;
-    } else {
-      knobs.threshold = largest(deepest_, 0, [&](std::int64_t level) {
-        return fits({level, knobs.ahead, knobs.groupby});
-      });
+    Plan best;
+    const std::int64_t budget = request_.budgets.device;
+    for (int percent = 100; percent > 60; percent -= 3) {
+      aim_ = budget / 100 * percent;
+      const Knobs knobs = tune();
+      Plan plan = plan_with(knobs);
+      plan.remarks = format("swapout_threshold {}, swapin_ahead {}, swapin_groupby {}, sync_mode {}",
+                            knobs.threshold, knobs.ahead, knobs.groupby, request_.tflms.sync_mode);
+      const bool good = within(request_.budgets, plan);
+      if (best.instructions.empty() || good || plan.peak_bytes < best.peak_bytes) best = std::move(plan);
+      if (good || !fits(knobs)) break;
     }
-    if (!given.swapin_ahead && waits_for_in()) knobs.ahead = 0;
-    if (!given.swapin_ahead && !waits_for_in())
-      knobs.ahead = largest(deepest_, 1, [&](std::int64_t ahead) {
-        return fits({knobs.threshold, ahead, knobs.groupby});
-      });
-    if (!given.swapin_groupby)
-      knobs.groupby = largest(deepest_, 0, [&](std::int64_t groupby) {
-        return fits({knobs.threshold, knobs.ahead, groupby});
-      });
-    Plan plan = plan_with(knobs);
-    // The sums fit; where packing does not, less is kept.
-    for (int attempt = 0; !given.swapout_threshold && !within(request_.budgets, plan) && attempt < 20;
-         ++attempt) {
-      if (knobs.ahead > 1 && !given.swapin_ahead)
-        knobs.ahead = 1;
-      else if (knobs.threshold > 0)
-        knobs.threshold -= std::max<std::int64_t>(knobs.threshold / 10, 1);
-      plan = plan_with(knobs);
-    }
-    plan.remarks = format("swapout_threshold {}, swapin_ahead {}, swapin_groupby {}, sync_mode {}",
-                          knobs.threshold, knobs.ahead, knobs.groupby, given.sync_mode);
-    return plan;
+    return best;
   }
 
  private:
+  Knobs tune() const {
+    const TflmsOptions& given = request_.tflms;
+    Knobs knobs;
+    knobs.ahead = given.swapin_ahead.value_or(waits_for_in() ? 0 : 1);
+    knobs.groupby = given.swapin_groupby.value_or(0);
+    knobs.threshold = given.swapout_threshold.value_or(0);
+    const auto try_knob = [&](std::int64_t& knob, std::int64_t least) {
+      Knobs attempt = knobs;
+      std::int64_t& number = &knob == &knobs.threshold ? attempt.threshold
+                             : &knob == &knobs.ahead   ? attempt.ahead
+                                                       : attempt.groupby;
+      knob = largest(deepest_, least, [&](std::int64_t candidate) {
+        number = candidate;
+        return fits(attempt);
+      });
+    };
+    if (!given.swapout_threshold) try_knob(knobs.threshold, 0);
+    if (!given.swapin_ahead && !waits_for_in()) try_knob(knobs.ahead, 1);
+    if (!given.swapin_groupby) try_knob(knobs.groupby, 0);
+    return knobs;
+  }
+
   bool waits_for_out() const { return request_.tflms.sync_mode == 1 || request_.tflms.sync_mode == 3; }
   bool waits_for_in() const { return request_.tflms.sync_mode >= 2; }
 
@@ -116,7 +119,7 @@ class Tflms {
         schedule.stretches.push_back(stretch);
       }
     }
-    finish_schedule(digest_, {request_.budgets.device, Prefetch::at_use, 0}, true, schedule);
+    finish_schedule(digest_, {aim_, Prefetch::at_use, 0}, true, schedule);
     return schedule;
   }
 
@@ -131,6 +134,7 @@ class Tflms {
   std::vector<Stretch> idle_;
   std::vector<std::int64_t> levels_;  // per node
   std::int64_t deepest_ = 0;
+  std::int64_t aim_ = 0;  // device memory that the tuner counts on
 };
 
 }  // namespace
