@@ -349,40 +349,6 @@ class Scheduler {
 
 }  // namespace
 
-std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence) {
-  std::vector<std::int64_t> change(sequence.steps.size() + 1, 0);
-  for (const Life& life : sequence.lives) {
-    const std::int64_t size = digest.values[index(life.value)].bytes;
-    change[index(std::max(life.made, 0))] += size;
-    change[index(std::max(life.last(), 0)) + 1] -= size;
-    if (life.over != none) {  // counted once where one lies over the other
-      change[index(life.made)] -= size;
-      change[index(life.made) + 1] += size;
-    }
-  }
-  std::vector<std::int64_t> memory(sequence.steps.size());
-  std::int64_t live = digest.persistent_bytes;
-  for (std::size_t t = 0; t < memory.size(); ++t)
-    memory[t] = (live += change[t]) + digest.nodes[index(sequence.steps[t].node)].workspace;
-  return memory;
-}
-
-std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence,
-                                    std::int64_t least_bytes) {
-  std::vector<Stretch> result;
-  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
-    const Life& life = sequence.lives[id];
-    if (digest.values[index(life.value)].bytes < least_bytes) continue;
-    std::int32_t before = life.made;
-    for (const std::int32_t use : life.uses) {
-      if (use - before >= 2)
-        result.push_back({static_cast<std::int32_t>(id), before, use, before, use, true});
-      before = use;
-    }
-  }
-  return result;
-}
-
 Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options) {
   Schedule result;

@@ -9,15 +9,9 @@
 #include <vector>
 
 #include "swap/planners/sequence.h"
+#include "swap/scratch_file.h"
 
 namespace voxswap {
-
-struct Stretch {
-  std::int32_t life = none;
-  std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
-  std::int32_t e = 0, s = 0;  // a <= e < s <= b
-  bool first = true;          // the life leaves here for the first time: later a copy is outside already
-};
 
 struct Schedule {
   Sequence sequence;
@@ -32,7 +26,7 @@ struct Schedule {
 // The part of the host pool through which values pass on their way to disk and back, where a plan uses the
 // disk.
 constexpr std::int64_t passage_bytes(std::int64_t host_budget) {
-  constexpr std::int64_t least = 6 * 4096;  // four blocks out, two in
+  constexpr std::int64_t least = 6 * ScratchFile::alignment;  // four blocks out, two in
   return host_budget / 4 > least ? host_budget / 4 : least;
 }
 
@@ -53,15 +47,8 @@ struct ScheduleOptions {
 Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
 
-// All stretches in which a life is idle, whatever the budget: candidates for planners with rules of their
-// own.
-std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence, std::int64_t least_bytes);
-
 // For stretches chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
 void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
                      Schedule& schedule);
-
-// Bytes per step when nothing leaves.
-std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);
 
 }  // namespace voxswap

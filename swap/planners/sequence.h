@@ -36,4 +36,20 @@ struct Sequence {
 // updated, or when there would be more than four times as many runs as nodes.
 std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again);
 
+// A time without a use of a life between two of them, and how a schedule lets the life leave in it
+// (schedule.h).
+struct Stretch {
+  std::int32_t life = none;
+  std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
+  std::int32_t e = 0, s = 0;  // a <= e < s <= b
+  bool first = true;          // the life leaves here for the first time: later a copy is outside already
+};
+
+// All stretches in which a life is idle, whatever the budget: candidates for planners with rules of their
+// own.
+std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence, std::int64_t least_bytes);
+
+// Bytes per step when nothing leaves.
+std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);
+
 }  // namespace voxswap

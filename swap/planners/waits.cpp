@@ -4,6 +4,9 @@
 #include <array>
 #include <map>
 
+#include "swap/places.h"
+#include "swap/scratch_file.h"
+
 namespace voxswap {
 namespace {
 
@@ -75,13 +78,7 @@ class Users {
 class Waits {
  public:
   Waits(const Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan)
-      : graph_(graph),
-        workspaces_(workspaces),
-        plan_(plan),
-        of_value_(graph.values().size()),
-        of_node_(graph.nodes().size()) {
-    for (const Residency& r : plan.residencies)
-      (r.value == none ? of_node_[index(r.node)] : of_value_[index(r.value)]).push_back(&r);
+      : graph_(graph), workspaces_(workspaces), plan_(plan), places_(graph, plan) {
     clocks_.fill(nobody);
   }
 
@@ -115,22 +112,17 @@ class Waits {
   }
 
  private:
-  const Residency& spanning(const std::vector<const Residency*>& list, std::int32_t i) const {
-    const auto found = std::find_if(list.begin(), list.end(),
-                                    [i](const Residency* r) { return r->first <= i && i <= r->last; });
-    return **found;
-  }
-
   void touch(std::int32_t i, const Instruction& in, std::size_t lane, Latest& after) {
     using Kind = Instruction::Kind;
     if (in.kind == Kind::run) return touch_operands(i, lane, after);
-    const std::int64_t host_end = in.host + rounded(in), disk_end = in.disk + rounded(in);
+    const std::int64_t blocks = ScratchFile::whole_blocks(in.bytes);
+    const std::int64_t host_end = in.host + blocks, disk_end = in.disk + blocks;
     switch (in.kind) {
       case Kind::run:
         return;
       case Kind::copy_out:
       case Kind::copy_in: {
-        const std::int64_t device = spanning(of_value_[index(in.value)], i).offset + in.begin;
+        const std::int64_t device = places_.of_value(in.value, i)->offset + in.begin;
         if (in.kind == Kind::copy_out) {
           device_.read(device, device + in.bytes, lane, i, after);
           host_.write(in.host, in.host + in.bytes, lane, i, after);
@@ -151,23 +143,20 @@ class Waits {
     }
   }
 
-  // Disk is accessed in whole blocks.
-  static std::int64_t rounded(const Instruction& in) { return (in.bytes + 4095) / 4096 * 4096; }
-
   void touch_operands(std::int32_t i, std::size_t lane, Latest& after) {
     const NodeId id = plan_.instructions[index(i)].node;
     const Node& node = graph_.node(id);
     for (const ValueId value : node.inputs) {
-      const Residency& r = spanning(of_value_[index(value)], i);
+      const Residency& r = *places_.of_value(value, i);
       device_.read(r.offset, r.offset + r.bytes, lane, i, after);
     }
     for (const auto* list : {&node.updates, &node.outputs})
       for (const ValueId value : *list) {
-        const Residency& r = spanning(of_value_[index(value)], i);
+        const Residency& r = *places_.of_value(value, i);
         device_.write(r.offset, r.offset + r.bytes, lane, i, after);
       }
     if (workspaces_[index(id)] > 0) {
-      const Residency& r = spanning(of_node_[index(id)], i);
+      const Residency& r = *places_.of_workspace(id, i);
       device_.write(r.offset, r.offset + r.bytes, lane, i, after);
     }
   }
@@ -175,7 +164,7 @@ class Waits {
   const Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
   Plan& plan_;
-  std::vector<std::vector<const Residency*>> of_value_, of_node_;
+  Places places_;
   Users device_, host_, disk_;
   std::array<Latest, lane_count> clocks_;  // per lane: what is surely done when its next instruction starts
   std::vector<Latest> history_;            // the same after each instruction

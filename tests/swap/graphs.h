@@ -8,12 +8,26 @@
 #include "base/philox.h"
 #include "net/backend.h"
 #include "net/graph.h"
+#include "swap/planner.h"
 
 namespace voxswap::test {
 
 struct SmallStep {
   Graph graph;
   std::vector<ValueId> inputs, kept;
+};
+
+// Three nodes, and persistent values that none of them reads: small enough to say by hand where everything
+// lies. Volumes of 128 bytes in f32, 8 times that upsampled.
+struct Small {
+  Graph graph;
+  ValueId p = graph.add_value("p", {5}, ElementType::f32, Role::parameter);
+  ValueId x = graph.add_value("x", Shape{1, 2, 2, 2, 4}, ElementType::f32, Role::input);
+  ValueId q = graph.add_value("q", {33}, ElementType::f32, Role::optimizer_state);
+  ValueId a = graph.apply("upsample_nearest", "a", {x});
+  ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
+  ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
+  PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
 };
 
 // A training step without meaning: volumes that are added, convolved, squashed and copied at random, and

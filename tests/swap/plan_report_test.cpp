@@ -11,19 +11,6 @@
 namespace voxswap {
 namespace {
 
-const Shape volume = {1, 2, 2, 2, 4};  // 128 bytes in f32, 8 times that upsampled
-
-struct Small {
-  Graph graph;
-  ValueId p = graph.add_value("p", {5}, ElementType::f32, Role::parameter);
-  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
-  ValueId q = graph.add_value("q", {33}, ElementType::f32, Role::optimizer_state);
-  ValueId a = graph.apply("upsample_nearest", "a", {x});
-  ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
-  ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
-  PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
-};
-
 // Everything that a plan can hold.
 struct Swapped {
   test::SmallStep step = test::random_step(3, 14, {1, 8, 8, 5, 4});
@@ -37,7 +24,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
 }
 
 TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
-  const Small small;
+  const test::Small small;
   const std::string text = plan_text(small.graph, make_plan("keep", small.request));
   expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "fullest at instruction 2: 'c'",
                       "workspace of c", "1x4x4x4x4 f32", "1-2"});
@@ -46,7 +33,7 @@ TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
 }
 
 TEST(PlanJson, HoldsEveryInstructionAndResidency) {
-  const Small small;
+  const test::Small small;
   const Plan plan = make_plan("keep", small.request);
   const nlohmann::json json = nlohmann::json::parse(plan_json(small.graph, plan));
   EXPECT_EQ(json["planner"], "keep");

@@ -15,8 +15,6 @@
 namespace voxswap {
 namespace {
 
-const Shape volume = {1, 2, 2, 2, 4};  // 128 bytes in f32, 8 times that upsampled
-
 StepOptions isensee(std::int64_t side, ElementType type) {
   StepOptions options;
   options.input = {1, side, side, side, 4};
@@ -41,19 +39,8 @@ std::string message_of(const std::function<void()>& action, Exit exit) {
   return "";
 }
 
-struct Small {
-  Graph graph;
-  ValueId p = graph.add_value("p", {5}, ElementType::f32, Role::parameter);
-  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
-  ValueId q = graph.add_value("q", {33}, ElementType::f32, Role::optimizer_state);
-  ValueId a = graph.apply("upsample_nearest", "a", {x});
-  ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
-  ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
-  PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
-};
-
 TEST(Keep, PutsPersistentValuesAtTheBottomInOrderOfIdWhetherReadOrNot) {
-  const Small small;
+  const test::Small small;
   const Plan plan = make_plan("keep", small.request);
   EXPECT_EQ(place(plan, small.p).offset, 0);
   EXPECT_EQ(place(plan, small.q).offset, 64);
@@ -61,7 +48,7 @@ TEST(Keep, PutsPersistentValuesAtTheBottomInOrderOfIdWhetherReadOrNot) {
 }
 
 TEST(Keep, WritesInPlaceAndCountsTheSharedPlaceOnce) {
-  const Small small;
+  const test::Small small;
   const Plan plan = make_plan("keep", small.request);
   EXPECT_EQ(place(plan, small.a).offset, place(plan, small.b).offset);
   // 256 persistent; x 128 + a 1024; a over b 1024; b 1024 + c 128 + workspace 128.
@@ -71,7 +58,7 @@ TEST(Keep, WritesInPlaceAndCountsTheSharedPlaceOnce) {
 }
 
 TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
-  Small small;
+  test::Small small;
   small.request.budgets.device = 1536;
   EXPECT_EQ(make_plan("keep", small.request).budget_bytes, 1536);
   small.request.budgets.device = 1535;
@@ -82,7 +69,7 @@ TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
 }
 
 TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
-  const Small small;
+  const test::Small small;
   const std::string message = message_of([&] { make_plan("kep", small.request); }, Exit::usage);
   EXPECT_NE(message.find("Did you mean 'keep'?"), std::string::npos) << message;
 }

@@ -8,22 +8,13 @@
 #include "net/step.h"
 #include "swap/executor.h"
 #include "swap/planner.h"
-#include "tests/swap/graphs.h"
+#include "tests/swap/runs.h"
 
 namespace voxswap {
 namespace {
 
-using Results = std::vector<std::vector<std::byte>>;
+using test::Results;
 constexpr int steps = 2;
-
-StepOptions small(const std::string& network) {
-  StepOptions options;
-  options.network.name = network;
-  options.network.base_filters = 2;
-  options.network.depth = 3;
-  options.input = {1, 8, 8, 8, 2};
-  return options;
-}
 
 // A step on the reference backend, with costs under which nothing comes for free.
 struct Subject {
@@ -34,7 +25,7 @@ struct Subject {
   Results expected;
 
   explicit Subject(const std::string& network)
-      : step(build_training_step(small(network))), compiled(*backend, step.graph) {
+      : step(build_training_step(test::tiny(network))), compiled(*backend, step.graph) {
     DeviceRates rates;
     rates.flops_f32 = rates.flops_half = 1e10;
     rates.memory_rate = 1e10;
