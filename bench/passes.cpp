@@ -87,7 +87,7 @@ BENCHMARK_CAPTURE(measure, norm_activation_sums, "norm_activation_sums",
 BENCHMARK_CAPTURE(measure, norm_activation_gradient, "norm_activation_gradient",
                   {volume, pairs, vector, vector, volume, pairs}, Attributes{{"slope", 0.3}})
     ->UseRealTime();
-BENCHMARK_CAPTURE(measure, concat, "concat", {volume, volume}, Attributes{})->UseRealTime();
+BENCHMARK_CAPTURE(measure, concat, "concat", {volume, volume}, Attributes{{"axis", 4}})->UseRealTime();
 BENCHMARK_CAPTURE(measure, upsample_nearest, "upsample_nearest",
                   {Shape{1, side / 2, side / 2, side / 2, channels}}, Attributes{})
     ->UseRealTime();

@@ -74,6 +74,7 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 //
 // conv3d                     x, w[O,I,k,k,k] (, b[O]) -> y; zeros around. Attributes stride, padding (both sides):
 //                            output side = (n + 2 padding - k) / stride + 1
+// conv3d_sum                 x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d
 // conv3d_data_gradient       dy, w[O,I,k,k,k] (, b[I]) -> dx[N,d,h,w,I]. Attributes stride, padding, d, h, w (of dx).
 //                            With the bias, which is added to every voxel of dx, also the transposed convolution
 // conv3d_weight_gradient     x, dy -> dw[O,I,k,k,k] full, and db[O] full if `bias`.
@@ -95,8 +96,8 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 // leaky_relu                 x -> y; over x. Attribute slope (0: ReLU)
 // leaky_relu_gradient        y, dy -> dx; over dy. y > 0 ? dy : slope dy
 // add                        a, b -> a + b; over a or b
-// concat                     a[…,Ca], b[…,Cb] -> […,Ca+Cb]
-// channel_slice              x -> x[…, start : start+count]. Attributes start, count
+// concat                     a, b -> a and b side by side along an axis. Attribute axis
+// split                      x -> its first `count` along an axis, and the rest. Attributes axis, count
 // upsample_nearest           x -> y of twice the sides
 // upsample_nearest_gradient  dy -> dx: sum over each 2x2x2 block
 // max_pool                   x -> y of half the sides, 2x2x2, stride 2

@@ -21,6 +21,20 @@ ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int
                      {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(kernel / 2)}});
 }
 
+ValueId NetworkBuilder::convolution_of_two(const std::string& name, ValueId a, ValueId b,
+                                           std::int64_t outputs, std::int64_t kernel) {
+  const ValueId weight =
+      parameter(name + ".weight", {outputs, channels(a) + channels(b), kernel, kernel, kernel});
+  const ValueId bias = parameter(name + ".bias", {outputs});
+  const NodeId split = graph.add("split", name + ".weights", {weight},
+                                 {{"axis", 1}, {"count", static_cast<double>(channels(a))}});
+  const std::vector<ValueId> x = {a, b}, weights = graph.node(split).outputs;
+  const std::size_t last = graph.value(a).producer > graph.value(b).producer ? 0 : 1, other = 1 - last;
+  const Attributes window = {{"stride", 1}, {"padding", static_cast<double>(kernel / 2)}};
+  const ValueId sum = graph.apply("conv3d", name + ".part", {x[last], weights[last], bias}, window);
+  return graph.apply("conv3d_sum", name, {x[other], weights[other], sum}, window);
+}
+
 ValueId NetworkBuilder::transposed_convolution(const std::string& name, ValueId x, std::int64_t outputs) {
   const ValueId weight = parameter(name + ".weight", {channels(x), outputs, 2, 2, 2});
   const ValueId bias = parameter(name + ".bias", {outputs});

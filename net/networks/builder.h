@@ -25,6 +25,11 @@ class NetworkBuilder {
   // Convolution with bias, "same" padding: parameters NAME.weight and NAME.bias.
   ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, std::int64_t kernel,
                       std::int64_t stride = 1);
+  // The same over the channels of a and then b, as two convolutions that are summed: their concatenation, the
+  // largest tensor of a U-Net, is never made, neither here nor in the backward pass. The one that was made
+  // last goes first: in a decoder the other is the skip, made long ago and perhaps still on its way back.
+  ValueId convolution_of_two(const std::string& name, ValueId a, ValueId b, std::int64_t channels,
+                             std::int64_t kernel);
   // Transposed convolution with bias, kernel 2, stride 2: twice the sides.
   ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels);
 
@@ -35,9 +40,6 @@ class NetworkBuilder {
   ValueId dropout_scale(const std::string& name, ValueId x);
 
   ValueId full_precision(const std::string& name, ValueId x);  // x itself where it is so already
-  ValueId concat(const std::string& name, ValueId a, ValueId b) {
-    return graph.apply("concat", name, {a, b});
-  }
   ValueId upsample(const std::string& name, ValueId x) { return graph.apply("upsample_nearest", name, {x}); }
   std::int64_t channels(ValueId x) const { return graph.value(x).shape[-1]; }
   ElementType full_type() const {

@@ -35,8 +35,8 @@ ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId 
   const std::string name = format("decoder.{}", level);
   const std::int64_t channels = b.options.base_filters << level;
   const ValueId up = block(b, name + ".up", b.upsample(name + ".upsample", x), channels, 3);
-  const ValueId both = b.concat(name + ".concat", skip, up);
-  const ValueId y = block(b, name + ".localization.0", both, channels, 3);
+  const std::string first = name + ".localization.0";
+  const ValueId y = b.norm_activation(first, b.convolution_of_two(first + ".conv", skip, up, channels, 3));
   return block(b, name + ".localization.1", y, channels, 1);
 }
 

@@ -14,8 +14,11 @@ void check(const NetworkOptions& options) {
     fail(Exit::usage, "network.upsampling: expected transposed or nearest, found '{}'", options.upsampling);
 }
 
+ValueId relu(NetworkBuilder& b, const std::string& name, ValueId x) {
+  return b.graph.apply("leaky_relu", name + ".relu", {x}, {{"slope", 0}});
+}
 ValueId convolution_relu(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels) {
-  return b.graph.apply("leaky_relu", name + ".relu", {b.convolution(name, x, channels, 3)}, {{"slope", 0}});
+  return relu(b, name, b.convolution(name, x, channels, 3));
 }
 
 ValueId up(NetworkBuilder& b, const std::string& name, ValueId x) {
@@ -35,8 +38,9 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
   }
   for (std::int64_t level = b.options.depth - 2; level >= 0; --level) {
     const ValueId skip = skips[static_cast<std::size_t>(level)];
-    x = b.concat(format("decoder.{}.concat", level), up(b, format("decoder.{}.up", level), x), skip);
-    x = convolution_relu(b, format("decoder.{}.conv.0", level), x, b.channels(skip));
+    const std::string first = format("decoder.{}.conv.0", level);
+    x = up(b, format("decoder.{}.up", level), x);
+    x = relu(b, first, b.convolution_of_two(first, x, skip, b.channels(skip), 3));
     x = convolution_relu(b, format("decoder.{}.conv.1", level), x, b.channels(skip));
   }
   return b.full_precision("head.0.full", b.convolution("head.0.conv", x, outputs, 1));

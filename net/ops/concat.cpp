@@ -1,85 +1,106 @@
-// Two volumes side by side in the channels, and the slice of channels that is its gradient.
+// Two tensors side by side along an axis, and the cut that takes them apart again: each is the other's
+// gradient. Of weights, this is how a convolution over two volumes takes its half of the input channels
+// (conv3d_sum).
 #include "net/ops/ops.h"
 
 namespace voxswap::ops {
 
 namespace {
 
-Shape with_channels(Shape shape, std::int64_t channels) {
-  shape[-1] = channels;
+Shape with_side(Shape shape, int axis, std::int64_t side) {
+  shape[axis] = side;
   return shape;
 }
 
-std::vector<ValueSpec> infer_concat(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes&) {
-  assert(inputs.size() == 2 && graph.value(inputs[0]).type == graph.value(inputs[1]).type);
-  const Shape &a = shape_of(graph, inputs[0]), &b = shape_of(graph, inputs[1]);
-  assert(with_channels(a, b[-1]) == b);
-  return {{with_channels(a, a[-1] + b[-1]), graph.value(inputs[0]).type}};
+int axis_of(const Attributes& attributes) {
+  return static_cast<int>(attributes.integer("axis"));
 }
 
-std::vector<ValueSpec> infer_slice(const Graph& graph, const std::vector<ValueId>& inputs,
+std::vector<ValueSpec> infer_concat(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes& attributes) {
+  assert(inputs.size() == 2 && graph.value(inputs[0]).type == graph.value(inputs[1]).type);
+  const int axis = axis_of(attributes);
+  const Shape &a = shape_of(graph, inputs[0]), &b = shape_of(graph, inputs[1]);
+  assert(axis >= 0 && axis < static_cast<int>(a.rank()) && with_side(a, axis, b[axis]) == b);
+  return {{with_side(a, axis, a[axis] + b[axis]), graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_split(const Graph& graph, const std::vector<ValueId>& inputs,
                                    const Attributes& attributes) {
   assert(inputs.size() == 1);
+  const int axis = axis_of(attributes);
   const Shape& x = shape_of(graph, inputs[0]);
-  const std::int64_t start = attributes.integer("start"), count = attributes.integer("count");
-  assert(start >= 0 && count > 0 && start + count <= x[-1]);
-  return {{with_channels(x, count), graph.value(inputs[0]).type}};
+  const std::int64_t count = attributes.integer("count");
+  assert(axis >= 0 && axis < static_cast<int>(x.rank()) && count > 0 && count < x[axis]);
+  const ElementType type = graph.value(inputs[0]).type;
+  return {{with_side(x, axis, count), type}, {with_side(x, axis, x[axis] - count), type}};
 }
 
-std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                              const std::vector<bool>& wanted) {
+std::vector<ValueId> gradient_concat(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                     const std::vector<bool>&) {
   const Node node = graph.node(id);
-  std::vector<ValueId> gradients(2, none);
-  double start = 0;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const double count = static_cast<double>(shape_of(graph, node.inputs[i])[-1]);
-    if (wanted[i])
-      gradients[i] = graph.apply("channel_slice", format("{}.slice_{}", node.name, i), {output_gradients[0]},
-                                 {{"start", start}, {"count", count}});
-    start += count;
-  }
-  return gradients;
+  Attributes attributes = node.attributes;
+  const Shape& a = shape_of(graph, node.inputs[0]);
+  attributes.set("count", static_cast<double>(a[axis_of(attributes)]));
+  const NodeId made = graph.add("split", node.name + ".split", {output_gradients[0]}, attributes);
+  return graph.node(made).outputs;
 }
 
-OperationCase concat_case(std::string name, Shape a, std::int64_t channels) {
-  const Shape b = with_channels(a, channels);
-  return {std::move(name), {activation(std::move(a)), activation(b)}, {}, {}};
+std::vector<ValueId> gradient_split(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                    const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  assert(output_gradients[0] != none && output_gradients[1] != none && "both parts are used");
+  return {graph.apply("concat", node.name + ".concat", {output_gradients[0], output_gradients[1]},
+                      {{"axis", node.attributes.real("axis")}})};
 }
 
-OperationCase slice_case(std::string name, Shape x, double start, double count) {
-  return {std::move(name), {activation(std::move(x))}, {{"start", start}, {"count", count}}, {}};
+OperationCase concat_case(std::string name, const Shape& a, int axis, std::int64_t side) {
+  return {std::move(name),
+          {activation(a), activation(with_side(a, axis, side))},
+          {{"axis", static_cast<double>(axis)}},
+          {}};
+}
+
+OperationCase split_case(std::string name, Shape x, int axis, double count) {
+  return {std::move(name),
+          {activation(std::move(x))},
+          {{"axis", static_cast<double>(axis)}, {"count", count}},
+          {}};
 }
 
 }  // namespace
 
 const Operation& concat() {
-  static const Operation operation = {
-      "concat",
-      "a[…,Ca], b[…,Cb] -> […,Ca+Cb]",
-      infer_concat,
-      gradient,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      {concat_case("odd channels, batch of two", {2, 3, 4, 5, 3}, 5),
-       concat_case("16 and 16", {1, 5, 6, 7, 16}, 16), concat_case("20 and 4", {1, 3, 5, 4, 20}, 4),
-       concat_case("one and 32", {1, 2, 3, 5, 1}, 32)}};
+  static const Operation operation = {"concat",
+                                      "a, b -> a and b side by side along an axis",
+                                      infer_concat,
+                                      gradient_concat,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/true,
+                                      {concat_case("odd channels, batch of two", {2, 3, 4, 5, 3}, 4, 5),
+                                       concat_case("channels, 16 and 16", {1, 5, 6, 7, 16}, 4, 16),
+                                       concat_case("channels, one and 32", {1, 2, 3, 5, 1}, 4, 32),
+                                       concat_case("input channels of weights", {16, 16, 3, 3, 3}, 1, 16),
+                                       concat_case("input channels of weights, odd", {3, 5, 1, 1, 1}, 1, 2),
+                                       concat_case("samples", {2, 3, 4, 5, 3}, 0, 1)}};
   return operation;
 }
 
-const Operation& channel_slice() {
-  static const Operation operation = {
-      "channel_slice",
-      "x -> x[…, start : start+count]",
-      infer_slice,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      {slice_case("first half", {1, 5, 6, 7, 32}, 0, 16), slice_case("second half", {1, 5, 6, 7, 32}, 16, 16),
-       slice_case("odd, batch of two", {2, 3, 4, 5, 8}, 3, 5),
-       slice_case("one channel", {1, 3, 2, 5, 5}, 4, 1), slice_case("all", {1, 2, 3, 2, 20}, 0, 20)}};
+const Operation& split() {
+  static const Operation operation = {"split",
+                                      "x -> its first `count` along an axis, and the rest",
+                                      infer_split,
+                                      gradient_split,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/true,
+                                      {split_case("channels in half", {1, 5, 6, 7, 32}, 4, 16),
+                                       split_case("odd channels, batch of two", {2, 3, 4, 5, 8}, 4, 3),
+                                       split_case("all but one channel", {1, 3, 2, 5, 5}, 4, 4),
+                                       split_case("input channels of weights", {16, 32, 3, 3, 3}, 1, 16),
+                                       split_case("input channels of weights, odd", {3, 7, 1, 1, 1}, 1, 5),
+                                       split_case("samples", {3, 3, 4, 5, 3}, 0, 2)}};
   return operation;
 }
 

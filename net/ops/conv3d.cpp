@@ -31,6 +31,16 @@ std::vector<ValueSpec> infer_conv3d(const Graph& graph, const std::vector<ValueI
   return {{convolved(x, w, attributes), graph.value(inputs[0]).type}};
 }
 
+std::vector<ValueSpec> infer_conv3d_sum(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes& attributes) {
+  assert(inputs.size() == 3);
+  const Shape &x = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
+  assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
+  assert(shape_of(graph, inputs[2]) == convolved(x, w, attributes));
+  assert(graph.value(inputs[2]).type == graph.value(inputs[0]).type);
+  return like(graph, inputs[2]);
+}
+
 std::vector<ValueSpec> infer_data_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
                                            const Attributes& attributes) {
   assert(inputs.size() == 2 || inputs.size() == 3);
@@ -69,11 +79,8 @@ ValueId add_data_gradient(Graph& graph, const Node& node, ValueId dy) {
 
 // The gradients of weight and bias come before the one of x, which has the size of x: so the copy of x that
 // they read, often computed again just for them, is gone before that gradient is made.
-std::vector<ValueId> gradient_conv3d(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                     const std::vector<bool>& wanted) {
-  const Node node = graph.node(id);
-  const ValueId dy = output_gradients[0];
-  const bool bias = node.inputs.size() == 3 && wanted[2];
+std::vector<ValueId> gradient_of_convolution(Graph& graph, const Node& node, ValueId dy, bool bias,
+                                             const std::vector<bool>& wanted) {
   std::vector<ValueId> gradients(node.inputs.size(), none);
   if (wanted[1]) {
     Attributes attributes = window(node.attributes);
@@ -87,6 +94,22 @@ std::vector<ValueId> gradient_conv3d(Graph& graph, NodeId id, std::span<const Va
     gradients[2] = graph.apply("channel_sum", node.name + ".bias_gradient", {dy});
   }
   if (wanted[0]) gradients[0] = add_data_gradient(graph, node, dy);
+  return gradients;
+}
+
+std::vector<ValueId> gradient_conv3d(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                     const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  return gradient_of_convolution(graph, node, output_gradients[0], node.inputs.size() == 3 && wanted[2],
+                                 wanted);
+}
+
+std::vector<ValueId> gradient_conv3d_sum(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                         const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  std::vector<ValueId> gradients =
+      gradient_of_convolution(graph, node, output_gradients[0], /*bias=*/false, wanted);
+  gradients[2] = output_gradients[0];
   return gradients;
 }
 
@@ -170,6 +193,13 @@ std::vector<OperationCase> cases_conv3d() {
   return cases;
 }
 
+std::vector<OperationCase> cases_conv3d_sum() {
+  std::vector<OperationCase> cases;
+  for (const Geometry& g : geometries())
+    cases.push_back({g.name, {activation(g.x), full(g.w()), activation(g.y())}, g.attributes(), {}});
+  return cases;
+}
+
 std::vector<OperationCase> cases_data_gradient() {
   std::vector<OperationCase> cases;
   for (const Geometry& g : geometries()) {
@@ -206,6 +236,14 @@ const Operation& conv3d() {
       infer_conv3d,    gradient_conv3d,
       flops_conv3d,    {},
       /*cheap=*/false, cases_conv3d()};
+  return operation;
+}
+
+const Operation& conv3d_sum() {
+  static const Operation operation = {"conv3d_sum",     "x, w[O,I,k,k,k], s -> y = s + convolution of x",
+                                      infer_conv3d_sum, gradient_conv3d_sum,
+                                      flops_conv3d,     {{0, 2}},
+                                      /*cheap=*/false,  cases_conv3d_sum()};
   return operation;
 }
 

@@ -6,6 +6,7 @@ namespace voxswap {
 const std::vector<const Operation*>& operations() {
   static const std::vector<const Operation*> table = {
       &ops::conv3d(),
+      &ops::conv3d_sum(),
       &ops::conv3d_data_gradient(),
       &ops::conv3d_weight_gradient(),
       &ops::channel_sum(),
@@ -19,7 +20,7 @@ const std::vector<const Operation*>& operations() {
       &ops::leaky_relu_gradient(),
       &ops::add(),
       &ops::concat(),
-      &ops::channel_slice(),
+      &ops::split(),
       &ops::upsample_nearest(),
       &ops::upsample_nearest_gradient(),
       &ops::max_pool(),

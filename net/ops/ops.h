@@ -9,6 +9,7 @@
 namespace voxswap::ops {
 
 const Operation& conv3d();
+const Operation& conv3d_sum();
 const Operation& conv3d_data_gradient();
 const Operation& conv3d_weight_gradient();
 const Operation& channel_sum();
@@ -22,7 +23,7 @@ const Operation& leaky_relu();
 const Operation& leaky_relu_gradient();
 const Operation& add();
 const Operation& concat();
-const Operation& channel_slice();
+const Operation& split();
 const Operation& upsample_nearest();
 const Operation& upsample_nearest_gradient();
 const Operation& max_pool();

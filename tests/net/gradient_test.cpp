@@ -177,7 +177,7 @@ TEST(Differentiate, AddsTheGradientsOfEveryReader) {
   const ValueId active = d.graph.apply("leaky_relu", "active", {x}, {{"slope", 0.3}});
   const ValueId sum = d.graph.apply("add", "sum", {x, active});
   const ValueId twice = d.graph.apply("add", "twice", {sum, sum});
-  d.outputs = {d.graph.apply("concat", "joined", {twice, active})};
+  d.outputs = {d.graph.apply("concat", "joined", {twice, active}, {{"axis", 4}})};
   d.inputs = {x};
   d.differentiate_outputs();
   check(d, "several readers");

@@ -52,9 +52,9 @@ TEST(TrainingStep, SavesNothingThatItsGradientsDoNotRead) {
       const NodeId producer = graph.value(input).producer;
       if (producer == none || graph.node(producer).phase != Phase::forward) continue;
       const std::string_view made_by = graph.node(producer).operation->name, reader = node.operation->name;
-      if (made_by == "norm_activation" || made_by == "concat" || made_by == "upsample_nearest") {
+      if (made_by == "norm_activation" || made_by == "upsample_nearest") {
         EXPECT_EQ(reader, "conv3d_weight_gradient") << node.name;
-      } else if (made_by == "conv3d") {
+      } else if (made_by == "conv3d" || made_by == "conv3d_sum") {
         EXPECT_TRUE(reader == "norm_activation_sums" || reader == "norm_activation_gradient") << node.name;
       }
     }

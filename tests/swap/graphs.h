@@ -75,9 +75,10 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
             graph.apply("conv3d", name, {x, p.weight, p.bias}, {{"stride", 1}, {"padding", 0}}));
         break;
       case 4: {
-        const ValueId wide = graph.apply("concat", name, {x, volumes[below(volumes.size())]});
-        volumes.push_back(
-            graph.apply("channel_slice", name + ".slice", {wide}, {{"start", 2}, {"count", 4}}));
+        const ValueId wide = graph.apply("concat", name, {x, volumes[below(volumes.size())]}, {{"axis", 4}});
+        const NodeId split = graph.add("split", name + ".split", {wide}, {{"axis", 4}, {"count", 4}});
+        volumes.push_back(graph.apply("cast", name + ".copy", {graph.node(split).outputs[1]},
+                                      {{"type", static_cast<double>(ElementType::f32)}}));
         break;
       }
       case 5: {

@@ -3,6 +3,9 @@
 // temporaries lie in the kernel's workspace.
 #include "net/backends/onednn/convolution.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/through_f32.h"
 
@@ -49,14 +52,21 @@ dnnl::primitive_attr own_scratchpad() {
   return result;
 }
 
-dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, bool bias) {
+dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, Start start) {
   using Forward = dnnl::convolution_forward;
   const auto direct = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
   const Forward::desc description =
-      bias ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
-           : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end);
-  return {description, own_scratchpad(), engine()};
+      start == Start::bias
+          ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
+          : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end);
+  dnnl::primitive_attr attributes = own_scratchpad();
+  if (start == Start::sum) {
+    dnnl::post_ops add_what_is_there;
+    add_what_is_there.append_sum(1.0F);
+    attributes.set_post_ops(add_what_is_there);
+  }
+  return {description, attributes, engine()};
 }
 
 ReorderedWeights::ReorderedWeights(const memory::desc& plain, const memory::desc& wanted,
@@ -78,6 +88,21 @@ const void* ReorderedWeights::ready(const KernelArguments& arguments, const void
 
 namespace {
 
+struct CopyBlocks {
+  static constexpr std::int64_t block = 4096;
+  std::byte* to;
+  const std::byte* from;
+  std::int64_t bytes;
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    std::memcpy(to + begin * block, from + begin * block,
+                static_cast<std::size_t>(std::min(end * block, bytes) - begin * block));
+  }
+};
+void copy(void* to, const void* from, std::int64_t bytes) {
+  parallel((bytes + CopyBlocks::block - 1) / CopyBlocks::block, 16,
+           CopyBlocks{static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes});
+}
+
 // Weights O,I,taps -> I,O,taps with the taps in reverse order.
 struct MirrorWeights {
   const float* from;
@@ -97,30 +122,33 @@ struct MirrorWeights {
 
 class Convolution final : public Kernel {
  public:
-  Convolution(const Geometry& g, bool bias, bool mirrored)
-      : Convolution(g, forward_description(g, bias), bias, mirrored) {}
+  Convolution(const Geometry& g, Start start, bool mirrored)
+      : Convolution(g, forward_description(g, start), start, mirrored) {}
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override { return implementation_; }
   void run(const KernelArguments& arguments) override {
     const void* weights = weights_.ready(arguments, plain_weights(arguments));
     primitive_.point(x_, arguments.inputs[0]);
     primitive_.point(w_, weights);
-    if (bias_) primitive_.point(b_, arguments.inputs[2]);
+    if (start_ == Start::bias) primitive_.point(b_, arguments.inputs[2]);
+    if (start_ == Start::sum && arguments.inputs[2] != arguments.outputs[0])
+      copy(arguments.outputs[0], arguments.inputs[2], y_bytes_);
     primitive_.point(y_, arguments.outputs[0]);
     primitive_.run(arguments);
   }
 
  private:
-  Convolution(const Geometry& g, const dnnl::convolution_forward::primitive_desc& description, bool bias,
+  Convolution(const Geometry& g, const dnnl::convolution_forward::primitive_desc& description, Start start,
               bool mirrored)
       : implementation_(description.impl_info_str()),
-        bias_(bias),
+        start_(start),
         mirrored_(mirrored),
+        y_bytes_(static_cast<std::int64_t>(g.y.get_size())),
         weights_(g.plain_weights, description.weights_desc(), plan_),
         primitive_(dnnl::convolution_forward(description), description.scratchpad_desc(), plan_) {
     x_ = primitive_.argument(DNNL_ARG_SRC, g.x);
     w_ = primitive_.argument(DNNL_ARG_WEIGHTS, description.weights_desc());
-    if (bias) b_ = primitive_.argument(DNNL_ARG_BIAS, g.bias);
+    if (start == Start::bias) b_ = primitive_.argument(DNNL_ARG_BIAS, g.bias);
     y_ = primitive_.argument(DNNL_ARG_DST, g.y);
     const memory::dims w = g.plain_weights.dims();
     mirror_ = {nullptr, nullptr, w[1], w[0], w[2] * w[3] * w[4]};
@@ -136,7 +164,9 @@ class Convolution final : public Kernel {
 
   WorkspacePlan plan_;
   std::string implementation_;
-  bool bias_, mirrored_;
+  Start start_;
+  bool mirrored_;
+  std::int64_t y_bytes_;
   MirrorWeights mirror_{};
   std::int64_t mirror_place_ = 0;
   ReorderedWeights weights_;
@@ -146,21 +176,34 @@ class Convolution final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, bool bias) {
-  return std::make_unique<Convolution>(g, bias, false);
+std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start) {
+  return std::make_unique<Convolution>(g, start, false);
 }
-std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, bool bias) {
-  return std::make_unique<Convolution>(g, bias, true);
+std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, Start start) {
+  return std::make_unique<Convolution>(g, start, true);
 }
 
-std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node) {
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d);
+namespace {
+
+std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) {
   return guarded(node, [&] {
     const Geometry g =
         geometry(input_shape(graph, node, 0), output_shape(graph, node), input_shape(graph, node, 1),
                  node.attributes.integer("padding"), input_type(graph, node), node);
-    return convolution_kernel(g, node.inputs.size() > 2);
+    return convolution_kernel(g, start);
   });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node) {
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d);
+  return make(graph, node, node.inputs.size() > 2 ? Start::bias : Start::zero);
+}
+
+std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node) {
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_sum);
+  return make(graph, node, Start::sum);
 }
 
 }  // namespace voxswap::onednn

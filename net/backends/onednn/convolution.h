@@ -23,7 +23,10 @@ struct Geometry {
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
                   const Node& node);
 dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
-dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, bool bias);
+
+// What a convolution adds its products to: zeros, a value per channel, or a volume like y.
+enum class Start { zero, bias, sum };
+dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, Start start);
 
 // Weights in the library's format: a place in the workspace and the reorder that fills it, or neither where
 // the format is the graph's own.
@@ -38,11 +41,11 @@ class ReorderedWeights {
   std::size_t from_ = 0, to_ = 0;
 };
 
-// y = w * x + b, the weights in O,I,D,H,W: a node of inputs x, w (, b).
-std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, bool bias);
+// y = w * x + start, the weights in O,I,D,H,W: a node of inputs x, w (, b or s).
+std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start);
 
 // The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
-std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, bool bias);
+std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, Start start);
 
 // dw (, db) of a node of inputs x, dy; dx of a node of inputs dy, w (, b) whose g.x is dx.
 std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias);

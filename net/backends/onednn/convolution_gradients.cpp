@@ -54,7 +54,7 @@ class DataGradient final : public Kernel {
     return {{direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end},
             own_scratchpad(),
             engine(),
-            forward_description(g, false)};
+            forward_description(g, Start::zero)};
   }
   DataGradient(const Geometry& g, const Description& description, const Shape& dx, bool bias)
       : implementation_(description.impl_info_str()),
@@ -103,7 +103,7 @@ class WeightGradient final : public Kernel {
     const Backward::desc description =
         bias ? Backward::desc(direct, g.x, g.full_weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
              : Backward::desc(direct, g.x, g.full_weights, g.y, g.strides, g.padding, g.padding_end);
-    return {description, own_scratchpad(), engine(), forward_description(g, false)};
+    return {description, own_scratchpad(), engine(), forward_description(g, Start::zero)};
   }
   WeightGradient(const Geometry& g, const Description& description, bool bias)
       : implementation_(description.impl_info_str()),
@@ -162,7 +162,8 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
     const bool bias = node.inputs.size() > 2;
     if (faster_as_convolution(w, dx, node)) {
       const Shape mirrored{w[1], w[0], w[2], w[3], w[4]};
-      return mirrored_convolution_kernel(geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node), bias);
+      return mirrored_convolution_kernel(geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node),
+                                         bias ? Start::bias : Start::zero);
     }
     std::unique_ptr<Kernel> whole =
         data_gradient_kernel(geometry(dx, dy, w, padding, type, node), dx, type, bias, node);

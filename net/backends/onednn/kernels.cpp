@@ -21,6 +21,7 @@ struct Row {
 
 constexpr std::array table = {
     Row{"conv3d", make_conv3d},
+    Row{"conv3d_sum", make_conv3d_sum},
     Row{"conv3d_data_gradient", make_conv3d_data_gradient},
     Row{"conv3d_weight_gradient", make_conv3d_weight_gradient},
     Row{"channel_sum", make_channel_sum},
@@ -38,7 +39,7 @@ constexpr std::array table = {
     Row{"cast", make_cast},
     Row{"constant", by_reference},
     Row{"concat", make_concat},
-    Row{"channel_slice", make_channel_slice},
+    Row{"split", make_split},
     Row{"upsample_nearest", make_upsample_nearest},
     Row{"upsample_nearest_gradient", make_upsample_nearest_gradient},
     Row{"max_pool", make_max_pool},

@@ -14,6 +14,7 @@ Maker find_maker(std::string_view operation);  // null: this backend has none
 
 // convolution.cpp, convolution_gradients.cpp: by oneDNN
 std::unique_ptr<Kernel> make_conv3d(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_conv3d_sum(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&);
 // norm_sums.cpp
@@ -32,7 +33,7 @@ std::unique_ptr<Kernel> make_add(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_cast(const Graph&, const Node&);
 // layout.cpp
 std::unique_ptr<Kernel> make_concat(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_channel_slice(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_split(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_upsample_nearest(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_max_pool(const Graph&, const Node&);

@@ -1,4 +1,4 @@
-// Operations that move elements about: channels joined and cut, sides doubled and halved.
+// Operations that move elements about: tensors joined and cut, sides doubled and halved.
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
@@ -7,34 +7,36 @@ namespace voxswap::onednn {
 
 namespace {
 
-// Bytes of one voxel, in pieces that the compiler turns into single moves.
+// In pieces that the compiler turns into single moves; rows are short where channels are cut.
 VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   std::int64_t i = 0;
   for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);
   for (; i + 2 <= bytes; i += 2) __builtin_memcpy(to + i, from + i, 2);
 }
 
-// A run of `bytes` of every voxel, from where the strides say to where they say.
-struct CopyChannels {
+// `bytes` of every row, from where the strides say to where they say.
+struct CopyRows {
   const std::byte* from;
   std::byte* to;
   std::int64_t bytes, from_stride, to_stride;
 
-  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t v = begin; v < end; ++v) copy_bytes(to + v * to_stride, from + v * from_stride, bytes);
+  VOXSWAP_INLINE void operator()(std::int64_t row) const {
+    copy_bytes(to + row * to_stride, from + row * from_stride, bytes);
   }
 };
-struct JoinChannels {
-  CopyChannels a, b;
+struct CopyTwo {
+  CopyRows a, b;
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t v = begin; v < end; ++v) {
-      copy_bytes(a.to + v * a.to_stride, a.from + v * a.from_stride, a.bytes);
-      copy_bytes(b.to + v * b.to_stride, b.from + v * b.from_stride, b.bytes);
+    for (std::int64_t row = begin; row < end; ++row) {
+      a(row);
+      b(row);
     }
   }
 };
-constexpr std::int64_t copied_voxels = 4096;
-
+// Rows given to a thread at once.
+std::int64_t rows_at_once(std::int64_t bytes) {
+  return std::max<std::int64_t>(1, (std::int64_t{256} << 10) / bytes);
+}
 // A fine tensor and one of half its sides. Coarse rows (all x at one n, z, y) are the unit of work; a coarse
 // voxel's block is eight fine voxels at `corner`s of the block's first.
 struct Blocks {
@@ -56,7 +58,7 @@ Blocks blocks(const Shape& coarse) {
   return b;
 }
 // Coarse rows given to a thread at once.
-std::int64_t rows_at_once(const Blocks& b) {
+std::int64_t coarse_rows_at_once(const Blocks& b) {
   return std::max<std::int64_t>(1, 8192 / (b.width * b.channels));
 }
 
@@ -82,7 +84,7 @@ struct BlockTask {
 };
 template <class Body>
 void for_each_block(const Blocks& b, const Body& body) {
-  parallel(b.rows, rows_at_once(b), BlockTask<Body>{b, body});
+  parallel(b.rows, coarse_rows_at_once(b), BlockTask<Body>{b, body});
 }
 
 template <class T>
@@ -143,33 +145,31 @@ struct MaxPoolGradient {
   }
 };
 
-const std::byte* bytes_in(const KernelArguments& arguments, std::size_t index) {
-  return input<std::byte>(arguments, index);
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node) {
-  const Shape &a = input_shape(graph, node, 0), &b = input_shape(graph, node, 1);
-  const std::int64_t size = element_bytes(input_type(graph, node)), voxels = a.count() / a[-1];
-  const std::int64_t first = a[-1] * size, second = b[-1] * size;
+  const std::int64_t axis = node.attributes.integer("axis"), size = element_bytes(input_type(graph, node));
+  const std::int64_t a = input_shape(graph, node, 0).count_from(axis) * size;
+  const std::int64_t b = input_shape(graph, node, 1).count_from(axis) * size;
+  const std::int64_t rows = graph.value(node.inputs[0]).bytes() / a;
   return make_pass([=](const KernelArguments& arguments) {
     auto* y = output<std::byte>(arguments);
-    const CopyChannels left{bytes_in(arguments, 0), y, first, first, first + second};
-    const CopyChannels right{bytes_in(arguments, 1), y + first, second, second, first + second};
-    parallel(voxels, copied_voxels, JoinChannels{left, right});
+    const CopyRows left{input<std::byte>(arguments, 0), y, a, a, a + b};
+    const CopyRows right{input<std::byte>(arguments, 1), y + a, b, b, a + b};
+    parallel(rows, rows_at_once(a + b), CopyTwo{left, right});
   });
 }
 
-std::unique_ptr<Kernel> make_channel_slice(const Graph& graph, const Node& node) {
-  const Shape& x = input_shape(graph, node);
-  const std::int64_t size = element_bytes(input_type(graph, node)), voxels = x.count() / x[-1];
-  const std::int64_t stride = x[-1] * size, start = node.attributes.integer("start") * size;
-  const std::int64_t bytes = node.attributes.integer("count") * size;
+std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node) {
+  const std::int64_t axis = node.attributes.integer("axis"), size = element_bytes(input_type(graph, node));
+  const std::int64_t both = input_shape(graph, node).count_from(axis) * size;
+  const std::int64_t a = output_shape(graph, node).count_from(axis) * size, b = both - a;
+  const std::int64_t rows = graph.value(node.inputs[0]).bytes() / both;
   return make_pass([=](const KernelArguments& arguments) {
-    const CopyChannels copy{bytes_in(arguments, 0) + start, output<std::byte>(arguments), bytes, stride,
-                            bytes};
-    parallel(voxels, copied_voxels, copy);
+    const auto* x = input<std::byte>(arguments, 0);
+    const CopyRows left{x, output<std::byte>(arguments, 0), a, both, a};
+    const CopyRows right{x + a, output<std::byte>(arguments, 1), b, both, b};
+    parallel(rows, rows_at_once(both), CopyTwo{left, right});
   });
 }
 

@@ -61,10 +61,11 @@ void sum_channels(const Array& x, const Array& sums) {
 
 }  // namespace
 
-void conv3d(const Call& call) {
+namespace {
+
+void add_convolution(const Call& call) {
   const Array &x = call.inputs[0], &w = call.inputs[1], &y = call.outputs[0];
   const Geometry g = geometry(x.shape, y.shape, w.shape[2], call.attributes);
-  start_with_bias(y, call.inputs);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
       const double* weights = w.data + o * g.inputs * g.taps + tap;
@@ -73,6 +74,18 @@ void conv3d(const Call& call) {
       y.data[out * g.outputs + o] += sum;
     }
   });
+}
+
+}  // namespace
+
+void conv3d(const Call& call) {
+  start_with_bias(call.outputs[0], call.inputs);
+  add_convolution(call);
+}
+
+void conv3d_sum(const Call& call) {
+  std::copy_n(call.inputs[2].data, call.inputs[2].shape.count(), call.outputs[0].data);
+  add_convolution(call);
 }
 
 void conv3d_data_gradient(const Call& call) {

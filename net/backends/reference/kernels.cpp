@@ -14,6 +14,7 @@ struct Row {
 
 constexpr std::array table = {
     Row{"conv3d", conv3d},
+    Row{"conv3d_sum", conv3d_sum},
     Row{"conv3d_data_gradient", conv3d_data_gradient},
     Row{"conv3d_weight_gradient", conv3d_weight_gradient},
     Row{"channel_sum", channel_sum},
@@ -31,7 +32,7 @@ constexpr std::array table = {
     Row{"cast", cast},
     Row{"constant", constant},
     Row{"concat", concat},
-    Row{"channel_slice", channel_slice},
+    Row{"split", split},
     Row{"upsample_nearest", upsample_nearest},
     Row{"upsample_nearest_gradient", upsample_nearest_gradient},
     Row{"max_pool", max_pool},

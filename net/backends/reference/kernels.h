@@ -37,6 +37,7 @@ Extents extents(const Shape& shape);
 
 // conv3d.cpp
 void conv3d(const Call&);
+void conv3d_sum(const Call&);
 void conv3d_data_gradient(const Call&);
 void conv3d_weight_gradient(const Call&);
 void channel_sum(const Call&);
@@ -57,7 +58,7 @@ void cast(const Call&);
 void constant(const Call&);
 // concat.cpp
 void concat(const Call&);
-void channel_slice(const Call&);
+void split(const Call&);
 // upsample.cpp
 void upsample_nearest(const Call&);
 void upsample_nearest_gradient(const Call&);
