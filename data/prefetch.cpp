@@ -1,10 +1,11 @@
 #include "data/prefetch.h"
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -16,41 +17,48 @@ struct Prefetcher::State {
 
   std::mutex mutex;  // guards everything below
   std::condition_variable changed;
-  std::deque<Sample> ready;
-  std::exception_ptr error;  // ends the production; thrown after what was ready before it
+  std::map<std::size_t, Sample> ready;
+  std::exception_ptr error;  // ends the production; thrown after what comes before it
+  std::size_t failed = 0;    // where that was
   bool stop = false;
-  std::size_t taken = 0;
+  std::size_t begun = 0, taken = 0;
   double waited = 0;
 
-  std::thread thread;  // last: it reads all of the above
+  std::vector<std::thread> threads;  // last: they read all of the above
+
+  // The next sample that may be begun; `count` when there is none any more.
+  std::size_t claim() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return stop || error || begun == count || begun < taken + depth; });
+    return stop || error || begun == count ? count : begun++;
+  }
 
   void run() {
-    for (std::size_t i = 0; i < count; ++i) {
-      {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return stop || ready.size() < depth; });
-        if (stop) return;
-      }
+    for (std::size_t i = claim(); i < count; i = claim()) {
       try {
         Sample sample = produce(i);
         const std::lock_guard lock(mutex);
-        ready.push_back(std::move(sample));
+        ready.emplace(i, std::move(sample));
       } catch (...) {
         const std::lock_guard lock(mutex);
-        error = std::current_exception();
+        if (!error || i < failed) {
+          error = std::current_exception();
+          failed = i;
+        }
       }
       changed.notify_all();
-      if (const std::lock_guard lock(mutex); error) return;
     }
   }
 };
 
-Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth)
+Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth,
+                       std::size_t threads)
     : state_(std::make_unique<State>()) {
   state_->count = count;
-  state_->depth = depth > 0 ? depth : 1;
+  state_->depth = std::max<std::size_t>(depth, 1);
   state_->produce = std::move(produce);
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
+    state_->threads.emplace_back([state = state_.get()] { state->run(); });
 }
 
 Prefetcher::~Prefetcher() {
@@ -59,21 +67,25 @@ Prefetcher::~Prefetcher() {
     state_->stop = true;
   }
   state_->changed.notify_all();
-  state_->thread.join();
+  for (std::thread& thread : state_->threads) thread.join();
 }
 
 Sample Prefetcher::next() {
   const auto begin = std::chrono::steady_clock::now();
-  std::unique_lock lock(state_->mutex);
-  assert(state_->taken < state_->count || state_->error);
-  state_->changed.wait(lock, [&] { return !state_->ready.empty() || state_->error; });
-  state_->waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (state_->ready.empty()) std::rethrow_exception(state_->error);
-  Sample sample = std::move(state_->ready.front());
-  state_->ready.pop_front();
-  ++state_->taken;
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  assert(state.taken < state.count || state.error);
+  state.changed.wait(lock, [&] {
+    return state.ready.contains(state.taken) || (state.error && state.taken >= state.failed);
+  });
+  state.waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto first = state.ready.find(state.taken);
+  if (first == state.ready.end()) std::rethrow_exception(state.error);
+  Sample sample = std::move(first->second);
+  state.ready.erase(first);
+  ++state.taken;
   lock.unlock();
-  state_->changed.notify_all();
+  state.changed.notify_all();
   return sample;
 }
 

@@ -1,4 +1,4 @@
-// A thread that gets the next samples ready while the network trains on the present one.
+// Threads that get the next samples ready while the network trains on the present one.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,13 @@ struct Sample {
   std::vector<std::uint8_t> target;  // D,H,W target bits
 };
 
-// Calls produce(0), produce(1), … produce(count-1) on its own thread, at most `depth` ahead of next(). What
-// produce throws is thrown by next(). Destroying it stops the thread.
+// Calls produce(0), produce(1), … produce(count-1) on `threads` threads of its own, at most `depth` ahead of
+// next(), which hands them on in order. What produce throws is thrown by next() in that sample's place.
+// Destroying it stops the threads.
 class Prefetcher {
  public:
-  Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth = 2);
+  Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth = 2,
+             std::size_t threads = 1);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;

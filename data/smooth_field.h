@@ -1,11 +1,12 @@
 // Smooth random fields over space: cubic B-splines with independent normal coefficients on a lattice.
 //
 // A field is a pure function of its random stream and of the position in millimetres, so the same subject can
-// be sampled on any grid. It has mean 0, variance about 1, and two continuous derivatives.
+// be sampled on any grid. It has mean 0, the variance asked for (about), and two continuous derivatives.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,10 +16,21 @@ namespace voxswap {
 
 class SmoothField {
  public:
-  // Over [0, extent] in mm, with features about as large as `scale` in mm.
-  SmoothField(const Philox& random, const std::array<double, 3>& extent, double scale);
+  // Over [0, extent] in mm, with features about as large as `scale` in mm. Coefficients are held to +-limit.
+  SmoothField(const Philox& random, const std::array<double, 3>& extent, double scale, double deviation = 1,
+              double limit = std::numeric_limits<double>::infinity());
 
-  // Values at x = first, first + step, … for one y and z: what makes sampling a whole grid cheap.
+  // Where a position falls between nodes, and the weights of the four nodes around it.
+  struct Taps {
+    std::int64_t first;
+    std::array<float, 4> weight;
+  };
+  using Line = std::vector<Taps>;
+  // The positions x = first, first + step, …: the same for every row of a grid.
+  Line line(double first, double step, std::int64_t count) const;
+
+  // Values on such a line at one y and z: what makes sampling a whole grid cheap.
+  void row(const Line& line, double y, double z, std::span<float> values) const;
   void row(double first, double step, double y, double z, std::span<float> values) const;
 
  private:

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "experiments/augment_keys.h"
 #include "experiments/kinds.h"
 #include "experiments/maps.h"
 #include "experiments/memory_keys.h"
@@ -148,14 +149,11 @@ void add_training(std::vector<Key>& table) {
                          AT(training.targets), {{"labels", "regions"}, {}}));
   table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
                          AT(training.precision), {{"auto", "f32", "bf16"}, {"f16"}}));
-  table.push_back(on_off("training.augment.symmetries", "one of the cube's 48 symmetries per sample",
-                         AT(training.augment.symmetries)));
-  table.push_back(
-      real("training.augment.flip", "probability of a flip, per axis", AT(training.augment.flip), {0, 1}));
-  for (const char* name : {"scale", "noise", "intensity"})
-    table.push_back(unavailable(std::string("training.augment.") + name, "0",
-                                format("{} augmentation (it has symmetries and flip)", name)));
+  for (Key& key : augment_keys()) table.push_back(std::move(key));
   table.push_back(unavailable("training.patch", "none", "training on patches (it trains on whole volumes)"));
+  table.push_back(whole("training.loader_threads",
+                        "that get samples ready ahead of training; 0: as many as the device leaves room for",
+                        AT(training.loader_threads), {0, 1024}));
   table.push_back(seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
   table.push_back(on_off("training.deterministic", "the same seed gives the same bits; always so on a CPU",
                          AT(training.deterministic)));

@@ -86,6 +86,18 @@ void check_labels(const RunOptions& options, const Where& where) {
   }
 }
 
+// More would have to be cut off so that the deformation does not fold: see data/spatial_map.h.
+void check_elastic(const RunOptions& options, const Where& where) {
+  const AugmentOptions& augment = options.training.augment;
+  const double most = augment.elastic_grid / 8;
+  if (augment.elastic.probability > 0 && augment.elastic.high > most)
+    fail(Exit::usage,
+         "{}: training.augment.elastic: {} mm would fold between control points {} mm apart; at most {} mm, "
+         "or a larger training.augment.elastic_grid",
+         where("training.augment.elastic"), number(augment.elastic.high), number(augment.elastic_grid),
+         number(most));
+}
+
 }  // namespace
 
 void check_rules(const RunOptions& options, const Where& where) {
@@ -93,6 +105,7 @@ void check_rules(const RunOptions& options, const Where& where) {
   check_resolution(options, where);
   check_files(options, where);
   check_labels(options, where);
+  check_elastic(options, where);
 }
 
 }  // namespace voxswap

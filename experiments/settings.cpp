@@ -89,6 +89,8 @@ void collect_entry(const std::string& path, const Yaml& value, Settings& setting
     unknown(path, value.where);
   } else if (value.kind == Yaml::Kind::map) {
     collect(value, path + ".", settings, replace);
+  } else if (value.kind == Yaml::Kind::scalar && find_key(path + ".preset")) {
+    collect_entry(path + ".preset", value, settings, replace);  // augment: nnunet
   } else if (value.kind != Yaml::Kind::nothing) {
     fail(Exit::usage, "{}: {}: expected a section with the keys {}, found {}", value.where, path,
          keys_of_section(path), describe(value));

@@ -91,7 +91,20 @@ PreparedCase Cases::normalized(std::size_t index) {
 }
 
 Sample Cases::sample(std::size_t index) {
+  return sample_of(index, normalized(index));
+}
+
+Sample Cases::sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key) {
   PreparedCase prepared = normalized(index);
+  Example example{prepared.size, prepared.training_geometry().spacing, prepared.channels,
+                  std::move(prepared.image), std::move(prepared.truth)};
+  apply(draw_augmentation(options, key, example.size, example.channels), example);
+  prepared.image = std::move(example.image);
+  prepared.truth = std::move(example.truth);
+  return sample_of(index, std::move(prepared));
+}
+
+Sample Cases::sample_of(std::size_t index, PreparedCase prepared) const {
   Sample sample;
   sample.case_index = index;
   sample.target = target_bits(prepared.truth, classes_);
@@ -99,13 +112,9 @@ Sample Cases::sample(std::size_t index) {
   return sample;
 }
 
-EpochSampler::EpochSampler(const TrainingOptions& training, std::uint64_t seed, const Size3& resolution,
+EpochSampler::EpochSampler(const TrainingOptions& training, std::uint64_t seed,
                            std::vector<std::size_t> cases)
-    : training_(training),
-      seed_(seed),
-      resolution_(resolution),
-      cases_(std::move(cases)),
-      symmetries_(allowed_symmetries(resolution)) {
+    : training_(training), seed_(seed), cases_(std::move(cases)) {
   // A batch larger than the training part draws some cases twice.
   const std::vector<std::size_t> once = cases_;
   while (cases_.size() < static_cast<std::size_t>(training.batch_size)) {
@@ -125,31 +134,14 @@ std::vector<std::size_t> EpochSampler::order(std::int64_t epoch) const {
   return order;
 }
 
-int EpochSampler::draw_symmetry(std::int64_t epoch, std::size_t case_index) const {
-  const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0xa06);
-  const std::uint64_t at = 4 * case_index;
-  if (training_.augment.symmetries) return symmetries_[random.word(at) % symmetries_.size()];
-  std::array<bool, 3> flips{};
-  for (int axis = 0; axis < 3; ++axis)
-    flips[axis] = random.uniform(at + static_cast<std::uint64_t>(axis)) < training_.augment.flip;
-  for (int index = 0; index < 48; ++index) {
-    const Symmetry candidate = symmetry(index);
-    if (candidate.axes == std::array<int, 3>{0, 1, 2} && candidate.flips == flips) return index;
-  }
-  return 0;
-}
-
 Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
   const std::vector<std::size_t> sequence = order(epoch);
   Sample batch;
   for (std::int64_t i = 0; i < training_.batch_size; ++i) {
     const std::size_t index = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
-    Sample sample = cases.sample(index);
-    if (const int drawn = draw_symmetry(epoch, index); drawn != 0) {
-      const auto channels = static_cast<std::int64_t>(sample.image.size() / sample.target.size());
-      sample.image = apply(symmetry(drawn), sample.image, resolution_, channels);
-      sample.target = apply(symmetry(drawn), sample.target, resolution_, 1);
-    }
+    Sample sample =
+        cases.sample(index, training_.augment,
+                     {seed_, static_cast<std::uint64_t>(epoch), static_cast<std::uint32_t>(index)});
     if (i == 0) {
       batch = std::move(sample);
     } else {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "data/augment.h"
 #include "data/prefetch.h"
 #include "pipeline/options.h"
 #include "pipeline/split.h"
@@ -31,8 +32,11 @@ class Cases {
   std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   PreparedCase normalized(std::size_t index);
   Sample sample(std::size_t index);  // normalised, with target bits
+  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);  // and augmented
 
  private:
+  Sample sample_of(std::size_t index, PreparedCase prepared) const;
+
   RunOptions options_;
   PreparedCache cache_;
   Normalization normalization_;
@@ -46,21 +50,17 @@ class Cases {
 // drawn for (seed, epoch, case). Order and thread count change nothing.
 class EpochSampler {
  public:
-  EpochSampler(const TrainingOptions& training, std::uint64_t seed, const Size3& resolution,
-               std::vector<std::size_t> cases);
+  EpochSampler(const TrainingOptions& training, std::uint64_t seed, std::vector<std::size_t> cases);
   std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
   // The batch of step `step` (0-based) of `epoch` (1-based).
   Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
 
  private:
   std::vector<std::size_t> order(std::int64_t epoch) const;
-  int draw_symmetry(std::int64_t epoch, std::size_t case_index) const;
 
   TrainingOptions training_;
   std::uint64_t seed_;
-  Size3 resolution_;
   std::vector<std::size_t> cases_;
-  std::vector<int> symmetries_;
 };
 
 }  // namespace voxswap

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/augment.h"
 #include "data/dataset.h"
 #include "data/prepare.h"
 #include "net/step.h"
@@ -26,11 +27,6 @@ struct ScheduleOptions {
   std::int64_t patience = 10;    // plateau, epochs
 };
 
-struct AugmentOptions {
-  bool symmetries = true;  // one of the 48 symmetries that keep the box in shape, per sample
-  double flip = 0;         // else: probability of a flip, per axis
-};
-
 struct TrainingOptions {
   std::int64_t epochs = 500;
   std::int64_t batch_size = 1;
@@ -41,6 +37,7 @@ struct TrainingOptions {
   std::string targets = "labels";  // labels | regions
   std::string precision = "auto";  // auto | f32 | bf16
   AugmentOptions augment;
+  std::int64_t loader_threads = 0;  // that get samples ready ahead of training; 0: as the device leaves room
   std::uint64_t seed = 1;
   bool deterministic = true;  // always so on a CPU
   std::int64_t repeats = 1;

@@ -53,8 +53,9 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   row.link_to_host_gbps = session.costs().to_host.alone / 1e9;
   row.link_to_device_gbps = session.costs().to_device.alone / 1e9;
   double seconds = 0;
-  for (const EpochRow& epoch : result.epochs) seconds += epoch.seconds;
-  row.epoch_seconds_mean = result.epochs.empty() ? 0 : seconds / static_cast<double>(result.epochs.size());
+  const std::vector<EpochRow>& epochs = result.tables.epochs;
+  for (const EpochRow& epoch : epochs) seconds += epoch.seconds;
+  row.epoch_seconds_mean = epochs.empty() ? 0 : seconds / static_cast<double>(epochs.size());
   const Bound bound = session.bound();
   const PlanTotals moved = totals(session.plan());
   row.step_seconds_median = result.steps.median_seconds();
@@ -102,7 +103,7 @@ Job train_job(const RunOptions& options) {
   write_file(options.output / "plan.json", plan_json(session.graph(), session.plan()));
   job.cases->prepare_all(job.split.training, job.split.validation);
 
-  std::vector<EpochRow> rows;
+  TrainingTables rows;
   std::vector<TimingRow> timings;
   const fs::path timing_file = options.output / "timing.csv";
   std::vector<TimingRow> earlier;
@@ -110,7 +111,9 @@ Job train_job(const RunOptions& options) {
     earlier = timing_rows(read_csv(timing_file), timing_file.string());
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
     const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows);
-    rows.insert(rows.end(), result.epochs.begin(), result.epochs.end());
+    const TrainingTables& made = result.tables;
+    rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
+    rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
     TimingRow row = timing(job, session, result);
     // A repeat that was finished before made no step in this process: its row stays.
     const auto index = static_cast<std::size_t>(repeat - 1);

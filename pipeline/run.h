@@ -10,8 +10,8 @@
 
 namespace voxswap {
 
-// Split, prepare, train every repeat; writes experiment.yaml, split.csv, epochs.csv, timing.csv, plan.json,
-// checkpoints/.
+// Split, prepare, train every repeat; writes experiment.yaml, split.csv, epochs.csv, validation.csv,
+// timing.csv, plan.json, checkpoints/.
 void train(const RunOptions& options);
 
 // train(), then predict the validation cases with the best weights, evaluate and report.

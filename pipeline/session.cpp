@@ -76,6 +76,13 @@ struct Session::State {
     return tensors;
   }
 
+  std::vector<float> probabilities() const {
+    const Value& value = steps.inference.graph.value(steps.inference.probabilities);
+    std::vector<float> result(static_cast<std::size_t>(value.shape.count()));
+    inference_step.executor->read(steps.inference.probabilities, result.data(), value.bytes());
+    return result;
+  }
+
   const std::vector<ValueId>& parameters() const {
     return trains() ? steps.training->parameters : steps.inference.parameters;
   }
@@ -139,13 +146,11 @@ std::vector<float> Session::predict(std::span<const float> image) {
     executor.write(s.steps.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
   executor.run({});
-  const Value& value = s.steps.inference.graph.value(s.steps.inference.probabilities);
-  std::vector<float> probabilities(static_cast<std::size_t>(value.shape.count()));
-  executor.read(s.steps.inference.probabilities, probabilities.data(), value.bytes());
-  return probabilities;
+  return s.probabilities();
 }
 
-float Session::validation_loss(std::span<const float> image, std::span<const std::uint8_t> target) {
+float Session::validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
+                               std::vector<float>* probabilities) {
   State& s = *state_;
   allocate();
   Executor& executor = *s.inference_step.executor;
@@ -154,6 +159,7 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   executor.run({});
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
+  if (probabilities != nullptr) *probabilities = s.probabilities();
   return loss;
 }
 

@@ -29,7 +29,9 @@ class Session {
               const StepContext& context, StepReport* report = nullptr);
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
-  float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target);
+  // The loss of one image; with `probabilities`, what predict() returns goes there.
+  float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
+                        std::vector<float>* probabilities = nullptr);
 
   void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
   std::vector<Tensor> weights() const;

@@ -82,6 +82,20 @@ const std::vector<Column<EpochRow>>& epoch_columns() {
   return columns;
 }
 
+const std::vector<Column<ValidationRow>>& validation_columns() {
+  using Row = ValidationRow;
+  static const std::vector<Column<Row>> columns = {
+      text("run", &Row::run),
+      count("repeat", &Row::repeat),
+      text("resolution", &Row::resolution),
+      count("epoch", &Row::epoch),
+      seconds("trained_seconds", &Row::trained_seconds),
+      text("region", &Row::region),
+      real("dice", &Row::dice),
+  };
+  return columns;
+}
+
 const std::vector<Column<DiceRow>>& dice_columns() {
   using Row = DiceRow;
   static const std::vector<Column<Row>> columns = {
@@ -164,6 +178,9 @@ std::string outliers_text(const std::vector<double>& outliers) {
 Csv epochs_csv(const std::vector<EpochRow>& rows) {
   return to_csv(rows, epoch_columns());
 }
+Csv validation_csv(const std::vector<ValidationRow>& rows) {
+  return to_csv(rows, validation_columns());
+}
 Csv dice_csv(const std::vector<DiceRow>& rows) {
   return to_csv(rows, dice_columns());
 }
@@ -188,6 +205,9 @@ Csv boxplot_csv(const std::vector<BoxRow>& rows) {
 
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where) {
   return from_csv(csv, epoch_columns(), where);
+}
+std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, validation_columns(), where);
 }
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
   return from_csv(csv, dice_columns(), where);

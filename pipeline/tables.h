@@ -22,6 +22,16 @@ struct EpochRow {  // epochs.csv
                host_peak_bytes = 0;
 };
 
+struct ValidationRow {  // validation.csv: how good the network was after an epoch
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;
+  std::int64_t epoch = 1;
+  double trained_seconds = 0;  // of this epoch and those before it
+  std::string region;
+  double dice = 0;  // mean over the validation cases, on the training grid
+};
+
 struct DiceRow {  // dice.csv
   std::string run;
   std::int64_t repeat = 1;
@@ -46,12 +56,14 @@ struct TimingRow {  // timing.csv
 };
 
 Csv epochs_csv(const std::vector<EpochRow>& rows);
+Csv validation_csv(const std::vector<ValidationRow>& rows);
 Csv dice_csv(const std::vector<DiceRow>& rows);
 Csv boxplot_csv(const std::vector<BoxRow>& rows);
 Csv timing_csv(const std::vector<TimingRow>& rows);
 
 // The way back; throws Exit::bad_data naming `where` for a missing column or a field that is no number.
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
+std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where);
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
 

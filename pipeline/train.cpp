@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
+#include "pipeline/validation.h"
 #include "swap/trace.h"
 
 namespace voxswap {
@@ -86,11 +87,24 @@ Position to_position(const Checkpoint& checkpoint, const std::string& where) {
   return position;
 }
 
+template <class Row>
+std::vector<Row> joined(std::vector<Row> earlier, const std::vector<Row>& rows) {
+  earlier.insert(earlier.end(), rows.begin(), rows.end());
+  return earlier;
+}
+
+// Where kernels run on the same cores, one core in eight: getting a sample ready costs a small part of a step
+// on it. Beside a device of its own, half of the cores, but no more than eight.
+std::int64_t loader_threads(bool computes_on_host) {
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores / 2, 1, 8);
+}
+
 // One repeat's training, with what its steps share.
 class Trainer {
  public:
   Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
-          const std::vector<EpochRow>& rows)
+          const TrainingTables& rows)
       : options_(options),
         training_(options.training),
         repeat_(repeat),
@@ -99,15 +113,16 @@ class Trainer {
         split_(split),
         rows_(rows),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
-        sampler_(training_, seed_, options.preprocess.resolution, split.training),
+        sampler_(training_, seed_, split.training),
         folder_(checkpoint_folder(options, repeat)),
         moved_per_step_(totals(session.plan())) {}
 
   TrainingResult train() {
     start();
+    if (!position_.finished) start_loading();
     while (!position_.finished) epoch();
     TrainingResult result;
-    result.epochs = mine_;
+    result.tables = {mine_, scores_};
     result.steps = steps_;
     result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
     return result;
@@ -125,30 +140,50 @@ class Trainer {
       // A finished run that is given more epochs goes on.
       position_.finished =
           position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
-      const fs::path epochs = options_.output / "epochs.csv";
-      if (fs::exists(epochs)) {
-        for (EpochRow& row : epoch_rows(read_csv(epochs), epochs.string())) {
-          if (row.repeat == repeat_ && (row.epoch < position_.epoch || position_.finished))
-            mine_.push_back(std::move(row));
-        }
-      }
+      take_up("epochs.csv", epoch_rows, mine_);
+      take_up("validation.csv", validation_rows, scores_);
       if (!position_.finished)
         log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
     }
     saved_ = Clock::now();
   }
 
+  // The rows of this repeat that a table had when it was interrupted, of finished epochs only.
+  template <class Row>
+  void take_up(const char* table, std::vector<Row> (*rows_of)(const Csv&, const std::string&),
+               std::vector<Row>& rows) {
+    const fs::path file = options_.output / table;
+    if (!fs::exists(file)) return;
+    for (Row& row : rows_of(read_csv(file), file.string())) {
+      if (row.repeat == repeat_ && (row.epoch < position_.epoch || position_.finished))
+        rows.push_back(std::move(row));
+    }
+  }
+
+  // From here to the last epoch, across the ends of epochs: what comes after a validation is ready by then.
+  void start_loading() {
+    const std::int64_t steps = sampler_.steps(), first = (position_.epoch - 1) * steps + position_.step;
+    const auto threads = static_cast<std::size_t>(
+        training_.loader_threads > 0 ? training_.loader_threads
+                                     : loader_threads(session_.backend().computes_on_host()));
+    loader_ = std::make_unique<Prefetcher>(
+        static_cast<std::size_t>(std::max<std::int64_t>(training_.epochs * steps - first, 0)),
+        [this, first, steps](std::size_t i) {
+          const std::int64_t at = first + static_cast<std::int64_t>(i);
+          return sampler_.batch(cases_, at / steps + 1, at % steps);
+        },
+        threads + 1, threads);
+  }
+
   void epoch() {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
     const auto validation_start = Clock::now();
-    double validation = 0;
+    Validation validation(cases_.dataset(), training_.targets);
     for (std::size_t index : split_.validation) {
       stop_if_interrupted();
-      const Sample sample = cases_.sample(index);
-      validation += session_.validation_loss(sample.image, sample.target);
+      validation.add(session_, cases_, index);
     }
-    validation /= static_cast<double>(split_.validation.size());
     finish(rate, validation, seconds_since(validation_start));
   }
 
@@ -156,14 +191,11 @@ class Trainer {
     const std::int64_t count = sampler_.steps(), first = position_.step;
     Progress progress(title(), "steps", count);
     progress.advance(first);
-    Prefetcher prefetcher(static_cast<std::size_t>(count - first),
-                          [this, first, epoch = position_.epoch](std::size_t i) {
-                            return sampler_.batch(cases_, epoch, first + static_cast<std::int64_t>(i));
-                          });
     const auto started = Clock::now();
-    const double seconds_before = position_.train_seconds, waited_before = position_.wait_seconds;
+    const double seconds_before = position_.train_seconds,
+                 waited_before = position_.wait_seconds - loader_->waited_seconds();
     for (std::int64_t step = first; step < count; ++step) {
-      const Sample batch = prefetcher.next();
+      const Sample batch = loader_->next();
       StepReport report;
       const StepContext context{seed_, position_.total_steps + 1, rate};
       const float loss = session_.train(batch.image, batch.target, context, &report);
@@ -178,7 +210,7 @@ class Trainer {
       position_.step = step + 1;
       ++position_.total_steps;
       position_.train_seconds = seconds_before + seconds_since(started);
-      position_.wait_seconds = waited_before + prefetcher.waited_seconds();
+      position_.wait_seconds = waited_before + loader_->waited_seconds();
       progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
       stop_if_interrupted();
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
@@ -198,7 +230,16 @@ class Trainer {
                  timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
   }
 
-  void finish(double rate, double validation, double validation_seconds) {
+  // REQUIRES: the epoch's row is the last of them.
+  void note(const Validation& validation) {
+    double seconds = 0;
+    for (const EpochRow& row : mine_) seconds += row.seconds;
+    for (const auto& [region, dice] : validation.dice())
+      scores_.push_back(
+          {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, region, dice});
+  }
+
+  void finish(double rate, const Validation& validation, double validation_seconds) {
     EpochRow row;
     row.run = options_.name;
     row.repeat = repeat_;
@@ -206,7 +247,7 @@ class Trainer {
     row.epoch = position_.epoch;
     row.seconds = position_.train_seconds + validation_seconds;
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
-    row.validation_loss = validation;
+    row.validation_loss = validation.loss();
     row.learning_rate = rate;
     const Size3& side = options_.preprocess.resolution;
     row.megavoxels_per_second =
@@ -221,20 +262,21 @@ class Trainer {
     row.host_peak_bytes = session_.host_bytes();
     mine_.push_back(row);
 
-    if (finish_epoch(training_, position_.schedule, position_.epoch, validation)) best_ = session_.weights();
+    note(validation);
+    if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss))
+      best_ = session_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch);
-    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}{}  {}", position_.epoch, training_.epochs,
-              row.train_loss, validation, position_.schedule.best_epoch == position_.epoch ? " (best)" : "",
-              format_seconds(row.seconds));
+    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}  Dice {:.3f}{}  {}", position_.epoch,
+              training_.epochs, row.train_loss, row.validation_loss, validation.mean_dice(),
+              position_.schedule.best_epoch == position_.epoch ? " (best)" : "", format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
     position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
     position_.moved = {};
 
-    std::vector<EpochRow> all = rows_;
-    all.insert(all.end(), mine_.begin(), mine_.end());
-    write_csv(options_.output / "epochs.csv", epochs_csv(all));
+    write_csv(options_.output / "epochs.csv", epochs_csv(joined(rows_.epochs, mine_)));
+    write_csv(options_.output / "validation.csv", validation_csv(joined(rows_.validation, scores_)));
     // A checkpoint costs time; where epochs are short it is not worth one every time.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
@@ -276,23 +318,25 @@ class Trainer {
   Session& session_;
   Cases& cases_;
   const Split& split_;
-  const std::vector<EpochRow>& rows_;
+  const TrainingTables& rows_;
   std::uint64_t seed_;
   EpochSampler sampler_;
   fs::path folder_;
   Position position_;
   std::vector<EpochRow> mine_;
+  std::vector<ValidationRow> scores_;
   std::vector<Tensor> best_;  // weights of the best epoch since the last save
   StepStatistics steps_;
   PlanTotals moved_per_step_;
   double trained_ = 0, save_seconds_ = 0;
   Clock::time_point saved_;
+  std::unique_ptr<Prefetcher> loader_;  // last: its threads read the rest
 };
 
 }  // namespace
 
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
-                            const Split& split, const std::vector<EpochRow>& rows) {
+                            const Split& split, const TrainingTables& rows) {
   return Trainer(options, repeat, session, cases, split, rows).train();
 }
 

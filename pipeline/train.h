@@ -15,17 +15,22 @@
 
 namespace voxswap {
 
+struct TrainingTables {
+  std::vector<EpochRow> epochs;           // epochs.csv
+  std::vector<ValidationRow> validation;  // validation.csv
+};
+
 struct TrainingResult {
-  std::vector<EpochRow> epochs;
+  TrainingTables tables;   // of this repeat
   StepStatistics steps;    // of this process
   double utilization = 0;  // share of the epochs' training time during which kernels ran
 };
 
-// `rows`: epochs.csv of earlier repeats, which is written anew after every epoch with this repeat's rows
+// `rows`: the tables of earlier repeats, which are written anew after every epoch with this repeat's rows
 // appended. With options.resume it goes on from checkpoints/last.safetensors where there is one. A run that
 // is interrupted writes a checkpoint and throws Exit::interrupted.
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
-                            const Split& split, const std::vector<EpochRow>& rows);
+                            const Split& split, const TrainingTables& rows);
 
 // Metadata that prediction needs, beside the weights.
 std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options);

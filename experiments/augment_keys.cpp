@@ -1,0 +1,156 @@
+#include "experiments/augment_keys.h"
+
+#include "base/error.h"
+#include "experiments/kinds.h"
+
+#define AT(member)                    \
+  [](auto& o) -> auto& {              \
+    return o.training.augment.member; \
+  }
+
+namespace voxswap {
+
+namespace {
+
+using namespace kinds;
+
+const std::string section = "training.augment.";
+
+Key preset() {
+  const std::string path = section + "preset";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    const std::string name = read_choice(value, path, {{"none", "nnunet"}, {}});
+    o.training.augment = name == "nnunet" ? nnunet_augmentation() : AugmentOptions{};
+  };
+  return {path, "none | nnunet",
+          "where the other keys of the section begin; `augment: nnunet` is short for it", read,
+          [](const RunOptions& o) { return o.training.augment.preset; }};
+}
+
+Key flip() {
+  const std::string path = section + "flip", expected = "a probability or three of them, [x, y, z]";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    auto& flips = o.training.augment.flip;
+    if (value.kind == Yaml::Kind::scalar) return flips.fill(read_number(value, path, {0, 1}));
+    if (value.kind != Yaml::Kind::list || value.items.size() != 3) wrong(value, path, expected);
+    for (std::size_t axis = 0; axis < 3; ++axis) flips[axis] = read_number(value.items[axis], path, {0, 1});
+  };
+  const auto print = [](const RunOptions& o) {
+    const auto& [x, y, z] = o.training.augment.flip;
+    return x == y && y == z ? number(x) : format("[{}, {}, {}]", number(x), number(y), number(z));
+  };
+  return {path, expected, "without symmetries: probability of a flip per axis, P or [x, y, z]", read, print};
+}
+
+// What a plain number a stands for as a range.
+enum class Short { around_zero, up_to, around_one, down_to };
+
+Draw range_of(Short how, double a) {
+  switch (how) {
+    case Short::around_zero:
+      return {-a, a, 1};
+    case Short::up_to:
+      return {0, a, 1};
+    case Short::around_one:
+      return {1 - a, 1 + a, 1};
+    default:
+      return {1 - a, 1, 1};
+  }
+}
+
+const char* text_of(Short how) {
+  switch (how) {
+    case Short::around_zero:
+      return "[-a, a]";
+    case Short::up_to:
+      return "[0, a]";
+    case Short::around_one:
+      return "[1-a, 1+a]";
+    default:
+      return "[1-a, 1]";
+  }
+}
+
+void read_range(const Yaml& value, const std::string& path, const Range& allowed, Draw& draw) {
+  if (value.kind != Yaml::Kind::list || value.items.size() != 2)
+    wrong(value, path, "two numbers, [least, most]");
+  draw.low = read_number(value.items[0], path, allowed);
+  draw.high = read_number(value.items[1], path, allowed);
+  if (draw.low > draw.high) wrong(value, path, "[least, most] in this order");
+}
+
+// 0, a number for every sample, or a map. What the map does not name stays as the preset has it.
+template <class Field>
+Key draw(const std::string& name, const std::string& meaning, Short how, Range allowed, Field field) {
+  const std::string path = section + name;
+  const std::string expected =
+      format("0, a number a for {}, or {{range: [least, most], probability: p}}", text_of(how));
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    Draw& draw = field(o);
+    if (value.kind == Yaml::Kind::scalar) {
+      const double a = read_number(value, path, {0, any_size});
+      draw = range_of(how, a);
+      if (a == 0) draw.probability = 0;
+      for (const double end : {draw.low, draw.high})
+        if (end < allowed.lowest || end > allowed.highest ||
+            (allowed.without_lowest && end == allowed.lowest))
+          fail(Exit::usage, "{}: {}: {} stands for [{}, {}], which must lie within {} and {}", value.where,
+               path, number(a), number(draw.low), number(draw.high), number(allowed.lowest),
+               number(allowed.highest));
+      return;
+    }
+    if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
+    for (const auto& [entry, content] : value.entries)
+      if (entry != "range" && entry != "probability")
+        fail(Exit::usage, "{}: unknown key '{}.{}'; it has range, probability", content.where, path, entry);
+    const Yaml *range = value.find("range"), *probability = value.find("probability");
+    if (range == nullptr && draw.probability == 0) wrong(value, path, expected);
+    if (range != nullptr) {
+      read_range(*range, path + ".range", allowed, draw);
+      draw.probability = 1;
+    }
+    if (probability != nullptr) draw.probability = read_number(*probability, path + ".probability", {0, 1});
+  };
+  const auto print = [=](const RunOptions& o) {
+    const Draw& draw = field(o);
+    if (draw.probability == 0) return std::string("0");
+    return format("{{range: [{}, {}], probability: {}}}", number(draw.low), number(draw.high),
+                  number(draw.probability));
+  };
+  return {path, expected, meaning + ", from " + text_of(how), read, print, Key::Shape::map};
+}
+
+}  // namespace
+
+std::vector<Key> augment_keys() {
+  std::vector<Key> table;
+  table.push_back(preset());
+  table.push_back(
+      on_off(section + "symmetries", "one of the cube's 48 symmetries per sample", AT(symmetries)));
+  table.push_back(flip());
+  table.push_back(draw("rotation", "degrees about each axis", Short::around_zero, {-180, 180}, AT(rotation)));
+  table.push_back(real(section + "scale", "deviation of a factor per axis, N(1, scale)", AT(scale), {0, 1}));
+  table.push_back(draw("zoom", "one factor for all axes", Short::around_one, {0.1, 10}, AT(zoom)));
+  table.push_back(
+      draw("elastic", "deviation of a smooth displacement in mm", Short::up_to, {0, 1000}, AT(elastic)));
+  table.push_back(real(section + "elastic_grid", "mm between the control points of elastic", AT(elastic_grid),
+                       {1, 1000}));
+  table.push_back(
+      draw("noise", "deviation of normal noise, where images have 1", Short::up_to, {0, 100}, AT(noise)));
+  table.push_back(draw("blur", "sigma of a Gaussian in voxels", Short::up_to, {0, 20}, AT(blur)));
+  table.push_back(real(section + "intensity",
+                       "deviation of a factor around 1 and of a shift around 0, per channel", AT(intensity),
+                       {0, 1}));
+  table.push_back(draw("brightness", "factor per channel", Short::around_one, {0, 100}, AT(brightness)));
+  table.push_back(
+      draw("contrast", "factor of the distance from the mean", Short::around_one, {0, 100}, AT(contrast)));
+  table.push_back(draw("low_resolution", "part of the resolution that is left", Short::down_to, {0, 1, true},
+                       AT(low_resolution)));
+  table.push_back(draw("inverted_gamma", "exponent for the negative of the image", Short::around_one,
+                       {0, 10, true}, AT(inverted_gamma)));
+  table.push_back(
+      draw("gamma", "exponent over the image's range", Short::around_one, {0, 10, true}, AT(gamma)));
+  return table;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,13 @@
+// The keys of the section training.augment.
+#pragma once
+
+#include <vector>
+
+#include "experiments/keys.h"
+
+namespace voxswap {
+
+// The preset comes first: the other keys then change what it set.
+std::vector<Key> augment_keys();
+
+}  // namespace voxswap

@@ -1,0 +1,38 @@
+#include "pipeline/validation.h"
+
+#include "metrics/overlap.h"
+
+namespace voxswap {
+
+Validation::Validation(const Dataset& dataset, const std::string& targets)
+    : dataset_(dataset), decoder_(make_decoder(dataset, targets)), dice_(dataset.regions.size(), 0.0) {}
+
+void Validation::add(Session& session, Cases& cases, std::size_t index) {
+  const Sample sample = cases.sample(index);
+  std::vector<float> probabilities;
+  loss_ += session.validation_loss(sample.image, sample.target, &probabilities);
+  const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
+  const auto prepared = cases.prepared(index);
+  for (std::size_t i = 0; i < dice_.size(); ++i)
+    dice_[i] += voxswap::dice(overlap(prepared->truth, labels, dataset_.regions[i].second), EmptyRule::brats);
+  ++count_;
+}
+
+double Validation::loss() const {
+  return loss_ / static_cast<double>(count_);
+}
+
+std::vector<std::pair<std::string, double>> Validation::dice() const {
+  std::vector<std::pair<std::string, double>> means;
+  for (std::size_t i = 0; i < dice_.size(); ++i)
+    means.emplace_back(dataset_.regions[i].first, dice_[i] / static_cast<double>(count_));
+  return means;
+}
+
+double Validation::mean_dice() const {
+  double sum = 0;
+  for (const double value : dice_) sum += value / static_cast<double>(count_);
+  return sum / static_cast<double>(dice_.size());
+}
+
+}  // namespace voxswap

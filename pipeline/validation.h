@@ -1,0 +1,35 @@
+// What a network gets right after an epoch: the loss, and Dice per region where the network computes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/cases.h"
+#include "pipeline/predict.h"
+#include "pipeline/session.h"
+
+namespace voxswap {
+
+class Validation {
+ public:
+  // `targets`: what the output channels are, training.targets.
+  Validation(const Dataset& dataset, const std::string& targets);
+
+  void add(Session& session, Cases& cases, std::size_t index);
+
+  // Means over the cases so far. A region that is empty in truth and prediction counts as 1, in one of both
+  // as 0: the rule `brats` of metrics/overlap.h.
+  double loss() const;
+  std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
+  double mean_dice() const;
+
+ private:
+  const Dataset& dataset_;
+  LabelDecoder decoder_;
+  double loss_ = 0;
+  std::vector<double> dice_;  // sums
+  std::size_t count_ = 0;
+};
+
+}  // namespace voxswap
