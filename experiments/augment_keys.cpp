@@ -89,14 +89,14 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
     Draw& draw = field(o);
     if (value.kind == Yaml::Kind::scalar) {
       const double a = read_number(value, path, {0, any_size});
-      draw = range_of(how, a);
-      if (a == 0) draw.probability = 0;
-      for (const double end : {draw.low, draw.high})
-        if (end < allowed.lowest || end > allowed.highest ||
-            (allowed.without_lowest && end == allowed.lowest))
-          fail(Exit::usage, "{}: {}: {} stands for [{}, {}], which must lie within {} and {}", value.where,
-               path, number(a), number(draw.low), number(draw.high), number(allowed.lowest),
-               number(allowed.highest));
+      draw = a == 0 ? Draw{} : range_of(how, a);
+      if (a > 0)
+        for (const double end : {draw.low, draw.high})
+          if (end < allowed.lowest || end > allowed.highest ||
+              (allowed.without_lowest && end == allowed.lowest))
+            fail(Exit::usage, "{}: {}: {} stands for [{}, {}], which must lie within {} and {}", value.where,
+                 path, number(a), number(draw.low), number(draw.high), number(allowed.lowest),
+                 number(allowed.highest));
       return;
     }
     if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);

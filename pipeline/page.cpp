@@ -180,8 +180,9 @@ std::string experiments_section(const std::vector<RunFolder>& runs) {
 
 std::string files_section(const fs::path& out) {
   std::string items;
-  for (const char* name : {"dice.csv", "boxplot.csv", "epochs.csv", "timing.csv", "split.csv", "boxplot.svg",
-                           "boxplot.png", "epochs.svg", "epochs.png", "experiment.yaml", "plan.json"}) {
+  for (const char* name : {"dice.csv", "boxplot.csv", "epochs.csv", "validation.csv", "timing.csv",
+                           "split.csv", "boxplot.svg", "boxplot.png", "epochs.svg", "epochs.png",
+                           "validation.svg", "validation.png", "experiment.yaml", "plan.json"}) {
     if (fs::exists(out / name)) items += format("<li><a href=\"{0}\">{0}</a></li>\n", name);
   }
   return "<h2>Files</h2>\n<ul>\n" + items + "</ul>\n";
@@ -200,6 +201,8 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
       "<h2>Dice</h2>\n" + dice_section(parts.runs) + pooled_note(parts.runs) +
       figure(parts.box_plot, "boxplot", "Dice per region. The numbers behind the boxes are in boxplot.csv.") +
       slices_section(parts.runs) + "<h2>Training</h2>\n" +
+      figure(parts.validation_plot, "validation",
+             "Mean Dice of the validation cases after each epoch, from validation.csv.") +
       figure(parts.epochs_plot, "epochs", "Losses and seconds over the epochs, from epochs.csv.") +
       timing_section(parts.runs) + experiments_section(parts.runs) + files_section(out);
   return html_page(title + " - voxswap report", body);

@@ -1,4 +1,5 @@
-// The two plots of a report: Dice per region, and losses and seconds over the epochs. Drawn by gnuplot from
+// The plots of a report: Dice per region, Dice over the time of training, and losses and seconds over the
+// epochs. Drawn by gnuplot from
 // our own statistics, so that the picture and boxplot.csv agree.
 #pragma once
 
@@ -13,9 +14,10 @@ struct Picture {
   std::string svg, png;  // the files' bytes
 };
 
-// Both throw Exit::failed when gnuplot is not installed.
+// All throw Exit::failed when gnuplot is not installed.
 Picture box_plot(const std::vector<BoxRow>& boxes);  // the rows with metric dice
 Picture epochs_plot(const std::vector<EpochRow>& rows);
+Picture validation_plot(const std::vector<ValidationRow>& rows);
 
 // What the pictures are painted with, for a page that wants to repaint them.
 constexpr const char* plot_ink = "#444444";   // text, axes, medians

@@ -32,6 +32,7 @@ RunFolder read_run(const fs::path& folder) {
   RunFolder run;
   run.path = folder;
   run.epochs = read_rows(folder / "epochs.csv", epoch_rows);
+  run.validation = read_rows(folder / "validation.csv", validation_rows);
   run.dice = read_rows(folder / "dice.csv", dice_rows);
   run.timing = read_rows(folder / "timing.csv", timing_rows);
   return run;
@@ -52,6 +53,7 @@ std::set<std::string> names_in(const RunFolder& run) {
 
 void rename(RunFolder& run, const std::string& suffix) {
   for (EpochRow& row : run.epochs) row.run += suffix;
+  for (ValidationRow& row : run.validation) row.run += suffix;
   for (DiceRow& row : run.dice) row.run += suffix;
   for (TimingRow& row : run.timing) row.run += suffix;
 }
@@ -106,6 +108,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out) {
   ReportParts parts;
   parts.runs = read_runs(folders);
   const auto epochs = merged(parts.runs, &RunFolder::epochs);
+  const auto validation = merged(parts.runs, &RunFolder::validation);
   const auto dice = merged(parts.runs, &RunFolder::dice);
   const auto timing = merged(parts.runs, &RunFolder::timing);
   parts.boxes = box_rows(dice);
@@ -115,6 +118,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out) {
   if (parts.runs.size() > 1 || fs::weakly_canonical(parts.runs[0].path) != fs::weakly_canonical(out)) {
     write_csv(out / "epochs.csv", epochs_csv(epochs));
     write_csv(out / "timing.csv", timing_csv(timing));
+    if (!validation.empty()) write_csv(out / "validation.csv", validation_csv(validation));
     if (!dice.empty()) write_csv(out / "dice.csv", dice_csv(dice));
   }
   if (!dice.empty()) write_csv(out / "boxplot.csv", boxplot_csv(parts.boxes));
@@ -123,12 +127,14 @@ void report(const std::vector<fs::path>& folders, const fs::path& out) {
   Exit problem = Exit::done;
   try {
     parts.epochs_plot = epochs_plot(epochs);
+    if (!validation.empty()) parts.validation_plot = validation_plot(validation);
     if (!dice.empty()) parts.box_plot = box_plot(parts.boxes);
   } catch (const Error& error) {
     parts.plot_problem = error.what();
     problem = error.exit();
   }
   if (!parts.epochs_plot.svg.empty()) write_picture(parts.epochs_plot, out, "epochs");
+  if (!parts.validation_plot.svg.empty()) write_picture(parts.validation_plot, out, "validation");
   if (!parts.box_plot.svg.empty()) write_picture(parts.box_plot, out, "boxplot");
   write_file(out / "report.html", report_page(parts, out));
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);

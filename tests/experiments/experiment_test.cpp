@@ -83,7 +83,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.training.targets, "labels");
   EXPECT_EQ(run.training.precision, "auto");
   EXPECT_TRUE(run.training.augment.symmetries);
-  EXPECT_EQ(run.training.augment.flip, 0);
+  EXPECT_EQ(run.training.augment, AugmentOptions{});
   EXPECT_EQ(run.training.seed, 1u);
   EXPECT_TRUE(run.training.deterministic);
   EXPECT_EQ(run.training.repeats, 1);
@@ -200,7 +200,6 @@ TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
             "study.yaml:1: data.layout: this version does not have 'nnunet'; it has auto, ");
   for (const char* override :
        {"preprocess.bias_correction=n4", "training.patch=64", "training.precision=f16",
-        "training.augment.scale=0.2", "training.augment.noise=1", "training.augment.intensity=1",
         "memory.planner=unified", "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
@@ -212,6 +211,53 @@ TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
   EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, reference"));
   EXPECT_FALSE(contains(describe_keys(), "bias_correction"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
+}
+
+TEST_F(Experiments, TakeAugmentationAsANumberOrARangeWithAProbability) {
+  const AugmentOptions augment =
+      load(
+          "training:\n  augment:\n    rotation: 15\n    zoom: {range: [0.8, 1.3], probability: 0.25}\n"
+          "    gamma: {range: [0.7, 1.5]}\n    low_resolution: 0.4\n    noise: 0.1\n    flip: [0.5, 0, "
+          "0.25]\n")
+          .training.augment;
+  EXPECT_EQ(augment.rotation, (Draw{-15, 15, 1}));
+  EXPECT_EQ(augment.zoom, (Draw{0.8, 1.3, 0.25}));
+  EXPECT_EQ(augment.gamma, (Draw{0.7, 1.5, 1}));
+  EXPECT_EQ(augment.low_resolution, (Draw{0.6, 1, 1}));
+  EXPECT_EQ(augment.noise, (Draw{0, 0.1, 1}));
+  EXPECT_EQ(augment.flip, (std::array{0.5, 0.0, 0.25}));
+  EXPECT_EQ(augment.blur, Draw{});
+}
+
+TEST_F(Experiments, BeginAugmentationAtAPresetThatSingleKeysChange) {
+  EXPECT_EQ(load("training: {augment: nnunet}\n").training.augment, nnunet_augmentation());
+  EXPECT_EQ(load("training: {augment: {preset: nnunet}}\n").training.augment, nnunet_augmentation());
+  AugmentOptions expected = nnunet_augmentation();
+  expected.rotation.probability = 0.5;
+  expected.zoom = {};
+  expected.gamma = {0.9, 1.1, 1};
+  // The order of the keys in the file does not matter.
+  EXPECT_EQ(load("training: {augment: {zoom: 0, preset: nnunet}}\n",
+                 {"training.augment.rotation.probability=0.5", "training.augment.gamma={range: [0.9, 1.1]}"})
+                .training.augment,
+            expected);
+  EXPECT_EQ(load("", {"training.augment=nnunet"}).training.augment, nnunet_augmentation());
+  EXPECT_TRUE(
+      contains(refusal("training: {augment: monai}\n"), "study.yaml:1: training.augment.preset: expected"));
+}
+
+TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
+  for (const char* setting :
+       {"rotation: 200", "rotation: {range: [20, -20]}", "rotation: {probability: 0.5}",
+        "rotation: {range: [1]}", "rotation: {range: [-5, 5], probability: 2}", "rotation: {}",
+        "rotation: [5]", "zoom: 1", "zoom: {range: [0, 1]}", "gamma: 1", "low_resolution: 1", "noise: -1",
+        "flip: [0.5, 0.5]", "flip: [0.5, 0.5, 2]", "scale: 2", "elastic_grid: 0", "elastic: 5",
+        "blur: {range: [0, 1], chance: 1}"}) {
+    const std::string message = refusal(format("training: {{augment: {{{}}}}}\n", setting));
+    EXPECT_TRUE(contains(message, "study.yaml:1: ") && contains(message, "training.augment."))
+        << setting << ": " << message;
+  }
+  EXPECT_EQ(refusal("training: {augment: {elastic: 5, elastic_grid: 40}}\n"), "accepted");
 }
 
 TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {

@@ -70,6 +70,8 @@ class Report : public testing::Test {
     timing.device = "cpu";
     timing.planner = "keep";
     write_csv(run / "epochs.csv", epochs_csv(epochs));
+    write_csv(run / "validation.csv", validation_csv({{name, 1, resolution, 1, 60, "whole_tumor", 0.5},
+                                                      {name, 1, resolution, 2, 120, "whole_tumor", 0.75}}));
     write_csv(run / "dice.csv", dice_csv(dice));
     write_csv(run / "timing.csv", timing_csv({timing}));
     write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
@@ -84,6 +86,7 @@ TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
                  out = root_ / "merged";
   report({a, b}, out);
   EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
+  EXPECT_EQ(read_csv(out / "validation.csv").rows.size(), 4u);
   EXPECT_EQ(read_csv(out / "timing.csv").rows.size(), 2u);
   const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
@@ -92,7 +95,7 @@ TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
   const Csv boxes = read_csv(out / "boxplot.csv");
   EXPECT_EQ(boxes.rows[0][0], "64");
   EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "4");
-  for (const char* name : {"boxplot", "epochs"}) {
+  for (const char* name : {"boxplot", "epochs", "validation"}) {
     EXPECT_NE(read_file(out / format("{}.svg", name)).find("</svg>"), std::string::npos);
     EXPECT_EQ(read_file(out / format("{}.png", name)).substr(1, 3), "PNG");
   }

@@ -45,6 +45,14 @@ TEST(Tables, EpochsAreWrittenInTheColumnsOfTheContractWithSecondsToTheMicrosecon
       "\"quick, start\",2,48x64x48,3,1.234568,-0.1,nan,0.0005,2.5,0,0,0,0,0,3000000000,0\n");
 }
 
+TEST(Tables, ValidationIsWrittenInItsColumnsAndReadBack) {
+  const ValidationRow row{"a", 2, "64", 3, 12.5, "whole_tumor", 0.75};
+  const Csv csv = validation_csv({row});
+  EXPECT_EQ(csv_text(csv),
+            "run,repeat,resolution,epoch,trained_seconds,region,dice\na,2,64,3,12.5,whole_tumor,0.75\n");
+  EXPECT_EQ(csv_text(validation_csv(validation_rows(csv, "validation.csv"))), csv_text(csv));
+}
+
 TEST(Tables, DiceIsWrittenInTheColumnsOfTheContract) {
   DiceRow row = dice_row(1, "case_1", 0.25);
   row.truth_voxels = 12;
