@@ -167,7 +167,13 @@ void add_rest(std::vector<Key>& table) {
   table.push_back(evaluated_at());
   table.push_back(choice("evaluate.empty", "the rule for regions that a case does not have",
                          AT(evaluate.empty), {{"brats", "nnunet"}, {}}));
-  table.push_back(metrics());
+  table.push_back(scored_metrics());
+  table.push_back(real("evaluate.surface_tolerance", "of surface_dice, mm", AT(evaluate.surface_tolerance),
+                       {0, any_size}));
+  table.push_back(whole("evaluate.lesions.dilation", "lesion_wise: voxels by which the truth is grown",
+                        AT(evaluate.lesions.dilation), {0, 100}));
+  table.push_back(real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
+                       AT(evaluate.lesions.volume), {0, any_size}));
   table.push_back(unavailable("sweep", "{}", "sweeps; run each combination"));
   table.push_back(
       place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));

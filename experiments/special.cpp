@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "experiments/kinds.h"
+#include "metrics/metrics.h"
 
 namespace voxswap::kinds {
 
@@ -71,9 +72,9 @@ Key evaluated_at() {
   return {path, "native | training | N | a list", "the grids on which predictions are scored", read, print};
 }
 
-Key metrics() {
+Key scored_metrics() {
   const std::string path = "evaluate.metrics";
-  const Choices choices{{"dice", "sensitivity", "specificity"}, {"hd95"}};
+  const Choices choices{metric_names(), {}};
   const auto read = [=](const Yaml& value, RunOptions& o) {
     if (value.kind != Yaml::Kind::list || value.items.empty())
       wrong(value, path, "a list of " + join(choices.now, ", "));

@@ -5,9 +5,9 @@
 
 namespace voxswap::kinds {
 
-Key resolution();    // preprocess.resolution
-Key background();    // preprocess.background
-Key evaluated_at();  // evaluate.at
-Key metrics();       // evaluate.metrics
+Key resolution();      // preprocess.resolution
+Key background();      // preprocess.background
+Key evaluated_at();    // evaluate.at
+Key scored_metrics();  // evaluate.metrics
 
 }  // namespace voxswap::kinds

@@ -1,16 +1,42 @@
-// The table of metrics.
+// The table of metrics, and what a case is looked at for them.
 #include "metrics/metrics.h"
+
+#include <algorithm>
 
 #include "base/error.h"
 
 namespace voxswap {
 
+namespace {
+
+double volume_difference(const MetricInput& input) {
+  const double voxel = input.spacing[0] * input.spacing[1] * input.spacing[2];
+  return static_cast<double>(input.overlap.prediction - input.overlap.truth) * voxel / 1000;
+}
+
+}  // namespace
+
 const std::vector<Metric>& metrics() {
+  using In = const MetricInput&;
   static const std::vector<Metric> table = {
-      {"dice", [](const MetricInput& input) { return dice(input.overlap, input.empty); }},
-      {"sensitivity", [](const MetricInput& input) { return sensitivity(input.overlap, input.empty); }},
-      {"specificity",
-       [](const MetricInput& input) { return specificity(input.overlap, input.voxels, input.empty); }},
+      {"dice", "2 |T and P| / (|T| + |P|)", LooksAt::counts,
+       [](In in) { return dice(in.overlap, in.options.empty); }},
+      {"hd95", "mm, the larger 95th percentile of the distances between the surfaces", LooksAt::surfaces,
+       [](In in) { return hd95(in.surfaces, in.options.empty); }},
+      {"sensitivity", "|T and P| / |T|", LooksAt::counts,
+       [](In in) { return sensitivity(in.overlap, in.options.empty); }},
+      {"specificity", "share of what is outside T that is outside P", LooksAt::counts,
+       [](In in) { return specificity(in.overlap, in.voxels, in.options.empty); }},
+      {"precision", "|T and P| / |P|", LooksAt::counts,
+       [](In in) { return precision(in.overlap, in.options.empty); }},
+      {"volume_difference", "ml, |P| - |T|", LooksAt::counts, volume_difference},
+      {"average_surface_distance", "mm, mean of the distances between the surfaces, both ways",
+       LooksAt::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }},
+      {"surface_dice", "share of both surfaces that is within the tolerance of the other", LooksAt::surfaces,
+       [](In in) { return surface_dice(in.surfaces, in.options.surface_tolerance, in.options.empty); }},
+      {"lesion_wise_dice", "mean over lesions and false positives, as BraTS since 2023", LooksAt::lesions,
+       [](In in) { return in.lesions.dice; }},
+      {"lesion_wise_hd95", "mm, likewise", LooksAt::lesions, [](In in) { return in.lesions.hd95; }},
   };
   return table;
 }
@@ -28,6 +54,39 @@ std::vector<std::string> metric_names() {
   std::vector<std::string> names;
   for (const Metric& candidate : metrics()) names.emplace_back(candidate.name);
   return names;
+}
+
+std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
+                                        std::span<const std::int16_t> prediction, const Extent& size,
+                                        const Spacing& spacing, std::span<const std::vector<int>> regions,
+                                        std::span<const std::string> wanted, const MetricOptions& options) {
+  std::vector<const Metric*> chosen;
+  for (const std::string& name : wanted) chosen.push_back(&metric(name));
+  const auto look_at = [&](LooksAt what) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](auto* metric) { return metric->looks_at == what; });
+  };
+  const bool surfaces = look_at(LooksAt::surfaces), lesions = look_at(LooksAt::lesions);
+  const std::vector<LabelPair> pairs = label_pairs(truth, prediction, size);
+  std::vector<RegionScores> scores;
+  for (const std::vector<int>& region : regions) {
+    MetricInput input;
+    input.overlap = overlap(pairs, region);
+    input.voxels = size[0] * size[1] * size[2];
+    input.spacing = spacing;
+    input.options = options;
+    if (surfaces || lesions) {
+      const std::int64_t margin = lesions ? options.lesions.dilation : 0;
+      const VoxelBox box = grown(box_around(pairs, region), margin, size);
+      const Mask of_truth = cut(truth, size, box, region), of_prediction = cut(prediction, size, box, region);
+      if (surfaces) input.surfaces = surface_distances(of_truth, of_prediction, spacing);
+      if (lesions)
+        input.lesions = lesion_scores(of_truth, of_prediction, spacing, options.lesions, options.empty);
+    }
+    RegionScores& result = scores.emplace_back();
+    result.overlap = input.overlap;
+    for (const Metric* metric : chosen) result.values.push_back(metric->score(input));
+  }
+  return scores;
 }
 
 }  // namespace voxswap

@@ -4,27 +4,58 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "metrics/lesions.h"
 #include "metrics/overlap.h"
+#include "metrics/surface.h"
 
 namespace voxswap {
+
+struct MetricOptions {
+  EmptyRule empty = EmptyRule::brats;
+  double surface_tolerance = 1;  // mm, of surface_dice
+  LesionOptions lesions;
+};
 
 // All that a metric may look at for one region of one case.
 struct MetricInput {
   Overlap overlap;
   std::int64_t voxels = 0;  // of the grid that was scored
-  EmptyRule empty = EmptyRule::brats;
+  Spacing spacing{1, 1, 1};
+  MetricOptions options;
+  SurfaceDistances surfaces;  // where the metric looks at surfaces
+  LesionScores lesions;       // where it looks at lesions
 };
+
+enum class LooksAt { counts, surfaces, lesions };
 
 struct Metric {
   const char* name;
+  const char* meaning;  // for help texts
+  LooksAt looks_at;
   double (*score)(const MetricInput& input);
 };
 
 const std::vector<Metric>& metrics();           // in the order of dice.csv's columns
 const Metric& metric(const std::string& name);  // throws Exit::usage naming the nearest known name
 std::vector<std::string> metric_names();        // for help texts and error messages
+
+// One region of one case, scored.
+struct RegionScores {
+  Overlap overlap;
+  std::vector<double> values;  // in the order of the metrics that were asked for
+};
+
+// Scores regions (sets of label values) of two label maps of one grid. One pass over the maps counts all
+// regions and finds the boxes around them; surfaces and lesions are looked at inside those, a region after
+// the other, and only where a metric wants them. Takes about 20 bytes per voxel of the largest such box.
+std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
+                                        std::span<const std::int16_t> prediction, const Extent& size,
+                                        const Spacing& spacing, std::span<const std::vector<int>> regions,
+                                        std::span<const std::string> metrics, const MetricOptions& options);
 
 }  // namespace voxswap

@@ -1,10 +1,10 @@
-// Counting and the three ratios of counts. Where a ratio is 0/0 the named empty rule decides; nothing is
-// smoothed.
+// Counting and the ratios of counts. Where a ratio is 0/0 the named empty rule decides; nothing is smoothed.
 #include "metrics/overlap.h"
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
 
@@ -12,14 +12,12 @@ namespace voxswap {
 
 namespace {
 
-// The score of a ratio whose denominator is 0.
-double empty_score(bool both_empty, EmptyRule rule) {
-  if (!both_empty) return 0;
-  return rule == EmptyRule::brats ? 1 : std::numeric_limits<double>::quiet_NaN();
-}
-
 double ratio(std::int64_t numerator, std::int64_t denominator) {
   return static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+bool contains(std::span<const int> region, int label) {
+  return std::find(region.begin(), region.end(), label) != region.end();
 }
 
 }  // namespace
@@ -30,18 +28,64 @@ EmptyRule parse_empty_rule(const std::string& name) {
   fail(Exit::usage, "'{}' is no rule for empty regions: expected brats or nnunet", name);
 }
 
-Overlap overlap(std::span<const std::int16_t> truth, std::span<const std::int16_t> prediction,
-                std::span<const int> region) {
+double empty_score(bool both_empty, EmptyRule rule) {
+  if (!both_empty) return 0;
+  return rule == EmptyRule::brats ? 1 : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Runs of one pair are counted whole: label maps are long stretches of the same.
+std::vector<LabelPair> label_pairs(std::span<const std::int16_t> truth,
+                                   std::span<const std::int16_t> prediction, const Extent& size) {
   assert(truth.size() == prediction.size());
-  const auto inside = [&](std::int16_t label) {
-    return std::find(region.begin(), region.end(), int{label}) != region.end();
-  };
+  std::map<std::pair<std::int16_t, std::int16_t>, LabelPair> found;
+  std::size_t i = 0;
+  for (std::int64_t z = 0; z < size[2]; ++z) {
+    for (std::int64_t y = 0; y < size[1]; ++y) {
+      for (std::int64_t x = 0; x < size[0];) {
+        const std::int64_t first = x;
+        const std::int16_t t = truth[i], p = prediction[i];
+        do {
+          ++x, ++i;
+        } while (x < size[0] && truth[i] == t && prediction[i] == p);
+        if (t == 0 && p == 0) continue;
+        LabelPair& pair = found[{t, p}];
+        pair.truth = t;
+        pair.prediction = p;
+        pair.voxels += x - first;
+        include(pair.box, {{first, y, z}, {x - first, 1, 1}});
+      }
+    }
+  }
+  std::vector<LabelPair> pairs;
+  for (const auto& [labels, pair] : found) pairs.push_back(pair);
+  return pairs;
+}
+
+Overlap overlap(std::span<const LabelPair> pairs, std::span<const int> region) {
   Overlap counts;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    const bool in_truth = inside(truth[i]), in_prediction = inside(prediction[i]);
-    counts.truth += in_truth;
-    counts.prediction += in_prediction;
-    counts.intersection += in_truth && in_prediction;
+  for (const LabelPair& pair : pairs) {
+    const bool in_truth = contains(region, pair.truth), in_prediction = contains(region, pair.prediction);
+    if (in_truth) counts.truth += pair.voxels;
+    if (in_prediction) counts.prediction += pair.voxels;
+    if (in_truth && in_prediction) counts.intersection += pair.voxels;
+  }
+  return counts;
+}
+
+VoxelBox box_around(std::span<const LabelPair> pairs, std::span<const int> region) {
+  VoxelBox box;
+  for (const LabelPair& pair : pairs) {
+    if (contains(region, pair.truth) || contains(region, pair.prediction)) include(box, pair.box);
+  }
+  return box;
+}
+
+Overlap overlap(const Mask& truth, const Mask& prediction) {
+  Overlap counts;
+  for (std::size_t i = 0; i < truth.voxels.size(); ++i) {
+    counts.truth += truth.voxels[i];
+    counts.prediction += prediction.voxels[i];
+    counts.intersection += truth.voxels[i] & prediction.voxels[i];
   }
   return counts;
 }
@@ -54,6 +98,11 @@ double dice(const Overlap& overlap, EmptyRule rule) {
 double sensitivity(const Overlap& overlap, EmptyRule rule) {
   if (overlap.truth == 0) return empty_score(overlap.prediction == 0, rule);
   return ratio(overlap.intersection, overlap.truth);
+}
+
+double precision(const Overlap& overlap, EmptyRule rule) {
+  if (overlap.prediction == 0) return empty_score(overlap.truth == 0, rule);
+  return ratio(overlap.intersection, overlap.prediction);
 }
 
 double specificity(const Overlap& overlap, std::int64_t voxels, EmptyRule rule) {

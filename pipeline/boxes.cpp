@@ -6,21 +6,25 @@
 #include <map>
 #include <tuple>
 
+#include "metrics/metrics.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
 namespace {
 
-struct MetricColumn {
-  const char* name;
-  double DiceRow::*value;
-  bool always;  // listed even when it was never asked for
-};
-constexpr MetricColumn metric_columns[] = {{"dice", &DiceRow::dice, true},
-                                           {"sensitivity", &DiceRow::sensitivity, true},
-                                           {"specificity", &DiceRow::specificity, true},
-                                           {"hd95", &DiceRow::hd95, false}};
+// The metrics that have a box: three even when they were never asked for, the others where any row has a
+// number.
+std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
+  std::vector<std::string> names{"dice", "sensitivity", "specificity"};
+  for (const std::string& name : metric_names()) {
+    const bool listed = std::find(names.begin(), names.end(), name) != names.end();
+    const bool scored = std::any_of(rows.begin(), rows.end(),
+                                    [&](const DiceRow& row) { return !std::isnan(metric_value(row, name)); });
+    if (scored && !listed) names.push_back(name);
+  }
+  return names;
+}
 
 // Mean over the repeats that scored; NaN when none did.
 struct Mean {
@@ -64,13 +68,13 @@ std::vector<Group> groups(const std::vector<DiceRow>& rows) {
 }
 
 // One value per run and case, in the order in which they first appear.
-std::vector<double> case_means(const Group& group, double DiceRow::*metric) {
+std::vector<double> case_means(const Group& group, const std::string& metric) {
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   std::vector<Mean> means;
   for (const DiceRow* row : group.rows) {
     const auto [found, fresh] = places.try_emplace({row->run, row->case_id}, means.size());
     if (fresh) means.emplace_back();
-    means[found->second].add(row->*metric);
+    means[found->second].add(metric_value(*row, metric));
   }
   std::vector<double> values;
   for (const Mean& mean : means) values.push_back(mean.value());
@@ -80,18 +84,16 @@ std::vector<double> case_means(const Group& group, double DiceRow::*metric) {
 }  // namespace
 
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows) {
+  const std::vector<std::string> metrics = boxed_metrics(rows);
   std::vector<BoxRow> boxes;
   for (const Group& group : groups(rows)) {
-    for (const MetricColumn& column : metric_columns) {
-      const bool scored = std::any_of(rows.begin(), rows.end(),
-                                      [&](const DiceRow& row) { return !std::isnan(row.*column.value); });
-      if (!scored && !column.always) continue;
+    for (const std::string& metric : metrics) {
       BoxRow& box = boxes.emplace_back();
       box.resolution = group.resolution;
       box.evaluated_at = group.evaluated_at;
       box.region = group.region;
-      box.metric = column.name;
-      box.values = case_means(group, column.value);
+      box.metric = metric;
+      box.values = case_means(group, metric);
       box.statistics = box_statistics(box.values);
     }
   }

@@ -1,29 +1,22 @@
 #include "pipeline/evaluate.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/log.h"
+#include "base/parallel.h"
+#include "base/progress.h"
 #include "data/image_io.h"
-#include "metrics/metrics.h"
 
 namespace voxswap {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// The column of dice.csv that a metric fills.
-double& field(DiceRow& row, const std::string& metric) {
-  if (metric == "dice") return row.dice;
-  if (metric == "hd95") return row.hd95;
-  if (metric == "sensitivity") return row.sensitivity;
-  if (metric == "specificity") return row.specificity;
-  fail(Exit::usage, "metric '{}' has no column in dice.csv", metric);
-}
 
 // "case_7_seg.nii.gz" -> "case_7_seg"; empty for a file that is no label map.
 std::string stem(const fs::path& path) {
@@ -78,23 +71,6 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   return cases;
 }
 
-// A region per label value that occurs in the truth.
-Regions regions_in(const std::map<std::string, fs::path>& cases) {
-  std::set<int> values;
-  for (const auto& [id, path] : cases) {
-    const LabelMap labels = read_label_map(path);
-    values.insert(labels.voxels.begin(), labels.voxels.end());
-  }
-  values.erase(0);
-  if (values.empty()) {
-    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {} cases",
-         cases.begin()->second.parent_path().string(), cases.size());
-  }
-  Regions regions;
-  for (int value : values) regions.emplace_back(format("label_{}", value), std::vector<int>{value});
-  return regions;
-}
-
 void require_same_grid(const fs::path& truth_path, const Geometry& truth, const fs::path& prediction_path,
                        const Geometry& prediction) {
   if (same_grid(truth, prediction)) return;
@@ -102,51 +78,149 @@ void require_same_grid(const fs::path& truth_path, const Geometry& truth, const 
        prediction_path.string(), describe(prediction), truth_path.string(), describe(truth));
 }
 
-}  // namespace
+// The cases to score, with both files.
+struct CasePaths {
+  std::string id;
+  fs::path truth, prediction;
+};
 
-std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
-                           const Regions& regions, const std::string& empty_rule,
-                           const std::vector<std::string>& metrics) {
-  if (!same_grid(truth.geometry, prediction.geometry)) {
-    fail(Exit::bad_data, "case '{}': truth ({}) and prediction ({}) are on different grids", case_id,
-         describe(truth.geometry), describe(prediction.geometry));
-  }
-  constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
-  std::vector<DiceRow> rows;
-  for (const auto& [name, values] : regions) {
-    MetricInput input;
-    input.overlap = overlap(truth.voxels, prediction.voxels, values);
-    input.voxels = truth.geometry.count();
-    input.empty = parse_empty_rule(empty_rule);
-    DiceRow& row = rows.emplace_back();
-    row.case_id = case_id;
-    row.region = name;
-    row.dice = row.hd95 = row.sensitivity = row.specificity = not_asked_for;
-    for (const std::string& wanted : metrics) field(row, wanted) = metric(wanted).score(input);
-    row.truth_voxels = input.overlap.truth;
-    row.predicted_voxels = input.overlap.prediction;
-  }
-  return rows;
-}
-
-std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
-                                      const Regions& regions, const std::string& empty_rule) {
+std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction, bool partial) {
   const auto truths = label_maps(truth), predictions = label_maps(prediction);
+  std::vector<CasePaths> cases;
   for (const auto& [id, path] : truths) {
-    if (predictions.contains(id)) continue;
-    fail(Exit::bad_data, "case '{}' has a truth ({}) but no prediction in {}; expected {}.nii.gz there", id,
-         path.string(), prediction.string(), id);
+    if (predictions.contains(id)) {
+      cases.push_back({id, path, predictions.at(id)});
+    } else if (!partial) {
+      fail(Exit::bad_data,
+           "case '{}' has a truth ({}) but no prediction in {}; expected {}.nii.gz there, or --partial to "
+           "leave "
+           "such cases out",
+           id, path.string(), prediction.string(), id);
+    }
   }
   for (const auto& [id, path] : predictions) {
     if (!truths.contains(id))
       log::warn("{}: no truth for this case in {}; left out", path.string(), truth.string());
   }
-  const Regions scored = regions.empty() ? regions_in(truths) : regions;
+  if (cases.empty())
+    fail(Exit::bad_data, "{} and {} have no case in common", truth.string(), prediction.string());
+  if (cases.size() < truths.size())
+    log::warn("{} of {} cases have no prediction and are left out", truths.size() - cases.size(),
+              truths.size());
+  return cases;
+}
+
+// A region per label value, for maps of which nothing else is known.
+std::pair<std::string, std::vector<int>> label_region(int value) {
+  return {format("label_{}", value), {value}};
+}
+
+struct CaseScores {
+  std::set<int> in_truth, in_prediction;  // label values
+  std::vector<DiceRow> rows;              // of the regions asked for, or of the case's own values
+};
+
+std::set<int> values_in(const LabelMap& labels) {
+  std::vector<bool> seen(1U << 16);
+  for (const std::int16_t value : labels.voxels) seen[static_cast<std::uint16_t>(value)] = true;
+  std::set<int> values;
+  for (int value = -32768; value < 32768; ++value) {
+    if (value != 0 && seen[static_cast<std::uint16_t>(value)]) values.insert(value);
+  }
+  return values;
+}
+
+CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
+  const LabelMap truth = read_label_map(paths.truth), prediction = read_label_map(paths.prediction);
+  require_same_grid(paths.truth, truth.geometry, paths.prediction, prediction.geometry);
+  CaseScores scores{values_in(truth), values_in(prediction), {}};
+  Regions regions = options.regions;
+  if (regions.empty()) {
+    std::set<int> values = scores.in_truth;
+    values.insert(scores.in_prediction.begin(), scores.in_prediction.end());
+    for (int value : values) regions.push_back(label_region(value));
+  }
+  scores.rows = score(paths.id, truth, prediction, regions, options.evaluate);
+  return scores;
+}
+
+// Every value of any truth in every case: rows of values that a case has not got are added, those of values
+// that no truth has are taken away.
+void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>& cases,
+                   const EvaluateOptions& options) {
+  std::set<int> values, only_predicted;
+  for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
+  if (values.empty())
+    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {} cases",
+         paths.front().truth.parent_path().string(), cases.size());
+  LabelMap nothing;
+  nothing.geometry.size = {1, 1, 1};
+  nothing.voxels = {0};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (int value : cases[i].in_prediction) {
+      if (!values.contains(value)) only_predicted.insert(value);
+    }
+    std::vector<DiceRow> rows;
+    for (int value : values) {
+      const auto region = label_region(value);
+      const auto found = std::find_if(cases[i].rows.begin(), cases[i].rows.end(),
+                                      [&](const DiceRow& row) { return row.region == region.first; });
+      rows.push_back(found != cases[i].rows.end()
+                         ? *found
+                         : score(paths[i].id, nothing, nothing, {region}, options).front());
+    }
+    cases[i].rows = std::move(rows);
+  }
+  for (int value : only_predicted)
+    log::warn("label {} is predicted, but is in no truth; it is not scored by itself", value);
+}
+
+}  // namespace
+
+MetricOptions metric_options(const EvaluateOptions& options) {
+  return {parse_empty_rule(options.empty), options.surface_tolerance, options.lesions};
+}
+
+std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
+                           const Regions& regions, const EvaluateOptions& options) {
+  if (!same_grid(truth.geometry, prediction.geometry)) {
+    fail(Exit::bad_data, "case '{}': truth ({}) and prediction ({}) are on different grids", case_id,
+         describe(truth.geometry), describe(prediction.geometry));
+  }
+  std::vector<std::vector<int>> values;
+  for (const auto& [name, labels] : regions) values.push_back(labels);
+  const std::vector<RegionScores> scores =
+      score_regions(truth.voxels, prediction.voxels, truth.geometry.size, truth.geometry.spacing, values,
+                    options.metrics, metric_options(options));
   std::vector<DiceRow> rows;
-  for (const auto& [id, path] : truths) {
-    const LabelMap expected = read_label_map(path), found = read_label_map(predictions.at(id));
-    require_same_grid(path, expected.geometry, predictions.at(id), found.geometry);
-    for (DiceRow& row : score(id, expected, found, scored, empty_rule, metric_names())) {
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    DiceRow& row = rows.emplace_back();
+    row.case_id = case_id;
+    row.region = regions[i].first;
+    for (std::size_t m = 0; m < options.metrics.size(); ++m)
+      set_metric(row, options.metrics[m], scores[i].values[m]);
+    row.truth_voxels = scores[i].overlap.truth;
+    row.predicted_voxels = scores[i].overlap.prediction;
+  }
+  return rows;
+}
+
+std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
+                                      const FolderOptions& options) {
+  const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);
+  std::vector<CaseScores> cases(paths.size());
+  Progress progress("scoring", "cases", static_cast<std::int64_t>(paths.size()));
+  std::mutex mutex;
+  parallel_for(paths.size(), [&](std::size_t i) {
+    throw_if_interrupted();
+    cases[i] = score_case(paths[i], options);
+    const std::lock_guard lock(mutex);
+    progress.advance();
+  });
+  if (options.regions.empty()) settle_values(paths, cases, options.evaluate);
+  std::vector<DiceRow> rows;
+  for (CaseScores& scores : cases) {
+    for (DiceRow& row : scores.rows) {
       row.run = fs::absolute(prediction / "").lexically_normal().parent_path().filename().string();
       row.evaluated_at = "native";
       rows.push_back(std::move(row));
@@ -158,18 +232,24 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
 std::string dice_table(const std::vector<DiceRow>& rows) {
   std::set<std::pair<std::string, std::string>> grids;
   for (const DiceRow& row : rows) grids.insert({row.resolution, row.evaluated_at});
-  const bool several = grids.size() > 1;
+  const std::vector<BoxRow> boxes = box_rows(rows);
+  std::set<std::string> scored;
+  for (const BoxRow& box : boxes) {
+    if (box.statistics.n > 0) scored.insert(box.metric);
+  }
   std::vector<std::vector<std::string>> lines(1, {"Dice", "mean", "median", "sd", "lowest", "cases"});
-  if (several) lines[0].insert(lines[0].begin() + 1, {"resolution", "evaluated at"});
-  for (const BoxRow& box : box_rows(rows)) {
-    if (box.metric != "dice") continue;
-    const BoxStatistics& dice = box.statistics;
-    auto& line = lines.emplace_back();
-    line = {box.region};
-    if (several) line.insert(line.end(), {box.resolution, box.evaluated_at});
-    for (double value : {dice.mean, dice.median, dice.sd, dice.minimum})
-      line.push_back(format("{:.3f}", value));
-    line.push_back(std::to_string(dice.n));
+  if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "evaluated at"});
+  for (const BoxRow& box : boxes) {
+    const BoxStatistics& of = box.statistics;
+    if (box.metric == "dice") {
+      auto& line = lines.emplace_back(1, box.region);
+      if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
+      for (double value : {of.mean, of.median, of.sd, of.minimum}) line.push_back(format("{:.3f}", value));
+      line.push_back(std::to_string(of.n));
+    } else if (scored.contains(box.metric)) {  // the line of its region is the last one
+      if (lines.size() == 2) lines[0].push_back(box.metric);
+      lines.back().push_back(format("{:.3f}", of.mean));
+    }
   }
   return table(lines);
 }

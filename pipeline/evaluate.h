@@ -6,24 +6,32 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "pipeline/options.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
+MetricOptions metric_options(const EvaluateOptions& options);
+
 // One case on one grid: a row per region. `run`, `repeat`, `resolution` and `evaluated_at` are the caller's
-// to fill.
+// to fill. Metrics of the contract that were not asked for are NaN.
 std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
-                           const Regions& regions, const std::string& empty_rule,
-                           const std::vector<std::string>& metrics);
+                           const Regions& regions, const EvaluateOptions& options);
+
+struct FolderOptions {
+  Regions regions;           // empty: one per label value found in any truth, named label_1, …
+  bool partial = false;      // cases without a prediction are left out; else they are an error
+  EvaluateOptions evaluate;  // `at` does not matter: on the truth's grid
+};
 
 // Any two folders of label maps, ours or not: matched by name (CASE.nii.gz against CASE.nii.gz, also CASE_seg
-// or CASE-seg). Empty `regions`: one per label value found in the truth, named label_1, …. Throws
+// or CASE-seg; NIfTI, NRRD or MetaImage). Every file is read once, several cases at a time. Throws
 // Exit::bad_data for a missing prediction, or grids that differ.
 std::vector<DiceRow> evaluate_folders(const std::filesystem::path& truth,
-                                      const std::filesystem::path& prediction, const Regions& regions,
-                                      const std::string& empty_rule);
+                                      const std::filesystem::path& prediction, const FolderOptions& options);
 
-// "Dice  whole_tumor 0.91 …": mean and median per region, for the terminal.
+// "Dice  whole_tumor 0.91 …": mean and median per region, for the terminal; with a column for the mean of
+// every other metric that was asked for.
 std::string dice_table(const std::vector<DiceRow>& rows);
 
 }  // namespace voxswap

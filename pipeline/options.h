@@ -10,6 +10,7 @@
 #include "data/augment.h"
 #include "data/dataset.h"
 #include "data/prepare.h"
+#include "metrics/metrics.h"
 #include "net/step.h"
 #include "swap/planner.h"
 
@@ -60,7 +61,9 @@ struct MemoryOptions {
 struct EvaluateOptions {
   std::vector<std::string> at{"native"};  // native | training | the side of a cube
   std::string empty = "brats";            // brats | nnunet
-  std::vector<std::string> metrics{"dice", "sensitivity", "specificity"};
+  std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
+  double surface_tolerance = 1;  // mm
+  LesionOptions lesions;
 };
 
 struct RunOptions {

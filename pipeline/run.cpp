@@ -163,8 +163,8 @@ void predict_and_score(Job& job) {
       write_label_map(folder / (files.id + ".nii.gz"), prediction.native);
       for (const std::string& at : options.evaluate.at) {
         const Comparison grids = compare_on(at, volume, prepared, prediction);
-        for (DiceRow& row : score(files.id, grids.truth, grids.prediction, dataset.regions,
-                                  options.evaluate.empty, options.evaluate.metrics)) {
+        for (DiceRow& row :
+             score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate)) {
           row.run = options.name;
           row.repeat = repeat;
           row.resolution = resolution_text(options.preprocess.resolution);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "metrics/metrics.h"
 
 namespace voxswap {
 
@@ -27,7 +28,7 @@ double to_microseconds(double seconds) {
 
 template <class Row>
 struct Column {
-  const char* name;
+  std::string name;
   std::function<std::string(const Row&)> write;
   std::function<bool(Row&, const std::string&)> read;  // false: not a number
 };
@@ -143,7 +144,7 @@ const std::vector<Column<TimingRow>>& timing_columns() {
 template <class Row>
 Csv to_csv(const std::vector<Row>& rows, const std::vector<Column<Row>>& columns) {
   Csv csv;
-  for (const auto& column : columns) csv.header.emplace_back(column.name);
+  for (const auto& column : columns) csv.header.push_back(column.name);
   for (const Row& row : rows) {
     auto& fields = csv.rows.emplace_back();
     for (const auto& column : columns) fields.push_back(column.write(row));
@@ -167,6 +168,25 @@ std::vector<Row> from_csv(const Csv& csv, const std::vector<Column<Row>>& column
   return rows;
 }
 
+// The metrics that have a column of the contract.
+double DiceRow::*contract_column(const std::string& metric) {
+  if (metric == "dice") return &DiceRow::dice;
+  if (metric == "hd95") return &DiceRow::hd95;
+  if (metric == "sensitivity") return &DiceRow::sensitivity;
+  if (metric == "specificity") return &DiceRow::specificity;
+  return nullptr;
+}
+
+// The metrics without one that any row has, in the order of the table of metrics.
+std::vector<std::string> further_metrics(const std::vector<DiceRow>& rows) {
+  std::vector<std::string> names = metric_names();
+  std::erase_if(names, [&](const std::string& name) {
+    return std::none_of(rows.begin(), rows.end(),
+                        [&](const DiceRow& row) { return row.further.contains(name); });
+  });
+  return names;
+}
+
 std::string outliers_text(const std::vector<double>& outliers) {
   std::vector<std::string> parts;
   for (double value : outliers) parts.push_back(number(value));
@@ -182,7 +202,13 @@ Csv validation_csv(const std::vector<ValidationRow>& rows) {
   return to_csv(rows, validation_columns());
 }
 Csv dice_csv(const std::vector<DiceRow>& rows) {
-  return to_csv(rows, dice_columns());
+  Csv csv = to_csv(rows, dice_columns());
+  for (const std::string& metric : further_metrics(rows)) {
+    csv.header.push_back(metric);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      csv.rows[i].push_back(number(metric_value(rows[i], metric)));
+  }
+  return csv;
 }
 Csv timing_csv(const std::vector<TimingRow>& rows) {
   return to_csv(rows, timing_columns());
@@ -210,7 +236,26 @@ std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& wh
   return from_csv(csv, validation_columns(), where);
 }
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
-  return from_csv(csv, dice_columns(), where);
+  std::vector<Column<DiceRow>> columns = dice_columns();
+  for (const std::string& metric : metric_names()) {
+    if (contract_column(metric) ||
+        std::find(csv.header.begin(), csv.header.end(), metric) == csv.header.end())
+      continue;
+    columns.push_back(
+        {metric, [](const DiceRow&) { return std::string(); },
+         [=](DiceRow& row, const std::string& field) { return parse(field, row.further[metric]); }});
+  }
+  return from_csv(csv, columns, where);
+}
+
+double metric_value(const DiceRow& row, const std::string& metric) {
+  if (const auto column = contract_column(metric)) return row.*column;
+  const auto found = row.further.find(metric);
+  return found == row.further.end() ? DiceRow::not_asked_for : found->second;
+}
+
+void set_metric(DiceRow& row, const std::string& metric, double value) {
+  (contract_column(metric) ? row.*contract_column(metric) : row.further[metric]) = value;
 }
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where) {
   return from_csv(csv, timing_columns(), where);

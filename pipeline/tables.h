@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,8 +38,10 @@ struct DiceRow {  // dice.csv
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution, evaluated_at, case_id, region;
-  double dice = 0, hd95 = 0, sensitivity = 0, specificity = 0;  // nan where not asked for
+  static constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
+  double dice = not_asked_for, hd95 = not_asked_for, sensitivity = not_asked_for, specificity = not_asked_for;
   std::int64_t truth_voxels = 0, predicted_voxels = 0;
+  std::map<std::string, double> further;  // other metrics that were asked for: columns to the right
 };
 
 struct BoxRow {  // boxplot.csv
@@ -67,8 +71,12 @@ std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& wh
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
 
-// Per resolution (coarse to fine), grid, region and metric (dice, sensitivity, specificity; hd95 where any
-// value is a number), over the per-case means of the repeats. Cases of different runs count by themselves.
+double metric_value(const DiceRow& row, const std::string& metric);
+void set_metric(DiceRow& row, const std::string& metric, double value);
+
+// Per resolution (coarse to fine), grid, region and metric (dice, sensitivity, specificity; then others
+// where any value is a number), over the per-case means of the repeats. Cases of different runs count by
+// themselves.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"

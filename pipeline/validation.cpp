@@ -13,8 +13,9 @@ void Validation::add(Session& session, Cases& cases, std::size_t index) {
   loss_ += session.validation_loss(sample.image, sample.target, &probabilities);
   const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
   const auto prepared = cases.prepared(index);
+  const std::vector<LabelPair> pairs = label_pairs(prepared->truth, labels, prepared->size);
   for (std::size_t i = 0; i < dice_.size(); ++i)
-    dice_[i] += voxswap::dice(overlap(prepared->truth, labels, dataset_.regions[i].second), EmptyRule::brats);
+    dice_[i] += voxswap::dice(overlap(pairs, dataset_.regions[i].second), EmptyRule::brats);
   ++count_;
 }
 

@@ -2,6 +2,7 @@
 #include "pipeline/evaluate.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -14,75 +15,117 @@ namespace voxswap {
 
 namespace {
 
-int parse_label(const std::string& text, const std::string& whole) {
+std::string example(const std::string& option) {
+  return option == "--labels" ? "e.g. anterior=1;posterior=2" : "e.g. whole_tumor=1,2,4;tumor_core=1,4";
+}
+
+int parse_label(const std::string& option, const std::string& text, const std::string& whole) {
   const std::string digits = trim(text);
   int value = 0;
   const char* end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, value);
   if (error != std::errc{} || rest != end || value < 1 || value > 32767)
-    fail(Exit::usage,
-         "--regions: '{}' is no label value, in '{}'; expected e.g. whole_tumor=1,2,4;tumor_core=1,4", text,
-         whole);
+    fail(Exit::usage, "{}: '{}' is no label value, in '{}'; {}", option, text, whole, example(option));
   return value;
 }
 
-// "whole_tumor=1,2,4;tumor_core=1,4"
-Regions parse_regions(const std::string& text) {
-  Regions regions;
-  if (text.empty()) return regions;
+// "anterior=1;posterior=2", or with several values a region; each may stand once.
+void add_regions(Regions& regions, const std::string& option, const std::string& text, bool one_value) {
+  if (text.empty()) return;
   for (const std::string& part : split(text, ';')) {
     const std::size_t equals = part.find('=');
     const std::string name = trim(part.substr(0, equals));
     if (equals == part.npos || name.empty())
-      fail(Exit::usage, "--regions: expected name=values, found '{}'; e.g. whole_tumor=1,2,4;tumor_core=1,4",
-           part);
+      fail(Exit::usage, "{}: expected name=value, found '{}'; {}", option, part, example(option));
     for (const auto& [other, values] : regions) {
-      if (other == name) fail(Exit::usage, "--regions: '{}' stands twice", name);
+      if (other == name) fail(Exit::usage, "{}: '{}' stands twice", option, name);
     }
-    regions.emplace_back(name, std::vector<int>{});
+    std::vector<int> values;
     for (const std::string& value : split(part.substr(equals + 1), ','))
-      regions.back().second.push_back(parse_label(value, part));
+      values.push_back(parse_label(option, value, part));
+    if (one_value && values.size() > 1)
+      fail(Exit::usage, "{}: '{}' has several values; that is a region, for --regions", option, name);
+    regions.emplace_back(name, std::move(values));
   }
-  return regions;
 }
 
-std::string as_json(const std::vector<DiceRow>& rows) {
-  const auto value = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); };
-  nlohmann::json list = nlohmann::json::array();
-  for (const DiceRow& row : rows)
-    list.push_back({{"case", row.case_id},
-                    {"region", row.region},
-                    {"dice", value(row.dice)},
-                    {"sensitivity", value(row.sensitivity)},
-                    {"specificity", value(row.specificity)},
-                    {"truth_voxels", row.truth_voxels},
-                    {"predicted_voxels", row.predicted_voxels}});
+std::vector<std::string> parse_metrics(const std::string& text) {
+  std::vector<std::string> names;
+  if (text == "all") return metric_names();
+  for (const std::string& part : split(text, ',')) {
+    const std::string name = metric(trim(part)).name;
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      fail(Exit::usage, "--metrics: '{}' stands twice", name);
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::string as_json(const std::vector<DiceRow>& rows, const std::vector<std::string>& metrics) {
+  const auto value = [](double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nullptr; };
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const DiceRow& row : rows) {
+    nlohmann::ordered_json entry = {{"case", row.case_id}, {"region", row.region}};
+    for (const std::string& metric : metrics) entry[metric] = value(metric_value(row, metric));
+    entry["truth_voxels"] = row.truth_voxels;
+    entry["predicted_voxels"] = row.predicted_voxels;
+    list.push_back(std::move(entry));
+  }
   return list.dump(2);
+}
+
+std::string metrics_help() {
+  std::string text = "all, or of these, with commas between:";
+  for (const Metric& metric : metrics()) text += format("\n  {}: {}", metric.name, metric.meaning);
+  return text;
 }
 
 }  // namespace
 
 Exit evaluate_command(const Arguments& arguments) {
-  CLI::App app("Score label maps against the truth: files of the same name, or CASE_seg, in two folders.",
-               "voxswap evaluate");
+  CLI::App app(
+      "Score label maps against the truth: files of the same name, or CASE_seg, in two folders (NIfTI, NRRD, "
+      "MetaImage).",
+      "voxswap evaluate");
   CommonOptions common;
-  std::string truth, prediction, out, regions, empty = "brats";
+  FolderOptions how;
+  EvaluateOptions& scoring = how.evaluate;
+  std::string truth, prediction, out, labels, regions, metrics = join(scoring.metrics, ",");
   app.add_option("--truth", truth, "folder of true label maps")->required();
   app.add_option("--prediction", prediction, "folder of predicted label maps")->required();
   app.add_option("--out", out, "the scores as CSV")->required();
-  app.add_option(
-      "--regions", regions,
-      "what is scored, e.g. \"whole_tumor=1,2,4;tumor_core=1,4\"; without it every label by itself");
-  app.add_option("--empty", empty, "rule for regions that a case does not have: brats or nnunet")
+  app.add_option("--labels", labels, "label values to score, each with a name: \"anterior=1;posterior=2\"");
+  app.add_option("--regions", regions,
+                 "sets of label values to score: \"whole_tumor=1,2,4;tumor_core=1,4\"; without --labels and "
+                 "--regions every value by itself");
+  app.add_option("--metrics", metrics, metrics_help())->capture_default_str();
+  app.add_option("--empty", scoring.empty, "rule for regions that a case does not have: brats or nnunet")
       ->capture_default_str();
+  app.add_option("--surface-tolerance", scoring.surface_tolerance, "of surface_dice, mm")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--lesion-dilation", scoring.lesions.dilation,
+                 "lesion_wise: voxels by which the truth is grown before lesions are told apart (BraTS: 3; "
+                 "meningiomas and metastases 1)")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--lesion-volume", scoring.lesions.volume,
+                 "lesion_wise: lesions up to this many mm^3 are left out (BraTS: 50; metastases 2)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag("--partial", how.partial, "leave out cases that have no prediction; else they are an error");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  if (empty != "brats" && empty != "nnunet")
-    fail(Exit::usage, "--empty: expected brats or nnunet, found '{}'", empty);
-  const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, parse_regions(regions), empty);
+  if (scoring.empty != "brats" && scoring.empty != "nnunet")
+    fail(Exit::usage, "--empty: expected brats or nnunet, found '{}'", scoring.empty);
+  scoring.metrics = parse_metrics(metrics);
+  add_regions(how.regions, "--labels", labels, true);
+  add_regions(how.regions, "--regions", regions, false);
+  const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, how);
   write_csv(out, dice_csv(rows));
-  std::fputs(common.json ? (as_json(rows) + "\n").c_str() : dice_table(rows).c_str(), stdout);
+  std::fputs(common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : dice_table(rows).c_str(),
+             stdout);
   return Exit::done;
 }
 

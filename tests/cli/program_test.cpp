@@ -92,6 +92,11 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("phantom --out p --cases many"), 2, "many");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --regions tumor=x"), 2,
                  "is no label value");
+  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --labels 'core=1,4'"), 2,
+                 "that is a region, for --regions");
+  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --metrics dice,hd59"), 2,
+                 "did you mean 'hd95'?");
+  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --empty monai"), 2, "--empty");
 }
 
 TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
@@ -223,6 +228,14 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_EQ(scores.code, 0) << scores.err;
   EXPECT_TRUE(
       read_file(folder_ / "dice.csv").starts_with("run,repeat,resolution,evaluated_at,case,region,dice,"));
+  const Result json = call(
+      "evaluate --truth p --prediction q --out all.csv --labels necrosis=1 --metrics all --json --quiet");
+  EXPECT_TRUE(contains(json.out, "\"lesion_wise_hd95\": ")) << json.out << json.err;
+  EXPECT_TRUE(contains(json.out, "\"region\": \"necrosis\"")) << json.out;
+  EXPECT_TRUE(contains(read_file(folder_ / "all.csv"), ",predicted_voxels,precision,volume_difference,"));
+  fs::remove(*fs::directory_iterator(folder_ / "q"));
+  expect_refusal(call("evaluate --truth p --prediction q --out some.csv --quiet"), 3, "--partial");
+  EXPECT_EQ(call("evaluate --truth p --prediction q --out some.csv --partial --quiet").code, 0);
   expect_refusal(call("run study.yaml --out r"), 2, "--resume continues it");
   expect_refusal(call("run study.yaml --out r --resume training.seed=2"), 2, "training.seed");
   EXPECT_EQ(call("run study.yaml --out r --resume --quiet").code, 0);

@@ -99,6 +99,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.memory.lms_threshold, 8 << 20);
   EXPECT_EQ(run.evaluate.at, std::vector<std::string>{"native"});
   EXPECT_EQ(run.evaluate.empty, "brats");
+  EXPECT_EQ(run.evaluate.metrics, (std::vector<std::string>{"dice", "hd95", "sensitivity", "specificity"}));
   EXPECT_EQ(run.output, "runs/study");
 }
 
@@ -198,9 +199,8 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
 TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
   EXPECT_EQ(refusal("data: {layout: nnunet}\n").substr(0, 77),
             "study.yaml:1: data.layout: this version does not have 'nnunet'; it has auto, ");
-  for (const char* override :
-       {"preprocess.bias_correction=n4", "training.patch=64", "training.precision=f16",
-        "memory.planner=unified", "evaluate.metrics=[dice, hd95]", "sweep={training.epochs: [1, 2]}"}) {
+  for (const char* override : {"preprocess.bias_correction=n4", "training.patch=64", "training.precision=f16",
+                               "memory.planner=unified", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
   EXPECT_EQ(refusal("sweep: {}\npreprocess: {bias_correction: none}\n"

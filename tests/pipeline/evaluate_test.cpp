@@ -38,9 +38,15 @@ class Evaluation : public testing::Test {
     return map;
   }
 
+  static FolderOptions with_regions(const Regions& regions) {
+    FolderOptions options;
+    options.regions = regions;
+    return options;
+  }
+
   void expect_bad_data(const std::string& part) const {
     try {
-      evaluate_folders(truth(), prediction(), {}, "brats");
+      evaluate_folders(truth(), prediction(), {});
       FAIL() << "accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::bad_data);
@@ -56,7 +62,7 @@ TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
   write_label_map(prediction() / "a.nii.gz", slab(0, 2));
   write_label_map(truth() / "b.nii.gz", slab(0, 2));
   write_label_map(prediction() / "b.nii.gz", slab(1, 3));
-  const auto rows = evaluate_folders(truth(), prediction(), {}, "brats");
+  const auto rows = evaluate_folders(truth(), prediction(), {});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].case_id, "a");
   EXPECT_EQ(rows[0].region, "label_1");
@@ -73,7 +79,7 @@ TEST_F(Evaluation, MatchesCasesAcrossFormatsAndSegmentationSuffixes) {
   write_label_map(prediction() / "a.nrrd", slab(0, 2));
   write_label_map(truth() / "b-seg.nii.gz", slab(0, 1, 4));
   write_label_map(prediction() / "b.mha", slab(0, 1, 4));
-  const auto rows = evaluate_folders(truth(), prediction(), {{"whole", {1, 4}}}, "brats");
+  const auto rows = evaluate_folders(truth(), prediction(), with_regions({{"whole", {1, 4}}}));
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].case_id, "b");
   EXPECT_EQ(rows[0].dice + rows[1].dice, 2);
@@ -84,13 +90,56 @@ TEST_F(Evaluation, ReadsTruthFromAFolderPerCase) {
   write_label_map(truth() / "a" / "a_seg.nii.gz", slab(0, 2));
   write_label_map(truth() / "a" / "a_t1.nii.gz", slab(0, 3));
   write_label_map(prediction() / "a.nii.gz", slab(0, 2));
-  EXPECT_EQ(evaluate_folders(truth(), prediction(), {}, "brats").at(0).dice, 1);
+  EXPECT_EQ(evaluate_folders(truth(), prediction(), {}).at(0).dice, 1);
 }
 
 TEST_F(Evaluation, RefusesAMissingPredictionByNameOfTheCase) {
   write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
   write_label_map(prediction() / "other.nii.gz", slab(0, 2));
   expect_bad_data("case 'lonely'");
+}
+
+TEST_F(Evaluation, LeavesCasesWithoutAPredictionOutWhereThatIsAskedFor) {
+  write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
+  write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  FolderOptions options;
+  options.partial = true;
+  const auto rows = evaluate_folders(truth(), prediction(), options);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].case_id, "a");
+  fs::remove(prediction() / "a.nii.gz");
+  write_label_map(prediction() / "b.nii.gz", slab(0, 2));
+  EXPECT_THROW(evaluate_folders(truth(), prediction(), options), Error);  // nothing is left
+}
+
+TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
+  write_label_map(truth() / "a.nii.gz", slab(0, 2, 1));
+  write_label_map(prediction() / "a.nii.gz", slab(0, 2, 7));
+  write_label_map(truth() / "b.nii.gz", slab(0, 2, 4));
+  write_label_map(prediction() / "b.nii.gz", slab(0, 2, 4));
+  const auto rows = evaluate_folders(truth(), prediction(), {});
+  ASSERT_EQ(rows.size(), 4u);  // labels 1 and 4; 7 is in no truth
+  EXPECT_EQ(rows[0].region, "label_1");
+  EXPECT_EQ(rows[0].dice, 0);
+  EXPECT_EQ(rows[1].region, "label_4");
+  EXPECT_EQ(rows[1].dice, 1);  // in neither, under the rule of BraTS
+  EXPECT_EQ(rows[1].hd95, 0);
+  EXPECT_EQ(rows[2].region, "label_1");
+  EXPECT_EQ(rows[3].truth_voxels, 32);
+}
+
+TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
+  LabelMap low = slab(0, 1), high = slab(2, 3);
+  low.geometry.spacing = high.geometry.spacing = {1, 1, 2.5};
+  write_label_map(truth() / "a.mha", low);
+  write_label_map(prediction() / "a.nrrd", high);
+  FolderOptions options;
+  options.evaluate.metrics = {"dice", "hd95", "average_surface_distance"};
+  const auto rows = evaluate_folders(truth(), prediction(), options);
+  EXPECT_EQ(rows.at(0).hd95, 5);
+  EXPECT_EQ(metric_value(rows[0], "average_surface_distance"), 5);
+  EXPECT_TRUE(std::isnan(rows[0].sensitivity));
 }
 
 TEST_F(Evaluation, RefusesPredictionsOnAnotherGrid) {
@@ -111,7 +160,10 @@ TEST(Score, LeavesMetricsThatWereNotAskedForAsNaN) {
   LabelMap map;
   map.geometry.size = {2, 1, 1};
   map.voxels = {0, 1};
-  const auto rows = score("a", map, map, {{"one", {1}}, {"two", {2}}}, "nnunet", {"dice"});
+  EvaluateOptions options;
+  options.empty = "nnunet";
+  options.metrics = {"dice"};
+  const auto rows = score("a", map, map, {{"one", {1}}, {"two", {2}}}, options);
   EXPECT_EQ(rows.at(0).dice, 1);
   EXPECT_TRUE(std::isnan(rows.at(0).sensitivity));
   EXPECT_TRUE(std::isnan(rows.at(1).dice));  // empty in both, under nnU-Net's rule
@@ -128,6 +180,11 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
   EXPECT_EQ(dice_table({row, second}),
             "Dice          mean  median     sd  lowest  cases\n"
             "whole_tumor  0.750   0.750  0.354   0.500      2\n");
+  row.hd95 = 2;
+  set_metric(second, "surface_dice", 0.25);
+  EXPECT_EQ(dice_table({row, second}),
+            "Dice          mean  median     sd  lowest  cases   hd95  surface_dice\n"
+            "whole_tumor  0.750   0.750  0.354   0.500      2  2.000         0.250\n");
 }
 
 }  // namespace

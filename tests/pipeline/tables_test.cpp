@@ -97,6 +97,20 @@ TEST(Tables, WhatWasWrittenReadsBackTheSame) {
   EXPECT_EQ(dice_rows(csv, "dice.csv")[0].dice, 1.0 / 3);
 }
 
+TEST(Tables, MetricsBeyondTheContractAreColumnsToTheRightWhereAnyRowHasThem) {
+  DiceRow first = dice_row(1, "a", 1), second = dice_row(1, "b", 0.5);
+  set_metric(first, "lesion_wise_dice", 0.75);
+  set_metric(second, "precision", 0.5);
+  const Csv csv = dice_csv({first, second});
+  ASSERT_EQ(csv.header.size(), 14u);
+  EXPECT_EQ(csv.header[11], "predicted_voxels");
+  EXPECT_EQ(csv.header[12], "precision");  // in the order of the table of metrics
+  EXPECT_EQ(csv.header[13], "lesion_wise_dice");
+  EXPECT_EQ(csv.rows[0][12], "nan");
+  EXPECT_EQ(csv.rows[1][12], "0.5");
+  EXPECT_EQ(csv_text(dice_csv(dice_rows(csv, "dice.csv"))), csv_text(csv));
+}
+
 TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
   Csv csv = dice_csv({dice_row(1, "a", 1)});
   csv.rows[0][6] = "0.9x";

@@ -1,0 +1,54 @@
+// A region cut out of a label map: where surfaces, components and lesions are looked for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace voxswap {
+
+using Extent = std::array<std::int64_t, 3>;  // voxels along x, y, z
+using Spacing = std::array<double, 3>;       // mm along x, y, z
+
+// A box of voxels of a larger grid, x fastest; 1 inside the region, 0 outside. What lies outside the box is
+// outside the region.
+struct Mask {
+  Extent size{0, 0, 0};
+  std::vector<std::uint8_t> voxels;
+
+  std::int64_t count() const;  // of the voxels inside
+};
+
+struct VoxelBox {
+  Extent start{0, 0, 0}, size{0, 0, 0};
+  bool empty() const { return size[0] == 0; }
+  Extent end() const { return {start[0] + size[0], start[1] + size[1], start[2] + size[2]}; }
+};
+void include(VoxelBox& box, const VoxelBox& other);  // the smallest box around both
+
+// The part in `box` of the region that the label values `region` make in `labels`, a grid of `size`.
+Mask cut(std::span<const std::int16_t> labels, const Extent& size, const VoxelBox& box,
+         std::span<const int> region);
+
+// The box and `margin` voxels around it, as far as the grid goes.
+VoxelBox grown(const VoxelBox& box, std::int64_t margin, const Extent& size);
+
+// Voxel offsets (x, y, z) of a neighbourhood: those of the cube of 27 that differ from the centre in 1 to
+// `most_axes` coordinates. 1: 6 neighbours, 2: 18, 3: 26.
+std::vector<Extent> neighbours(int most_axes);
+
+// Calls visit(index) for every voxel of a grid of `size` that lies at one of `offsets` from the voxel
+// `index`.
+template <class Visit>
+void for_neighbours(std::size_t index, const Extent& size, std::span<const Extent> offsets, Visit visit) {
+  const auto at = static_cast<std::int64_t>(index);
+  const Extent place{at % size[0], at / size[0] % size[1], at / (size[0] * size[1])};
+  for (const Extent& offset : offsets) {
+    const std::int64_t x = place[0] + offset[0], y = place[1] + offset[1], z = place[2] + offset[2];
+    if (x < 0 || y < 0 || z < 0 || x >= size[0] || y >= size[1] || z >= size[2]) continue;
+    visit(static_cast<std::size_t>((z * size[1] + y) * size[0] + x));
+  }
+}
+
+}  // namespace voxswap

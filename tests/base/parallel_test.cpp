@@ -1,0 +1,44 @@
+// Pieces of work on several threads: each is done once, and errors are heard.
+#include "base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace voxswap {
+namespace {
+
+TEST(ParallelFor, DoesEveryPieceOnceWhateverTheNumberOfThreads) {
+  for (unsigned threads : {0U, 1U, 3U, 50U}) {
+    std::vector<std::atomic<int>> done(20);
+    parallel_for(
+        done.size(), [&](std::size_t i) { ++done[i]; }, threads);
+    for (const auto& times : done) EXPECT_EQ(times, 1);
+  }
+  parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to do"; });
+}
+
+TEST(ParallelFor, ThrowsTheErrorOfTheLowestPieceAndBeginsNoneAfterIt) {
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> begun{0};
+    try {
+      parallel_for(
+          1000,
+          [&](std::size_t i) {
+            ++begun;
+            if (i >= 3) throw std::runtime_error(std::to_string(i));
+          },
+          4);
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "3");
+    }
+    EXPECT_LE(begun, 8);
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
