@@ -21,18 +21,34 @@ ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int
                      {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(kernel / 2)}});
 }
 
-ValueId NetworkBuilder::convolution_of_two(const std::string& name, ValueId a, ValueId b,
-                                           std::int64_t outputs, std::int64_t kernel) {
-  const ValueId weight =
-      parameter(name + ".weight", {outputs, channels(a) + channels(b), kernel, kernel, kernel});
+ValueId NetworkBuilder::convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t outputs) {
+  const ValueId weight = parameter(name + ".weight", {outputs, channels(x), 3, 3, 3});
   const ValueId bias = parameter(name + ".bias", {outputs});
-  const NodeId split = graph.add("split", name + ".weights", {weight},
-                                 {{"axis", 1}, {"count", static_cast<double>(channels(a))}});
-  const std::vector<ValueId> x = {a, b}, weights = graph.node(split).outputs;
-  const std::size_t last = graph.value(a).producer > graph.value(b).producer ? 0 : 1, other = 1 - last;
-  const Attributes window = {{"stride", 1}, {"padding", static_cast<double>(kernel / 2)}};
-  const ValueId sum = graph.apply("conv3d", name + ".part", {x[last], weights[last], bias}, window);
-  return graph.apply("conv3d_sum", name, {x[other], weights[other], sum}, window);
+  const NodeId folded = graph.add("upsampled_weights", name + ".kernels", {weight, bias});
+  const ValueId kernels = graph.node(folded).outputs[0], biases = graph.node(folded).outputs[1];
+  const ValueId phases =
+      graph.apply("conv3d", name + ".phases", {x, kernels, biases}, {{"stride", 1}, {"padding", 1}});
+  return graph.apply("interleave", name, {phases});
+}
+
+NetworkBuilder::Halves NetworkBuilder::convolution_of_skip(const std::string& name, ValueId skip,
+                                                           bool skip_first, std::int64_t up_channels,
+                                                           std::int64_t outputs) {
+  const ValueId weight = parameter(name + ".weight", {outputs, channels(skip) + up_channels, 3, 3, 3});
+  const ValueId bias = parameter(name + ".bias", {outputs});
+  const std::int64_t count = skip_first ? channels(skip) : up_channels;
+  const NodeId split =
+      graph.add("split", name + ".weights", {weight}, {{"axis", 1}, {"count", static_cast<double>(count)}});
+  Halves halves;
+  halves.of_skip = graph.node(split).outputs[skip_first ? 0 : 1];
+  halves.of_up = graph.node(split).outputs[skip_first ? 1 : 0];
+  halves.sum =
+      graph.apply("conv3d", name + ".skip", {skip, halves.of_skip, bias}, {{"stride", 1}, {"padding", 1}});
+  return halves;
+}
+
+ValueId NetworkBuilder::with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up) {
+  return graph.apply("conv3d_sum", name, {up, halves.of_up, halves.sum}, {{"stride", 1}, {"padding", 1}});
 }
 
 ValueId NetworkBuilder::transposed_convolution(const std::string& name, ValueId x, std::int64_t outputs) {

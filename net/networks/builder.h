@@ -25,11 +25,20 @@ class NetworkBuilder {
   // Convolution with bias, "same" padding: parameters NAME.weight and NAME.bias.
   ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, std::int64_t kernel,
                       std::int64_t stride = 1);
-  // The same over the channels of a and then b, as two convolutions that are summed: their concatenation, the
-  // largest tensor of a U-Net, is never made, neither here nor in the backward pass. The one that was made
-  // last goes first: in a decoder the other is the skip, made long ago and perhaps still on its way back.
-  ValueId convolution_of_two(const std::string& name, ValueId a, ValueId b, std::int64_t channels,
-                             std::int64_t kernel);
+  // The same, kernel 3, of the upsampled x, which is never made (ops/upsampled_convolution.cpp).
+  ValueId convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t channels);
+  // The same, kernel 3, over the channels of two volumes, as two convolutions that are summed: their
+  // concatenation, the largest tensor of a U-Net, is never made, neither here nor in the backward pass. The
+  // skip comes first and the volume from below is made in between: so in the backward pass everything below
+  // it is done before the gradient of the skip is made, which has long to wait.
+  struct Halves {
+    ValueId of_skip = none,
+            of_up = none;  // weights; NAME.weight holds them in the order that `skip_first` says
+    ValueId sum = none;    // what the skip gives, with the bias
+  };
+  Halves convolution_of_skip(const std::string& name, ValueId skip, bool skip_first, std::int64_t up_channels,
+                             std::int64_t channels);
+  ValueId with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up);
   // Transposed convolution with bias, kernel 2, stride 2: twice the sides.
   ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels);
 

@@ -34,9 +34,11 @@ ValueId encoder_level(NetworkBuilder& b, std::int64_t level, ValueId x) {
 ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId skip) {
   const std::string name = format("decoder.{}", level);
   const std::int64_t channels = b.options.base_filters << level;
-  const ValueId up = block(b, name + ".up", b.upsample(name + ".upsample", x), channels, 3);
   const std::string first = name + ".localization.0";
-  const ValueId y = b.norm_activation(first, b.convolution_of_two(first + ".conv", skip, up, channels, 3));
+  const auto halves = b.convolution_of_skip(first + ".conv", skip, /*skip_first=*/true, channels, channels);
+  const ValueId up =
+      b.norm_activation(name + ".up", b.convolution_of_upsampled(name + ".up.conv", x, channels));
+  const ValueId y = b.norm_activation(first, b.with_convolution_of_up(first + ".conv", halves, up));
   return block(b, name + ".localization.1", y, channels, 1);
 }
 

@@ -104,7 +104,7 @@ class Layout {
     run_at_.assign(index(steps), none);
     std::size_t out = 0, in = 0;
     const auto leave = [&](std::int32_t step) {
-      for (; out < outs_.size() && stretch(outs_[out]).a == step; ++out) list_out(outs_[out]);
+      for (; out < outs_.size() && stretch(outs_[out]).c == step; ++out) list_out(outs_[out]);
     };
     leave(-1);
     for (std::int32_t t = 0; t < steps; ++t) {
@@ -125,8 +125,9 @@ class Layout {
       if (schedule_.stretches[i].first) outs_.push_back(static_cast<std::int32_t>(i));
       ins_.push_back(static_cast<std::int32_t>(i));
     }
-    std::stable_sort(outs_.begin(), outs_.end(),
-                     [&](std::int32_t x, std::int32_t y) { return stretch(x).a < stretch(y).a; });
+    std::stable_sort(outs_.begin(), outs_.end(), [&](std::int32_t x, std::int32_t y) {
+      return stretch(x).c != stretch(y).c ? stretch(x).c < stretch(y).c : stretch(x).a < stretch(y).a;
+    });
     std::stable_sort(ins_.begin(), ins_.end(), [&](std::int32_t x, std::int32_t y) {
       return stretch(x).s != stretch(y).s ? stretch(x).s < stretch(y).s : stretch(x).b < stretch(y).b;
     });
@@ -307,7 +308,7 @@ class Layout {
   Plan plan_;
   std::int64_t chunk_ = 0, limit_ = std::int64_t{1} << 62, slot_ = 0, ring_in_ = 0;
   bool uses_disk_ = false;
-  std::vector<std::int32_t> outs_, ins_;  // stretches in order of a, of s
+  std::vector<std::int32_t> outs_, ins_;  // stretches in order of c, of s
   std::vector<std::pair<std::int32_t, std::int64_t>>
       to_read_;                                                // stretch, chunk: all reads from disk in order
   std::int64_t next_out_ = 0, next_read_ = 0, copied_in_ = 0;  // chunks that passed the rings

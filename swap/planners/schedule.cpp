@@ -87,6 +87,9 @@ class Scheduler {
   std::int64_t bytes(const Stretch& stretch) const {
     return digest_.values[index(schedule_.sequence.lives[index(stretch.life)].value)].bytes;
   }
+  std::int32_t made(const Stretch& stretch) const {
+    return schedule_.sequence.lives[index(stretch.life)].made;
+  }
   double duration(std::int32_t step) const {
     return digest_.nodes[index(schedule_.sequence.steps[index(step)].node)].seconds;
   }
@@ -187,6 +190,7 @@ class Scheduler {
     std::int64_t total = 0;
     for (const Away& life : away) total += life.bytes;
     std::int64_t host = budgets.host;
+    all_in_host_ = total <= host;
     if (total > host && budgets.disk > 0) host -= passage_bytes(host);
     std::int64_t held = 0, on_disk = 0, disk_peak = 0;
     std::vector<Away> inside;
@@ -213,17 +217,23 @@ class Scheduler {
       schedule_.excess = std::max(schedule_.excess, static_cast<double>(disk_peak - budgets.disk));
   }
 
-  // Copies out run in order of a, copies in in order of b: a link does one after the other.
+  // Copies in run in order of b, copies out in order of a or as they are made: a link does one after the
+  // other.
   void order_copies() {
-    out_order_.clear();
+    by_a_.clear();
     in_order_.clear();
     for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
-      if (schedule_.stretches[i].first) out_order_.push_back(static_cast<std::int32_t>(i));
+      if (schedule_.stretches[i].first) by_a_.push_back(static_cast<std::int32_t>(i));
       in_order_.push_back(static_cast<std::int32_t>(i));
     }
     const auto& all = schedule_.stretches;
-    std::stable_sort(out_order_.begin(), out_order_.end(),
+    std::stable_sort(by_a_.begin(), by_a_.end(),
                      [&](std::int32_t x, std::int32_t y) { return all[index(x)].a < all[index(y)].a; });
+    out_order_ = by_a_;
+    by_made_ = by_a_;
+    std::stable_sort(by_made_.begin(), by_made_.end(), [&](std::int32_t x, std::int32_t y) {
+      return made(all[index(x)]) < made(all[index(y)]);
+    });
     std::stable_sort(in_order_.begin(), in_order_.end(),
                      [&](std::int32_t x, std::int32_t y) { return all[index(x)].b < all[index(y)].b; });
     out_done_.assign(all.size(), 0);
@@ -243,13 +253,38 @@ class Scheduler {
     return way.link = std::max(way.link, way.disk);
   }
 
+  // Copies out as early as the link is free: of what is made by then, what is to leave first.
+  void copy_early() {
+    const auto& all = schedule_.stretches;
+    const auto later = [&](std::int32_t x, std::int32_t y) {
+      return all[index(x)].a != all[index(y)].a ? all[index(x)].a > all[index(y)].a : x > y;
+    };
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, decltype(later)> made_by_now(later);
+    Way way;
+    std::int32_t step = -1;
+    for (std::size_t next = 0; next < by_made_.size() || !made_by_now.empty();) {
+      if (made_by_now.empty()) step = std::max(step, made(all[index(by_made_[next])]));
+      while (step < steps_ - 1 && end_of(step) < way.link) ++step;
+      for (; next < by_made_.size() && made(all[index(by_made_[next])]) <= step; ++next)
+        made_by_now.push(by_made_[next]);
+      Stretch& stretch = schedule_.stretches[index(made_by_now.top())];
+      made_by_now.pop();
+      stretch.c = std::min(step, stretch.a);
+      pass(way, end_of(step), stretch, costs_.to_host, costs_.to_disk);
+    }
+    out_order_ = by_a_;
+    std::stable_sort(out_order_.begin(), out_order_.end(),
+                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].c < all[index(y)].c; });
+  }
+
   void leave_windows() {
-    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.a;
+    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.c = stretch.a;
+    if (all_in_host_) copy_early();
     Way way;
     for (const std::int32_t i : out_order_) {
       Stretch& stretch = schedule_.stretches[index(i)];
       const double done = out_done_[index(i)] =
-          pass(way, end_of(stretch.a), stretch, costs_.to_host, costs_.to_disk);
+          pass(way, end_of(stretch.c), stretch, costs_.to_host, costs_.to_disk);
       const std::int64_t size = bytes(stretch);
       for (std::int32_t t = stretch.a + 1; t < stretch.s && begin_[index(t)] < done; ++t) {
         if (schedule_.memory[index(t)] + size > budget_) break;
@@ -306,7 +341,7 @@ class Scheduler {
     double now = 0;
     schedule_.moved_bytes = 0;
     const auto leave = [&](std::int32_t step) {
-      for (; out < out_order_.size() && all[index(out_order_[out])].a == step; ++out) {
+      for (; out < out_order_.size() && all[index(out_order_[out])].c == step; ++out) {
         const Stretch& stretch = all[index(out_order_[out])];
         schedule_.moved_bytes += static_cast<double>(bytes(stretch));
         out_done_[index(out_order_[out])] = pass(out_way, now, stretch, costs_.to_host, costs_.to_disk);
@@ -342,8 +377,10 @@ class Scheduler {
   Schedule& schedule_;
   std::int32_t steps_;
   std::int64_t budget_;
-  std::vector<double> begin_, end_;  // of the steps
-  std::vector<std::int32_t> out_order_, in_order_;
+  std::vector<double> begin_, end_;                 // of the steps
+  std::vector<std::int32_t> by_a_, by_made_;        // stretches with a copy out
+  std::vector<std::int32_t> out_order_, in_order_;  // of the copies
+  bool all_in_host_ = false;  // together, at any time: then copies out may start whenever they want
   std::vector<double> out_done_, in_done_;
 };
 

@@ -2,7 +2,8 @@
 // again: everything of a plan but the offsets, on the time line of the sequence's steps.
 //
 // A value that leaves during a stretch (no use between steps a and b) is copied out as soon as step a is
-// done, keeps its place up to step e (until the copy is done, or the place is needed), gets a place again at
+// done, or earlier, from the step that makes it on, where the link has the time: to be read does not change
+// it. It keeps its place up to step e (until the copy is done, or the place is needed), gets a place again at
 // step s and is copied in from then on, to be there for step b.
 #pragma once
 

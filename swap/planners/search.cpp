@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/philox.h"
 #include "swap/planners/layout.h"
@@ -16,6 +17,7 @@ std::size_t index(std::int32_t id) {
 
 struct Choice {
   std::vector<bool> again;  // per gap
+  std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
   std::vector<float> bias;  // per value
 };
 
@@ -47,7 +49,7 @@ class Search {
     }
     if (options_.quick) return packed();
     improve_starts(effort);
-    Plan plan = packed();
+    Plan plan = best_packed();
     // Where packing asks for less to be live, other choices may be the better ones.
     if (aim_ < digest_.request->budgets.device) {
       const Choice first = best_;
@@ -68,7 +70,7 @@ class Search {
 
  private:
   Schedule schedule_of(const Choice& choice, std::int64_t budget) const {
-    std::optional<Sequence> sequence = expand(digest_, choice.again);
+    std::optional<Sequence> sequence = expand(digest_, choice.again, choice.alone);
     Schedule failed;
     failed.excess = std::numeric_limits<double>::max();
     if (!sequence) return failed;
@@ -102,18 +104,26 @@ class Search {
       const DigestValue& value = digest_.values[index(id)];
       if (!value.persistent && value.bytes >= schedule_options_.least_bytes) movable_.push_back(id);
     }
+    const auto bytes_of = [&](ValueId id) { return digest_.values[index(id)].bytes; };
+    std::stable_sort(movable_.begin(), movable_.end(),
+                     [&](ValueId a, ValueId b) { return bytes_of(a) > bytes_of(b); });
+    bytes_up_to_.clear();
+    for (const ValueId id : movable_)
+      bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
     Choice nothing;
     nothing.again.assign(index(digest_.gaps), false);
+    nothing.alone.assign(digest_.values.size(), false);
     nothing.bias.assign(digest_.values.size(), 1);
     best_ = nothing;
     begin_with(nothing);
     if (!options_.may_repeat) return;
-    for (const bool costly : {false, true})
-      for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-        Choice choice = nothing;
-        repeat_in_chains(chain, costly, choice);
-        begin_with(choice);
-      }
+    for (const std::int64_t least : {schedule_options_.least_bytes, 64 * schedule_options_.least_bytes})
+      for (const bool costly : {false, true})
+        for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+          Choice choice = nothing;
+          repeat_in_chains(chain, costly, least, choice);
+          begin_with(choice);
+        }
     std::stable_sort(starts_.begin(), starts_.end(),
                      [](const Start& a, const Start& b) { return a.score < b.score; });
     const auto same = [](const Start& a, const Start& b) { return a.choice.again == b.choice.again; };
@@ -129,42 +139,80 @@ class Search {
 
   // Makes again whatever is cheap (or anything) as long as that takes no more than `longest` runs in a row.
   // Only in long gaps: a value read by neighbours is not made twice.
-  void repeat_in_chains(int longest, bool costly, Choice& choice) const {
+  void repeat_in_chains(int longest, bool costly, std::int64_t least_bytes, Choice& choice) const {
     std::vector<int> chain(digest_.values.size(), 0);
     for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
       const DigestValue& value = digest_.values[index(id)];
-      if (!value.repeatable || !(value.cheap || costly) || value.bytes < schedule_options_.least_bytes)
-        continue;
+      if (!value.repeatable || !(value.cheap || costly) || value.bytes < least_bytes) continue;
       int length = 1;
       for (const ValueId input : digest_.nodes[index(value.producer)].reads) length += chain[index(input)];
       if (length > longest) continue;
       chain[index(id)] = length;
-      NodeId before = value.producer;
-      for (std::size_t i = 0; i < value.readers.size(); ++i) {
-        choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
-        before = value.readers[i];
-      }
-      choice.again[index(value.first_gap) + value.readers.size()] = true;
+      repeat_in_long_gaps(value, choice);
     }
   }
 
-  // From the best starting points, then further from the best of what they led to.
-  void improve_starts(std::int64_t effort_to_spend) {
-    Choice best = best_;
-    Score best_score = best_score_;
-    constexpr std::size_t tried = 5;
-    const std::size_t count = std::min(tried, starts_.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      best_ = starts_[i].choice;
-      best_score_ = starts_[i].score;
-      improve(effort_to_spend / static_cast<std::int64_t>(2 * count));
-      if (!(best_score_ < best_score)) continue;
-      best = best_;
-      best_score = best_score_;
+  void repeat_in_long_gaps(const DigestValue& value, Choice& choice) const {
+    NodeId before = value.producer;
+    for (std::size_t i = 0; i < value.readers.size(); ++i) {
+      choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
+      before = value.readers[i];
     }
-    best_ = std::move(best);
-    best_score_ = best_score;
+    choice.again[index(value.first_gap) + value.readers.size()] = true;
+  }
+
+  // Makes a value again, and what it is made of, and what that is made of, `depth` times: to make it again is
+  // little use as long as all of those are kept for it.
+  void repeat_with_sources(ValueId id, int depth, bool alone, Choice& choice) const {
+    const DigestValue& value = digest_.values[index(id)];
+    if (!value.repeatable) return;
+    repeat_in_long_gaps(value, choice);
+    choice.alone[index(id)] = alone;
+    if (depth == 0) return;
+    for (const ValueId input : digest_.nodes[index(value.producer)].reads)
+      repeat_with_sources(input, depth - 1, alone, choice);
+  }
+
+  // From the best starting points, then further from the best of what they led to. Leaves in `starts_` what
+  // came of them, best first.
+  void improve_starts(std::int64_t effort_to_spend) {
+    constexpr std::size_t tried = 5;
+    starts_.resize(std::min(tried, starts_.size()));
+    const auto count = static_cast<std::int64_t>(starts_.size());
+    for (Start& start : starts_) {
+      best_ = start.choice;
+      best_score_ = start.score;
+      improve(effort_to_spend / (2 * count));
+      start = {best_, best_score_};
+    }
+    const auto better = [](const Start& a, const Start& b) { return a.score < b.score; };
+    std::stable_sort(starts_.begin(), starts_.end(), better);
+    best_ = starts_.front().choice;
+    best_score_ = starts_.front().score;
     improve(effort_to_spend / 2);
+    starts_.insert(starts_.begin(), {best_, best_score_});
+  }
+
+  // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too.
+  Plan best_packed() {
+    constexpr std::size_t tried = 4;
+    starts_.resize(std::min(tried, starts_.size()));
+    std::optional<Plan> best;
+    Start chosen;
+    std::int64_t aim = aim_;
+    for (const Start& start : starts_) {
+      best_ = start.choice;
+      aim_ = digest_.request->budgets.device;
+      Plan plan = packed();
+      if (best && !better(plan, *best)) continue;
+      best = std::move(plan);
+      chosen = start;
+      aim = aim_;
+    }
+    best_ = std::move(chosen.choice);
+    best_score_ = chosen.score;
+    aim_ = aim;
+    return std::move(*best);
   }
 
   void improve(std::int64_t effort_to_spend) {
@@ -179,8 +227,12 @@ class Search {
       better = false;
       for (std::size_t i = 0; i < movable_.size() && left_ > 0; ++i) {
         const DigestValue& value = digest_.values[index(movable_[i])];
+        if (value.bytes < 16 * schedule_options_.least_bytes) break;
         if (options_.may_repeat && value.repeatable) {
           better |= try_all(value, false) || try_all(value, true);
+          for (const bool alone : {false, true})
+            for (const int depth : {0, 1, 2, 4}) better |= try_sources(movable_[i], depth, alone);
+          better |= !value.cheap && try_alone(movable_[i]);
           for (std::size_t gap = 0; gap <= value.readers.size() && left_ > 0; ++gap)
             better |= try_flip(value, gap);
         }
@@ -199,6 +251,16 @@ class Search {
       choice.again[at] = flag;
     }
     return changed && consider(choice);
+  }
+  bool try_sources(ValueId id, int depth, bool alone) {
+    Choice choice = best_;
+    repeat_with_sources(id, depth, alone, choice);
+    return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
+  }
+  bool try_alone(ValueId id) {
+    Choice choice = best_;
+    choice.alone[index(id)].flip();
+    return consider(choice);
   }
   bool try_flip(const DigestValue& value, std::size_t gap) {
     Choice choice = best_;
@@ -241,11 +303,20 @@ class Search {
 
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.word(draw_++) % n); }
 
-  // One to three changes: a gap's flag, all flags of a value, or a weight.
+  // Any value, or one of a few large ones: half of the time one drawn in proportion to its bytes.
+  ValueId draw() {
+    if (below(2) == 0) return movable_[below(movable_.size())];
+    const std::int64_t at =
+        static_cast<std::int64_t>(random_.word(draw_++) % static_cast<std::uint64_t>(bytes_up_to_.back()));
+    const auto found = std::upper_bound(bytes_up_to_.begin(), bytes_up_to_.end(), at);
+    return movable_[static_cast<std::size_t>(found - bytes_up_to_.begin())];
+  }
+
+  // One to three changes: a gap's flag, all flags of a value, or of its sources too, or a weight.
   void disturb(Choice& choice) {
     const std::size_t moves = 1 + below(3);
     for (std::size_t move = 0; move < moves; ++move) {
-      const ValueId id = movable_[below(movable_.size())];
+      const ValueId id = draw();
       const DigestValue& value = digest_.values[index(id)];
       const bool repeat = options_.may_repeat && value.repeatable && (!options_.may_swap || below(3) > 0);
       if (!repeat) {
@@ -253,7 +324,16 @@ class Search {
         choice.bias[index(id)] = weights[below(8)];
         continue;
       }
-      const std::size_t gap = below(value.readers.size() + 2);
+      const std::size_t gap = below(value.readers.size() + 4);
+      if (gap == value.readers.size() + 3) {
+        choice.alone[index(id)].flip();
+        continue;
+      }
+      if (gap == value.readers.size() + 2) {
+        const auto depth = static_cast<int>(below(6));
+        repeat_with_sources(id, depth, below(2) == 1, choice);
+        continue;
+      }
       if (gap <= value.readers.size()) {
         choice.again[index(value.first_gap) + gap].flip();
         continue;
@@ -313,10 +393,10 @@ class Search {
     }
   }
 
-  static constexpr std::int64_t polishing = 60'000;  // instructions that are laid out for the last changes
+  static constexpr std::int64_t polishing = 120'000;  // instructions that are laid out for the last changes
   static constexpr std::size_t patience = 3000;      // rounds without success
   // Steps and copies that are scheduled in all evaluations together: one or two seconds.
-  static constexpr std::int64_t effort = 20'000'000;
+  static constexpr std::int64_t effort = 40'000'000;
   static constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
 
   const Digest& digest_;
@@ -325,9 +405,10 @@ class Search {
   ScheduleOptions schedule_options_;
   Philox random_;
   std::uint64_t draw_ = 0;
-  std::int64_t aim_ = 0;          // device memory that a schedule may use: the budget, or less
-  std::int64_t left_ = 0;         // of the effort
-  std::vector<ValueId> movable_;  // what is large enough for a choice of its own
+  std::int64_t aim_ = 0;                   // device memory that a schedule may use: the budget, or less
+  std::int64_t left_ = 0;                  // of the effort
+  std::vector<ValueId> movable_;           // what is large enough for a choice of its own, the largest first
+  std::vector<std::int64_t> bytes_up_to_;  // of the movable values, this one included
   struct Start {
     Choice choice;
     Score score;

@@ -11,12 +11,14 @@ std::size_t index(std::int32_t id) {
 
 class Expansion {
  public:
-  Expansion(const Digest& digest, const std::vector<bool>& again)
+  Expansion(const Digest& digest, const std::vector<bool>& again, const std::vector<bool>& alone)
       : digest_(digest),
         again_(again),
+        alone_(alone),
         present_(digest.values.size(), none),
         readings_(digest.values.size(), 0),
-        updated_(digest.values.size(), false) {
+        updated_(digest.values.size(), false),
+        dear_(digest.values.size(), false) {
     sequence_.steps.reserve(digest.nodes.size() * 2);
     sequence_.lives.reserve(digest.values.size() * 2);
   }
@@ -49,7 +51,10 @@ class Expansion {
     for (const ValueId value : node.makes)
       if (dropped_at(value)) present_[index(value)] = none;
     for (const ValueId value : node.updates) updated_[index(value)] = true;
-    for (const ValueId value : passing_) present_[index(value)] = none;
+    for (const ValueId value : passing_) {
+      present_[index(value)] = none;
+      dear_[index(value)] = false;
+    }
     passing_.clear();
     return true;
   }
@@ -71,7 +76,13 @@ class Expansion {
       if (!provide(input)) return false;
     if (sequence_.steps.size() > 4 * digest_.nodes.size()) return false;
     emit(v.producer, true);
-    if (v.cheap || index(readings_[index(value)]) == v.readers.size()) passing_.push_back(value);
+    bool dear = !v.cheap;
+    for (const ValueId input : node.reads) dear = dear || dear_[index(input)];
+    const bool alone = !alone_.empty() && alone_[index(value)];
+    if (!dear || alone || index(readings_[index(value)]) == v.readers.size()) {
+      passing_.push_back(value);
+      dear_[index(value)] = dear;
+    }
     return true;
   }
 
@@ -116,18 +127,20 @@ class Expansion {
   }
 
   const Digest& digest_;
-  const std::vector<bool>& again_;
+  const std::vector<bool>&again_, &alone_;
   std::vector<std::int32_t> present_;   // life of each value that is on hand
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
   std::vector<ValueId> passing_;  // made for others while one node was provided for
+  std::vector<bool> dear_;        // passing, and making it once more would take more than cheap nodes
   Sequence sequence_;
 };
 
 }  // namespace
 
-std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again) {
-  return Expansion(digest, again).run();
+std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
+                               const std::vector<bool>& alone) {
+  return Expansion(digest, again, alone).run();
 }
 
 std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence) {

@@ -31,10 +31,13 @@ struct Sequence {
 };
 
 // `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
-// dropped and is needed to make something else again is made for that alone when it is cheap, and otherwise
-// kept from then until its own reader. Empty when a node would have to run again after its parameters were
-// updated, or when there would be more than four times as many runs as nodes.
-std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again);
+// dropped and is needed to make something else again is made for that alone when it is cheap to
+// make again from what is on hand, and otherwise kept from then until its own reader,
+// unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
+// have to run again after its parameters were updated, or when there would be more than four times as many
+// runs as nodes.
+std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
+                               const std::vector<bool>& alone = {});
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
 // (schedule.h).
@@ -43,6 +46,7 @@ struct Stretch {
   std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
   std::int32_t e = 0, s = 0;  // a <= e < s <= b
   bool first = true;          // the life leaves here for the first time: later a copy is outside already
+  std::int32_t c = a;         // step after which the copy out starts, if first: c <= a
 };
 
 // All stretches in which a life is idle, whatever the budget: candidates for planners with rules of their

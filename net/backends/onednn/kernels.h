@@ -38,6 +38,11 @@ std::unique_ptr<Kernel> make_upsample_nearest(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_max_pool(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_max_pool_gradient(const Graph&, const Node&);
+// upsampled_convolution.cpp
+std::unique_ptr<Kernel> make_upsampled_weights(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_interleave(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_interleave_gradient(const Graph&, const Node&);
 // loss.cpp
 std::unique_ptr<Kernel> make_loss_sums(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph&, const Node&);

@@ -1,4 +1,5 @@
 // Operations that move elements about: tensors joined and cut, sides doubled and halved.
+#include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
@@ -6,13 +7,6 @@
 namespace voxswap::onednn {
 
 namespace {
-
-// In pieces that the compiler turns into single moves; rows are short where channels are cut.
-VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  std::int64_t i = 0;
-  for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);
-  for (; i + 2 <= bytes; i += 2) __builtin_memcpy(to + i, from + i, 2);
-}
 
 // `bytes` of every row, from where the strides say to where they say.
 struct CopyRows {
@@ -33,10 +27,6 @@ struct CopyTwo {
     }
   }
 };
-// Rows given to a thread at once.
-std::int64_t rows_at_once(std::int64_t bytes) {
-  return std::max<std::int64_t>(1, (std::int64_t{256} << 10) / bytes);
-}
 // A fine tensor and one of half its sides. Coarse rows (all x at one n, z, y) are the unit of work; a coarse
 // voxel's block is eight fine voxels at `corner`s of the block's first.
 struct Blocks {

@@ -62,6 +62,11 @@ void split(const Call&);
 // upsample.cpp
 void upsample_nearest(const Call&);
 void upsample_nearest_gradient(const Call&);
+// upsampled_convolution.cpp
+void upsampled_weights(const Call&);
+void upsampled_weights_gradient(const Call&);
+void interleave(const Call&);
+void interleave_gradient(const Call&);
 // max_pool.cpp
 void max_pool(const Call&);
 void max_pool_gradient(const Call&);

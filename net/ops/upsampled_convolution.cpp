@@ -1,0 +1,140 @@
+// A convolution of a volume of twice the sides (nearest neighbour), computed on the small one.
+//
+// Along an axis an even voxel 2j of the large volume sees x[j-1], x[j], x[j] through the three taps of the
+// kernel, an odd one 2j+1 sees x[j], x[j], x[j+1]: two taps each, of which one is a sum. So there are 8
+// kernels of 2^3 taps, one per phase (parity of z, y, x), and all of them are one convolution of x with
+// padding 1 and 8 times the output channels: 64 products per small voxel instead of 216, and no large volume
+// with the channels of x. Its output z has the phases side by side in the channels; `interleave` puts them
+// where they belong:
+//   y[2j + p] = z[j + p], channels of phase p.
+// The sub-pixel convolution of Shi et al., "Real-Time Single Image and Video Super-Resolution Using an
+// Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that upsampling would give.
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+constexpr std::int64_t phases = 8;
+
+std::vector<ValueSpec> infer_weights(const Graph& graph, const std::vector<ValueId>& inputs,
+                                     const Attributes&) {
+  assert(inputs.size() == 2);
+  const Shape& w = shape_of(graph, inputs[0]);
+  assert(w.rank() == 5 && w[2] == 3 && w[3] == 3 && w[4] == 3);
+  assert(shape_of(graph, inputs[1]) == Shape{w[0]});
+  const ElementType type = graph.value(inputs[0]).type;
+  return {{{phases * w[0], w[1], 2, 2, 2}, type}, {Shape{phases * w[0]}, type}};
+}
+
+std::vector<ValueSpec> infer_weights_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                              const Attributes&) {
+  assert(inputs.size() == 2);
+  const Shape& dw = shape_of(graph, inputs[0]);
+  assert(dw.rank() == 5 && dw[0] % phases == 0 && dw[2] == 2 && dw[3] == 2 && dw[4] == 2);
+  assert(shape_of(graph, inputs[1]) == Shape{dw[0]});
+  const ElementType type = graph.value(inputs[0]).type;
+  return {{{dw[0] / phases, dw[1], 3, 3, 3}, type}, {Shape{dw[0] / phases}, type}};
+}
+
+std::vector<ValueId> gradient_of_weights(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                         const std::vector<bool>&) {
+  assert(output_gradients[0] != none && output_gradients[1] != none && "kernels and biases are both used");
+  const NodeId made = graph.add("upsampled_weights_gradient", graph.node(id).name + ".gradient",
+                                {output_gradients[0], output_gradients[1]});
+  return graph.node(made).outputs;
+}
+
+std::vector<ValueSpec> infer_interleave(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes&) {
+  assert(inputs.size() == 1);
+  const Shape& z = shape_of(graph, inputs[0]);
+  assert(z.rank() == 5 && z[1] > 1 && z[2] > 1 && z[3] > 1 && z[4] % phases == 0);
+  return {
+      {{z[0], 2 * (z[1] - 1), 2 * (z[2] - 1), 2 * (z[3] - 1), z[4] / phases}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_interleave_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                                 const Attributes&) {
+  assert(inputs.size() == 1);
+  const Shape& dy = shape_of(graph, inputs[0]);
+  assert(dy.rank() == 5 && dy[1] % 2 == 0 && dy[2] % 2 == 0 && dy[3] % 2 == 0);
+  return {
+      {{dy[0], dy[1] / 2 + 1, dy[2] / 2 + 1, dy[3] / 2 + 1, phases * dy[4]}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
+                                            std::span<const ValueId> output_gradients,
+                                            const std::vector<bool>&) {
+  return {graph.apply("interleave_gradient", graph.node(id).name + ".gradient", {output_gradients[0]})};
+}
+
+OperationCase weights_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
+  return {std::move(name), {full({outputs, inputs, 3, 3, 3}), full({outputs})}, {}, {}};
+}
+OperationCase weights_gradient_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
+  return {std::move(name), {full({phases * outputs, inputs, 2, 2, 2}), full({phases * outputs})}, {}, {}};
+}
+OperationCase volume_case(std::string name, Shape shape) {
+  return {std::move(name), {activation(std::move(shape))}, {}, {}};
+}
+
+}  // namespace
+
+const Operation& upsampled_weights() {
+  static const Operation operation = {
+      "upsampled_weights",
+      "w[O,I,3,3,3], b[O] -> kernels [8 O,I,2,2,2] and biases [8 O] of the eight phases",
+      infer_weights,
+      gradient_of_weights,
+      nullptr,
+      {},
+      /*cheap=*/true,
+      {weights_case("one to one", 1, 1), weights_case("odd channels", 3, 5),
+       weights_case("32 to 16", 16, 32)}};
+  return operation;
+}
+
+const Operation& upsampled_weights_gradient() {
+  static const Operation operation = {
+      "upsampled_weights_gradient",
+      "dkernels, dbiases of the eight phases -> dw[O,I,3,3,3], db[O]",
+      infer_weights_gradient,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      {weights_gradient_case("one to one", 1, 1), weights_gradient_case("odd channels", 3, 5),
+       weights_gradient_case("32 to 16", 16, 32)}};
+  return operation;
+}
+
+const Operation& interleave() {
+  static const Operation operation = {
+      "interleave",
+      "z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: the phases put in their places",
+      infer_interleave,
+      gradient_of_interleave,
+      nullptr,
+      {},
+      /*cheap=*/false,  // its input is gone by then, and that is a convolution
+      {volume_case("one block", {1, 2, 2, 2, 8}), volume_case("odd channels, batch of two", {2, 3, 4, 6, 24}),
+       volume_case("16 channels", {1, 4, 5, 6, 128}), volume_case("20 channels", {1, 5, 2, 4, 160})}};
+  return operation;
+}
+
+const Operation& interleave_gradient() {
+  static const Operation operation = {
+      "interleave_gradient",
+      "dy -> dz; zero where no voxel comes from",
+      infer_interleave_gradient,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      {volume_case("one block", {1, 2, 2, 2, 1}), volume_case("odd channels, batch of two", {2, 4, 6, 10, 3}),
+       volume_case("16 channels", {1, 6, 8, 10, 16}), volume_case("20 channels", {1, 8, 2, 6, 20})}};
+  return operation;
+}
+
+}  // namespace voxswap::ops
