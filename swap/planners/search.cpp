@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/philox.h"
+#include "swap/planners/choice.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
@@ -14,12 +15,6 @@ namespace {
 std::size_t index(std::int32_t id) {
   return static_cast<std::size_t>(id);
 }
-
-struct Choice {
-  std::vector<bool> again;  // per gap
-  std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
-  std::vector<float> bias;  // per value
-};
 
 // Smaller is better: what is over the budgets counts before time.
 struct Score {
@@ -110,10 +105,7 @@ class Search {
     bytes_up_to_.clear();
     for (const ValueId id : movable_)
       bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
-    Choice nothing;
-    nothing.again.assign(index(digest_.gaps), false);
-    nothing.alone.assign(digest_.values.size(), false);
-    nothing.bias.assign(digest_.values.size(), 1);
+    const Choice nothing = keep_everything(digest_);
     best_ = nothing;
     begin_with(nothing);
     if (!options_.may_repeat) return;
@@ -121,7 +113,7 @@ class Search {
       for (const bool costly : {false, true})
         for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
           Choice choice = nothing;
-          repeat_in_chains(chain, costly, least, choice);
+          repeat_in_chains(digest_, {chain, costly, least}, choice);
           begin_with(choice);
         }
     std::stable_sort(starts_.begin(), starts_.end(),
@@ -135,42 +127,6 @@ class Search {
     if (!(starts_.back().score < best_score_)) return;
     best_score_ = starts_.back().score;
     best_ = choice;
-  }
-
-  // Makes again whatever is cheap (or anything) as long as that takes no more than `longest` runs in a row.
-  // Only in long gaps: a value read by neighbours is not made twice.
-  void repeat_in_chains(int longest, bool costly, std::int64_t least_bytes, Choice& choice) const {
-    std::vector<int> chain(digest_.values.size(), 0);
-    for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
-      const DigestValue& value = digest_.values[index(id)];
-      if (!value.repeatable || !(value.cheap || costly) || value.bytes < least_bytes) continue;
-      int length = 1;
-      for (const ValueId input : digest_.nodes[index(value.producer)].reads) length += chain[index(input)];
-      if (length > longest) continue;
-      chain[index(id)] = length;
-      repeat_in_long_gaps(value, choice);
-    }
-  }
-
-  void repeat_in_long_gaps(const DigestValue& value, Choice& choice) const {
-    NodeId before = value.producer;
-    for (std::size_t i = 0; i < value.readers.size(); ++i) {
-      choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
-      before = value.readers[i];
-    }
-    choice.again[index(value.first_gap) + value.readers.size()] = true;
-  }
-
-  // Makes a value again, and what it is made of, and what that is made of, `depth` times: to make it again is
-  // little use as long as all of those are kept for it.
-  void repeat_with_sources(ValueId id, int depth, bool alone, Choice& choice) const {
-    const DigestValue& value = digest_.values[index(id)];
-    if (!value.repeatable) return;
-    repeat_in_long_gaps(value, choice);
-    choice.alone[index(id)] = alone;
-    if (depth == 0) return;
-    for (const ValueId input : digest_.nodes[index(value.producer)].reads)
-      repeat_with_sources(input, depth - 1, alone, choice);
   }
 
   // From the best starting points, then further from the best of what they led to. Leaves in `starts_` what
@@ -254,7 +210,7 @@ class Search {
   }
   bool try_sources(ValueId id, int depth, bool alone) {
     Choice choice = best_;
-    repeat_with_sources(id, depth, alone, choice);
+    repeat_with_sources(digest_, id, depth, alone, choice);
     return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
   }
   bool try_alone(ValueId id) {
@@ -331,7 +287,7 @@ class Search {
       }
       if (gap == value.readers.size() + 2) {
         const auto depth = static_cast<int>(below(6));
-        repeat_with_sources(id, depth, below(2) == 1, choice);
+        repeat_with_sources(digest_, id, depth, below(2) == 1, choice);
         continue;
       }
       if (gap <= value.readers.size()) {
@@ -379,14 +335,20 @@ class Search {
   void polish(Plan& plan) {
     const auto cost = static_cast<std::int64_t>(plan.instructions.size());
     double estimate = schedule_of(best_, aim_).seconds;
-    for (std::int64_t spent = 0; spent < polishing && !movable_.empty(); spent += cost / 10 + 1) {
+    int failures = 0;
+    for (std::int64_t spent = 0; spent < polishing && failures < 300 && !movable_.empty();
+         spent += cost / 10 + 1) {
       Choice choice = best_;
       disturb(choice);
       const Schedule schedule = schedule_of(choice, aim_);
       if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
       spent += cost;
       Plan other = lay_out(digest_, schedule, planner_, {.packing_effort = 5e6});
-      if (!better(other, plan)) continue;
+      if (!better(other, plan)) {
+        ++failures;
+        continue;
+      }
+      failures = 0;
       plan = std::move(other);
       best_ = std::move(choice);
       estimate = schedule.seconds;
@@ -394,10 +356,9 @@ class Search {
   }
 
   static constexpr std::int64_t polishing = 120'000;  // instructions that are laid out for the last changes
-  static constexpr std::size_t patience = 3000;      // rounds without success
+  static constexpr std::size_t patience = 3000;       // rounds without success
   // Steps and copies that are scheduled in all evaluations together: one or two seconds.
   static constexpr std::int64_t effort = 40'000'000;
-  static constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
 
   const Digest& digest_;
   std::string planner_;

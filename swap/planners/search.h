@@ -16,10 +16,9 @@ struct SearchOptions {
 // The best plan found whose arena, host pool and scratch file are within the budgets; otherwise one that is
 // over them, the nearest that was found. A pure function of the request.
 //
-// A choice is a flag per gap (make the value again there) and a weight per value (to leave earlier or later
-// than Belady's rule has it). Starting points are the choices that make nothing again, or what can be made
-// again in chains of limited length; then each flag and weight is tried in turn as long as that helps, and
-// then pairs and blocks of them at random, seeded. A choice is judged by its schedule's time; the best ones
+// Starting points are the choices (choice.h) that make nothing again, or what can be made again in chains of
+// limited length; then flags and weights are tried in turn, those of large values first, as long as that
+// helps, and then some of them at random, seeded. A choice is judged by its schedule's time; the best ones
 // are laid out and judged by simulation.
 Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options);
 

@@ -1,0 +1,31 @@
+// What the search chooses between (search.h), and changes of it that concern several values at once.
+#pragma once
+
+#include <vector>
+
+#include "swap/planners/digest.h"
+
+namespace voxswap {
+
+struct Choice {
+  std::vector<bool> again;  // per gap: made again there (sequence.h)
+  std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
+  std::vector<float> bias;  // per value: leaves earlier (above 1) or later than Belady's rule has it
+};
+
+Choice keep_everything(const Digest& digest);
+
+struct Chains {
+  int longest = 1;      // runs in a row
+  bool costly = false;  // not only what is cheap
+  std::int64_t least_bytes = 0;
+};
+// Makes again whatever can be within such chains. Only in long gaps: a value read by neighbours is not made
+// twice.
+void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice);
+
+// Makes a value again, and what it is made of, and what that is made of, `depth` times: to make it again is
+// little use as long as all of those are kept for it.
+void repeat_with_sources(const Digest& digest, ValueId id, int depth, bool alone, Choice& choice);
+
+}  // namespace voxswap
