@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "pipeline/patches.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -96,6 +97,8 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
                     : format("none: {} is not there; {} channels and {} outputs as the experiment names them",
                              options.data.root.string(), data.channels, data.outputs)},
   };
+  if (options.training.patch)
+    rows.insert(rows.begin() + 3, {"patch", resolution_text(*options.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
@@ -111,8 +114,9 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
   rows.push_back({"bound", bound_text(forecast.bound, step)});
   rows.push_back({"computing alone", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
-    const double steps = std::max(1.0, std::floor(static_cast<double>(data.training_cases) /
-                                                  static_cast<double>(options.training.batch_size)));
+    const double steps =
+        std::max(1.0, std::floor(static_cast<double>(data.training_cases * patches_per_case(options)) /
+                                 static_cast<double>(options.training.batch_size)));
     const double epoch = steps * step;
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
     rows.push_back({"time in all", "at most about " + format_seconds(epoch * static_cast<double>(

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "base/log.h"
@@ -60,6 +61,23 @@ bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& optio
   log::set_level(level_of(options));
   set_quiet(options.quiet);
   return true;
+}
+
+Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                 std::int64_t largest) {
+  const std::vector<std::string> parts = split(text, ',');
+  Size3 size{};
+  bool good = parts.size() == 1 || parts.size() == 3;
+  for (std::size_t axis = 0; good && axis < 3; ++axis) {
+    const std::string& part = parts[parts.size() == 1 ? 0 : axis];
+    const char* end = part.data() + part.size();
+    const auto [rest, error] = std::from_chars(part.data(), end, size[axis]);
+    good = error == std::errc{} && rest == end && size[axis] >= smallest && size[axis] <= largest;
+  }
+  if (!good)
+    fail(Exit::usage, "{}: expected X or X,Y,Z, whole numbers from {} to {}, found '{}'", option, smallest,
+         largest, text);
+  return size;
 }
 
 void add_experiment(CLI::App& app, ExperimentArguments& arguments) {

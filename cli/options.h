@@ -24,6 +24,10 @@ void add_common(CLI::App& app, CommonOptions& options, bool with_json = false);
 // Exit::usage for what the command does not know.
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);
 
+// Voxels as "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage naming the option.
+Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                 std::int64_t largest);
+
 // EXPERIMENT.yaml [key=value ...]
 struct ExperimentArguments {
   std::string file;

@@ -134,19 +134,20 @@ LabelMap crop(const LabelMap& labels, const Box& box) {
 
 // Row by row: the four input rows around an output row are blended first, then the blend is read along x. All
 // in double, rounded once, so that the result is ITK's to the last bit or so.
-Image resample_linear(const Image& image, const Size3& size) {
+Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {
   const Size3 from = image.geometry.size;
   const LinearAxis along_x = linear_axis(from[0], size[0]), along_y = linear_axis(from[1], size[1]),
                    along_z = linear_axis(from[2], size[2]);
   Image result;
-  result.geometry = resample_geometry(image.geometry, size);
+  result.geometry =
+      crop_geometry(resample_geometry(image.geometry, size), {{0, 0, first}, {size[0], size[1], count}});
   result.voxels.resize(index(result.geometry.count()));
   std::vector<double> blend(index(from[0]));
   float* target = result.voxels.data();
   const auto row = [&](std::size_t y, std::size_t z) {
     return image.voxels.data() + (z * index(from[1]) + y) * index(from[0]);
   };
-  for (std::size_t z = 0; z < index(size[2]); ++z) {
+  for (std::size_t z = index(first); z < index(first + count); ++z) {
     const double wz = along_z.weight[z];
     for (std::size_t y = 0; y < index(size[1]); ++y, target += size[0]) {
       const double wy = along_y.weight[y];
@@ -166,6 +167,10 @@ Image resample_linear(const Image& image, const Size3& size) {
     }
   }
   return result;
+}
+
+Image resample_linear(const Image& image, const Size3& size) {
+  return resample_linear_planes(image, size, 0, size[2]);
 }
 
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size) {

@@ -36,6 +36,8 @@ Image crop(const Image& image, const Box& box);
 LabelMap crop(const LabelMap& labels, const Box& box);
 
 Image resample_linear(const Image& image, const Size3& size);
+// Only the planes z = first, …, first + count - 1 of what resample_linear gives.
+Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count);
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 
 // Puts labels on the grid of a box back into the full grid `whole`, background (0) elsewhere, resampling by

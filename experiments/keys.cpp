@@ -150,7 +150,7 @@ void add_training(std::vector<Key>& table) {
   table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
                          AT(training.precision), {{"auto", "f32", "bf16"}, {"f16"}}));
   for (Key& key : augment_keys()) table.push_back(std::move(key));
-  table.push_back(unavailable("training.patch", "none", "training on patches (it trains on whole volumes)"));
+  table.push_back(patch());
   table.push_back(whole("training.loader_threads",
                         "that get samples ready ahead of training; 0: as many as the device leaves room for",
                         AT(training.loader_threads), {0, 1024}));

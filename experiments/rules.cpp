@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "experiments/keys.h"
 #include "net/network.h"
+#include "pipeline/patches.h"
 
 namespace voxswap {
 
@@ -24,16 +25,18 @@ void check_depth(const RunOptions& options, const Where& where) {
          options.network.name, least, most, options.network.depth);
 }
 
-void check_resolution(const RunOptions& options, const Where& where) {
+// What the network sees has sides that it can halve at every level: the patch, or the whole volume.
+void check_sides(const RunOptions& options, const Where& where) {
+  const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
   const std::int64_t multiple = side_multiple(options.network);
-  const Size3& size = options.preprocess.resolution;
+  const Size3 size = input_size(options);
   const std::string rule = format("multiples of {} (network {} of depth {})", multiple, options.network.name,
                                   options.network.depth);
-  const std::string place = where("preprocess.resolution");
+  const std::string place = where(key);
   if (size[0] == size[1] && size[1] == size[2]) {
     if (size[0] % multiple != 0)
-      fail(Exit::usage, "{}: preprocess.resolution: {} does not fit: sides must be {}; nearest: {}", place,
-           size[0], rule, nearest_multiples(size[0], multiple));
+      fail(Exit::usage, "{}: {}: {} does not fit: sides must be {}; nearest: {}", place, key, size[0], rule,
+           nearest_multiples(size[0], multiple));
     return;
   }
   std::vector<std::string> wrong;
@@ -42,8 +45,17 @@ void check_resolution(const RunOptions& options, const Where& where) {
       wrong.push_back(
           format("{} is {}, nearest: {}", "xyz"[axis], size[axis], nearest_multiples(size[axis], multiple)));
   }
-  if (!wrong.empty())
-    fail(Exit::usage, "{}: preprocess.resolution: sides must be {}; {}", place, rule, join(wrong, "; "));
+  if (!wrong.empty()) fail(Exit::usage, "{}: {}: sides must be {}; {}", place, key, rule, join(wrong, "; "));
+}
+
+void check_patch(const RunOptions& options, const Where& where) {
+  if (!options.training.patch) return;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t side = (*options.training.patch)[axis], whole = options.preprocess.resolution[axis];
+    if (side > whole)
+      fail(Exit::usage, "{}: training.patch: {} voxels along {} are more than preprocess.resolution has ({})",
+           where("training.patch"), side, "xyz"[axis], whole);
+  }
 }
 
 void check_files(const RunOptions& options, const Where& where) {
@@ -102,7 +114,8 @@ void check_elastic(const RunOptions& options, const Where& where) {
 
 void check_rules(const RunOptions& options, const Where& where) {
   check_depth(options, where);
-  check_resolution(options, where);
+  check_sides(options, where);
+  check_patch(options, where);
   check_files(options, where);
   check_labels(options, where);
   check_elastic(options, where);

@@ -9,26 +9,53 @@
 
 namespace voxswap::kinds {
 
+namespace {
+
+void read_size(const Yaml& value, const std::string& path, const std::string& expected, Size3& size) {
+  const Range side{1, 65536};
+  if (value.kind == Yaml::Kind::list) {
+    if (value.items.size() != 3) wrong(value, path, expected);
+    for (std::size_t axis = 0; axis < 3; ++axis) size[axis] = read_whole(value.items[axis], path, side);
+  } else if (value.kind == Yaml::Kind::scalar) {
+    size.fill(read_whole(value, path, side));
+  } else {
+    wrong(value, path, expected);
+  }
+}
+
+std::string print_size(const Size3& size) {
+  const auto& [x, y, z] = size;
+  return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
+}
+
+}  // namespace
+
 Key resolution() {
   const std::string path = "preprocess.resolution";
-  const Range side{1, 65536};
   const auto read = [=](const Yaml& value, RunOptions& o) {
-    if (value.kind == Yaml::Kind::list) {
-      if (value.items.size() != 3) wrong(value, path, "a whole number or three of them, [x, y, z]");
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        o.preprocess.resolution[axis] = read_whole(value.items[axis], path, side);
-    } else if (value.kind == Yaml::Kind::scalar) {
-      o.preprocess.resolution.fill(read_whole(value, path, side));
-    } else {
-      wrong(value, path, "a whole number or three of them, [x, y, z]");
-    }
-  };
-  const auto print = [](const RunOptions& o) {
-    const auto& [x, y, z] = o.preprocess.resolution;
-    return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
+    read_size(value, path, "a whole number or three of them, [x, y, z]", o.preprocess.resolution);
   };
   return {path, "N | [x, y, z]",
-          "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1)", read, print};
+          "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1)", read,
+          [](const RunOptions& o) { return print_size(o.preprocess.resolution); }};
+}
+
+Key patch() {
+  const std::string path = "training.patch";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.training.patch.reset();
+    if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
+    Size3 size{};
+    read_size(value, path, "none, a whole number or three of them, [x, y, z]", size);
+    o.training.patch = size;
+  };
+  const auto print = [](const RunOptions& o) {
+    return o.training.patch ? print_size(*o.training.patch) : "none";
+  };
+  return {
+      path, "none | N | [x, y, z]",
+      "voxels of the prepared volume that a sample has; a third are drawn around a label; none: all of it",
+      read, print};
 }
 
 Key background() {

@@ -7,6 +7,7 @@ namespace voxswap::kinds {
 
 Key resolution();      // preprocess.resolution
 Key background();      // preprocess.background
+Key patch();           // training.patch
 Key evaluated_at();    // evaluate.at
 Key scored_metrics();  // evaluate.metrics
 

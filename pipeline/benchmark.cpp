@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
+#include "pipeline/patches.h"
 #include "pipeline/session.h"
 #include "swap/trace.h"
 
@@ -17,7 +18,7 @@ struct RandomBatch {
 
 // Voxels from -1 to 1; any of the outputs' bits.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
-  const Size3& side = options.preprocess.resolution;
+  const Size3 side = input_size(options);
   const auto voxels = static_cast<std::size_t>(options.training.batch_size * side[0] * side[1] * side[2]);
   const Philox random(options.training.seed, 0xf0e);
   RandomBatch batch;

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
+#include "pipeline/patches.h"
 
 namespace voxswap {
 
@@ -30,6 +31,16 @@ std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::
     for (const auto& [name, value] : dataset.labels) classes.push_back({value});
   }
   return classes;
+}
+
+std::vector<std::string> output_names(const Dataset& dataset, const std::string& targets) {
+  std::vector<std::string> names;
+  if (targets == "regions") {
+    for (const auto& [name, values] : dataset.regions) names.push_back(name);
+  } else {
+    for (const auto& [name, value] : dataset.labels) names.push_back(name);
+  }
+  return names;
 }
 
 std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
@@ -94,8 +105,16 @@ Sample Cases::sample(std::size_t index) {
   return sample_of(index, normalized(index));
 }
 
+PreparedCase Cases::normalized_patch(std::size_t index, const AugmentKey& key) {
+  const auto whole = prepared(index);
+  PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
+                                                  key.seed, key.epoch, key.case_index));
+  normalize(part, normalization_for(part, options_.preprocess, normalization_));
+  return part;
+}
+
 Sample Cases::sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key) {
-  PreparedCase prepared = normalized(index);
+  PreparedCase prepared = options_.training.patch ? normalized_patch(index, key) : normalized(index);
   Example example{prepared.size, prepared.training_geometry().spacing, prepared.channels,
                   std::move(prepared.image), std::move(prepared.truth)};
   apply(draw_augmentation(options, key, example.size, example.channels), example);
@@ -112,22 +131,25 @@ Sample Cases::sample_of(std::size_t index, PreparedCase prepared) const {
   return sample;
 }
 
-EpochSampler::EpochSampler(const TrainingOptions& training, std::uint64_t seed,
-                           std::vector<std::size_t> cases)
-    : training_(training), seed_(seed), cases_(std::move(cases)) {
-  // A batch larger than the training part draws some cases twice.
-  const std::vector<std::size_t> once = cases_;
-  while (cases_.size() < static_cast<std::size_t>(training.batch_size)) {
-    cases_.insert(cases_.end(), once.begin(), once.end());
-  }
+EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
+                           const std::vector<std::size_t>& cases, std::size_t case_count)
+    : training_(options.training), seed_(seed) {
+  // A batch larger than an epoch draws some twice.
+  do {
+    for (std::int64_t patch = 0; patch < patches_per_case(options); ++patch) {
+      for (const std::size_t index : cases)
+        items_.push_back(
+            {index, static_cast<std::uint32_t>(static_cast<std::size_t>(patch) * case_count + index)});
+    }
+  } while (items_.size() < static_cast<std::size_t>(training_.batch_size));
 }
 
 std::int64_t EpochSampler::steps() const {
-  return static_cast<std::int64_t>(cases_.size()) / training_.batch_size;
+  return static_cast<std::int64_t>(items_.size()) / training_.batch_size;
 }
 
-std::vector<std::size_t> EpochSampler::order(std::int64_t epoch) const {
-  std::vector<std::size_t> order = cases_;
+std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
+  std::vector<Item> order = items_;
   const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0x0de2);
   for (std::size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[random.word(i) % i]);  // Fisher-Yates
@@ -135,13 +157,12 @@ std::vector<std::size_t> EpochSampler::order(std::int64_t epoch) const {
 }
 
 Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
-  const std::vector<std::size_t> sequence = order(epoch);
+  const std::vector<Item> sequence = order(epoch);
   Sample batch;
   for (std::int64_t i = 0; i < training_.batch_size; ++i) {
-    const std::size_t index = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
-    Sample sample =
-        cases.sample(index, training_.augment,
-                     {seed_, static_cast<std::uint64_t>(epoch), static_cast<std::uint32_t>(index)});
+    const Item& item = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
+    Sample sample = cases.sample(item.case_index, training_.augment,
+                                 {seed_, static_cast<std::uint64_t>(epoch), item.number});
     if (i == 0) {
       batch = std::move(sample);
     } else {

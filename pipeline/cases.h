@@ -15,6 +15,7 @@ namespace voxswap {
 
 // The label values that make each output channel's target: the labels, or the regions.
 std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets);
+std::vector<std::string> output_names(const Dataset& dataset, const std::string& targets);
 // How many channels the network puts out; throws Exit::usage when a voxel's target has no bits for them.
 std::int64_t output_count(const Dataset& dataset, const std::string& targets);
 
@@ -32,9 +33,11 @@ class Cases {
   std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   PreparedCase normalized(std::size_t index);
   Sample sample(std::size_t index);  // normalised, with target bits
-  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);  // and augmented
+  // And augmented. Where the network is trained on patches, of the one that is drawn for the key.
+  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);
 
  private:
+  PreparedCase normalized_patch(std::size_t index, const AugmentKey& key);
   Sample sample_of(std::size_t index, PreparedCase prepared) const;
 
   RunOptions options_;
@@ -46,21 +49,28 @@ class Cases {
   std::mutex mutex_;
 };
 
-// What the network reads in a step of an epoch: the cases in the epoch's order, each under the augmentation
-// drawn for (seed, epoch, case). Order and thread count change nothing.
+// What the network reads in a step of an epoch: the cases, or some patches of each, in the epoch's order,
+// each under the augmentation drawn for (seed, epoch, case). Order and thread count change nothing.
 class EpochSampler {
  public:
-  EpochSampler(const TrainingOptions& training, std::uint64_t seed, std::vector<std::size_t> cases);
+  // `case_count`: of the data set.
+  EpochSampler(const RunOptions& options, std::uint64_t seed, const std::vector<std::size_t>& cases,
+               std::size_t case_count);
   std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
   // The batch of step `step` (0-based) of `epoch` (1-based).
   Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
 
  private:
-  std::vector<std::size_t> order(std::int64_t epoch) const;
+  struct Item {
+    std::size_t case_index;
+    std::uint32_t
+        number;  // tells the patches of all cases apart; the case's index where there is one of each
+  };
+  std::vector<Item> order(std::int64_t epoch) const;
 
   TrainingOptions training_;
   std::uint64_t seed_;
-  std::vector<std::size_t> cases_;
+  std::vector<Item> items_;
 };
 
 }  // namespace voxswap

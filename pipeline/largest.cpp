@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/patches.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -48,7 +49,7 @@ Sizes depths(const RunOptions& options) {
   sizes.dimension = Dimension::depth;
   sizes.first = sizes.last = least;
   sizes.start = options.network.depth;
-  const Size3& size = options.preprocess.resolution;
+  const Size3 size = input_size(options);
   for (std::int64_t depth = least; depth <= most; ++depth) {
     NetworkOptions network = options.network;
     network.depth = depth;
@@ -73,6 +74,10 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
 
 Largest find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
                      Dimension dimension) {
+  if (options.training.patch && dimension == Dimension::resolution)
+    fail(Exit::usage,
+         "training.patch is set: what is trained on has its size whatever preprocess.resolution is; for the "
+         "largest whole volume set training.patch=none");
   const Sizes sizes = sizes_of(options, dimension);
   Largest result;
   result.dimension = dimension;

@@ -38,6 +38,7 @@ struct TrainingOptions {
   std::string targets = "labels";  // labels | regions
   std::string precision = "auto";  // auto | f32 | bf16
   AugmentOptions augment;
+  std::optional<Size3> patch;       // voxels of the training grid that the network sees at a time; none: all
   std::int64_t loader_threads = 0;  // that get samples ready ahead of training; 0: as the device leaves room
   std::uint64_t seed = 1;
   bool deterministic = true;  // always so on a CPU

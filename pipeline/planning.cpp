@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "pipeline/patches.h"
 #include "swap/planner.h"
 #include "swap/profile.h"
 
@@ -171,7 +172,7 @@ StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int
                          std::int64_t outputs, ElementType precision) {
   StepOptions step;
   step.network = options.network;
-  const Size3& side = options.preprocess.resolution;
+  const Size3 side = input_size(options);
   step.input = Shape{batch, side[2], side[1], side[0], channels};
   step.outputs = outputs;
   step.activations = precision;

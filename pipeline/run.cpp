@@ -11,7 +11,9 @@
 #include "base/units.h"
 #include "data/image_io.h"
 #include "pipeline/evaluate.h"
+#include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
+#include "pipeline/predictor.h"
 #include "pipeline/report.h"
 #include "pipeline/slices.h"
 #include "pipeline/train.h"
@@ -145,24 +147,24 @@ void predict_and_score(Job& job) {
   const RunOptions& options = job.options;
   const Dataset& dataset = job.cases->dataset();
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
-  Session session(options, job.channels, job.outputs, Session::Purpose::inference);
+  Predictor predictor(options, dataset, {});
   const auto count = static_cast<std::int64_t>(job.split.validation.size());
   Progress progress("predicting", "cases", count * options.training.repeats);
   std::vector<DiceRow> rows;
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const fs::path weights = checkpoint_folder(options, repeat) / "best.safetensors";
-    session.load(read_checkpoint(weights), weights.string(), false);
+    predictor.use({repeat});
     const fs::path folder = prediction_folder(options, repeat);
     fs::create_directories(folder);
     for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
       throw_if_interrupted();
       const CaseFiles& files = dataset.cases[job.split.validation[i]];
-      const PreparedCase prepared = job.cases->normalized(job.split.validation[i]);
+      const auto prepared = job.cases->prepared(job.split.validation[i]);
       const Volume volume = read_case(dataset, files);
-      const Prediction prediction = predict_case(session, prepared, decoder);
+      const Prediction prediction =
+          decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
       write_label_map(folder / (files.id + ".nii.gz"), prediction.native);
       for (const std::string& at : options.evaluate.at) {
-        const Comparison grids = compare_on(at, volume, prepared, prediction);
+        const Comparison grids = compare_on(at, volume, *prepared, prediction);
         for (DiceRow& row :
              score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate)) {
           row.run = options.name;
@@ -228,6 +230,15 @@ Dataset prediction_cases(const RunOptions& options, const fs::path& input) {
   return single;
 }
 
+// A file per output channel, one in memory at a time.
+void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
+                         const PreparedCase& prepared, const std::vector<std::string>& outputs) {
+  fs::create_directories(folder);
+  for (std::size_t c = 0; c < outputs.size(); ++c)
+    write_image(folder / format("{}_{}.nii.gz", id, outputs[c]),
+                native_probability(maps.channels[c], prepared));
+}
+
 }  // namespace
 
 fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
@@ -250,27 +261,33 @@ void run(const RunOptions& options) {
   report({options.output}, options.output);
 }
 
-void predict(const RunOptions& options, const fs::path& input, const fs::path& out) {
+void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
+             const PredictOptions& how) {
   Dataset dataset = prediction_cases(options, input);
   for (CaseFiles& files : dataset.cases) files.truth.clear();  // prediction is free of truth
-  const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
-  const std::int64_t outputs = output_count(dataset, options.training.targets);
+  const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
-  Session session(options, channels, outputs, Session::Purpose::inference);
+  Predictor predictor(options, dataset, how);
   make_writable_directory(out);
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const fs::path weights = checkpoint_folder(options, repeat) / "best.safetensors";
-    const Checkpoint checkpoint = read_checkpoint(weights);
-    session.load(checkpoint, weights.string(), false);
-    const Normalization normalization = normalization_from(checkpoint, weights.string());
-    const fs::path folder = options.training.repeats == 1 ? out : out / format("repeat_{}", repeat);
+  std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
+  std::iota(repeats.begin(), repeats.end(), 1);
+  const std::size_t together = how.ensemble ? repeats.size() : 1;
+  for (std::size_t first = 0; first < repeats.size(); first += together) {
+    predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
+                   repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
+    const fs::path folder = together == repeats.size() ? out : out / format("repeat_{}", repeats[first]);
     fs::create_directories(folder);
     Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
     for (const CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
-      PreparedCase prepared = prepare(read_case(dataset, files), options.preprocess);
-      normalize(prepared, normalization_for(prepared, options.preprocess, normalization));
-      write_label_map(folder / (files.id + ".nii.gz"), predict_case(session, prepared, decoder).native);
+      const PreparedCase prepared = prepare(read_case(dataset, files), options.preprocess);
+      const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
+      LabelMap labels = decide(maps, prepared, decoder).native;
+      keep_largest_components(labels, largest, dataset.regions);
+      write_label_map(folder / (files.id + ".nii.gz"), labels);
+      if (how.probabilities)
+        write_probabilities(folder / "probabilities", files.id, maps, prepared,
+                            output_names(dataset, options.training.targets));
       progress.advance();
     }
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/options.h"
+#include "pipeline/predictor.h"
 
 namespace voxswap {
 
@@ -19,7 +20,10 @@ void run(const RunOptions& options);
 
 // Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
 // with the weights of a finished run.
-void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out);
+// With several repeats a folder for each, or, with how.ensemble, one mean. Probabilities go to
+// OUT/probabilities/CASE_OUTPUT.nii.gz.
+void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out,
+             const PredictOptions& how);
 
 // The folders of a run.
 std::filesystem::path checkpoint_folder(const RunOptions& options,

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "pipeline/patches.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
 #include "pipeline/validation.h"
@@ -113,7 +114,7 @@ class Trainer {
         split_(split),
         rows_(rows),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
-        sampler_(training_, seed_, split.training),
+        sampler_(options, seed_, split.training, cases.dataset().cases.size()),
         folder_(checkpoint_folder(options, repeat)),
         moved_per_step_(totals(session.plan())) {}
 
@@ -179,7 +180,7 @@ class Trainer {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
     const auto validation_start = Clock::now();
-    Validation validation(cases_.dataset(), training_.targets);
+    Validation validation(cases_.dataset(), options_);
     for (std::size_t index : split_.validation) {
       stop_if_interrupted();
       validation.add(session_, cases_, index);
@@ -249,7 +250,7 @@ class Trainer {
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
     row.learning_rate = rate;
-    const Size3& side = options_.preprocess.resolution;
+    const Size3 side = input_size(options_);
     row.megavoxels_per_second =
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
         std::max(position_.train_seconds, 1e-9);

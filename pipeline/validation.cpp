@@ -1,16 +1,30 @@
 #include "pipeline/validation.h"
 
 #include "metrics/overlap.h"
+#include "pipeline/patches.h"
+#include "pipeline/windows.h"
 
 namespace voxswap {
 
-Validation::Validation(const Dataset& dataset, const std::string& targets)
-    : dataset_(dataset), decoder_(make_decoder(dataset, targets)), dice_(dataset.regions.size(), 0.0) {}
+Validation::Validation(const Dataset& dataset, const RunOptions& options)
+    : dataset_(dataset),
+      options_(options),
+      decoder_(make_decoder(dataset, options.training.targets)),
+      dice_(dataset.regions.size(), 0.0) {}
 
 void Validation::add(Session& session, Cases& cases, std::size_t index) {
   const Sample sample = cases.sample(index);
-  std::vector<float> probabilities;
-  loss_ += session.validation_loss(sample.image, sample.target, &probabilities);
+  const Size3& size = options_.preprocess.resolution;
+  const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
+  const Windows windows = make_windows(size, input_size(options_), 0);
+  const std::vector<float> probabilities =
+      stitch(windows, static_cast<std::int64_t>(decoder_.values.size()), [&](const Box& box) {
+        std::vector<float> part;
+        loss_ += session.validation_loss(cut(sample.image, size, box, channels),
+                                         cut(sample.target, size, box, 1), &part) /
+                 static_cast<double>(windows.count());
+        return part;
+      });
   const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
   const auto prepared = cases.prepared(index);
   const std::vector<LabelPair> pairs = label_pairs(prepared->truth, labels, prepared->size);

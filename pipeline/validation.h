@@ -1,4 +1,5 @@
-// What a network gets right after an epoch: the loss, and Dice per region where the network computes.
+// What a network gets right after an epoch: the loss, and Dice per region where the network computes. One
+// trained on patches sees the volume in windows side by side; its loss is the mean of theirs.
 #pragma once
 
 #include <string>
@@ -13,8 +14,7 @@ namespace voxswap {
 
 class Validation {
  public:
-  // `targets`: what the output channels are, training.targets.
-  Validation(const Dataset& dataset, const std::string& targets);
+  Validation(const Dataset& dataset, const RunOptions& options);
 
   void add(Session& session, Cases& cases, std::size_t index);
 
@@ -26,6 +26,7 @@ class Validation {
 
  private:
   const Dataset& dataset_;
+  const RunOptions& options_;
   LabelDecoder decoder_;
   double loss_ = 0;
   std::vector<double> dice_;  // sums

@@ -2,33 +2,11 @@
 #include "data/phantom.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 
 #include "cli/options.h"
 
 namespace voxswap {
-
-namespace {
-
-Size3 parse_size(const std::string& text) {
-  constexpr std::int64_t smallest = 16, largest = 1024;
-  const std::vector<std::string> parts = split(text, ',');
-  Size3 size{};
-  bool good = parts.size() == 1 || parts.size() == 3;
-  for (std::size_t axis = 0; good && axis < 3; ++axis) {
-    const std::string& part = parts[parts.size() == 1 ? 0 : axis];
-    const char* end = part.data() + part.size();
-    const auto [rest, error] = std::from_chars(part.data(), end, size[axis]);
-    good = error == std::errc{} && rest == end && size[axis] >= smallest && size[axis] <= largest;
-  }
-  if (!good)
-    fail(Exit::usage, "--size: expected X or X,Y,Z, whole numbers from {} to {}, found '{}'", smallest,
-         largest, text);
-  return size;
-}
-
-}  // namespace
 
 Exit phantom_command(const Arguments& arguments) {
   CLI::App app("Multimodal brain phantoms with nested tumours, written as a real NIfTI data set.",
@@ -45,7 +23,7 @@ Exit phantom_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   options.out = out;
-  options.size = parse_size(size);
+  options.size = parse_size("--size", size, 16, 1024);
   if (options.cases < 1 || options.cases > 100000)
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
   if (options.layout != "brats2021" && options.layout != "msd")

@@ -218,6 +218,35 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   EXPECT_EQ(read_file(folder_ / "maps" / name), bytes("trained", "predictions/" + name));
 }
 
+// 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
+TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
+  const std::vector<std::string> patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]",
+                                            "training.epochs=1", "training.repeats=2"};
+  const Outcome trained = program(run_into("patches", patches));
+  ASSERT_EQ(trained.code, 0) << trained.output;
+  const auto predict = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"predict", (folder_ / "patches").string(),
+                                          "--input", (folder_ / "data").string(),
+                                          "--out",   (folder_ / out).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return program(arguments);
+  };
+  ASSERT_EQ(predict("plain", {}).code, 0);
+  const Csv dice = read_csv(folder_ / "patches" / "dice.csv");
+  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
+  EXPECT_EQ(bytes("plain", "repeat_2/" + map), bytes("patches", "predictions/repeat_2/" + map));
+  const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0.25", "--keep-largest",
+                                      "whole_tumor,tumor_core", "--probabilities"});
+  ASSERT_EQ(all.code, 0) << all.output;
+  EXPECT_TRUE(fs::exists(folder_ / "all" / map));
+  EXPECT_FALSE(fs::exists(folder_ / "all" / "repeat_1"));
+  for (const char* output : {"necrosis", "oedema", "enhancing"})
+    EXPECT_TRUE(fs::exists(folder_ / "all/probabilities" / (id + "_" + output + ".nii.gz"))) << output;
+  EXPECT_NE(predict("whole", {"--window", "whole"}).output.find("must be multiples of 4"), std::string::npos);
+  EXPECT_EQ(predict("large", {"--window", "20"}).code, 2);
+  EXPECT_EQ(predict("region", {"--keep-largest", "tumour"}).code, 2);
+}
+
 TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
   struct Wrong {
     std::vector<std::string> more;
@@ -226,6 +255,8 @@ TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
   };
   for (const Wrong& wrong : std::vector<Wrong>{
            {{"preprocess.resolution=30"}, 2, "28"},
+           {{"training.patch=20"}, 2, "training.patch: 20 voxels along x are more"},
+           {{"training.patch=[16, 16, 10]"}, 2, "z is 10, nearest: 8 and 12"},
            {{"memory.budget=512KiB"}, 4, "MiB"},
            {{"memory.device=cuda"}, 4, "CUDA"},
            {{"data.root=nowhere"}, 3, "nowhere"},

@@ -199,7 +199,7 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
 TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
   EXPECT_EQ(refusal("data: {layout: nnunet}\n").substr(0, 77),
             "study.yaml:1: data.layout: this version does not have 'nnunet'; it has auto, ");
-  for (const char* override : {"preprocess.bias_correction=n4", "training.patch=64", "training.precision=f16",
+  for (const char* override : {"preprocess.bias_correction=n4", "training.precision=f16",
                                "memory.planner=unified", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
@@ -309,6 +309,12 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   EXPECT_TRUE(contains(box, "y is 60, nearest: 48 and 64")) << box;
   EXPECT_TRUE(contains(box, "z is 8, nearest: 16")) << box;
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
+  const RunOptions patches = load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
+  EXPECT_EQ(patches.training.patch, (Size3{64, 64, 32}));
+  EXPECT_TRUE(contains(patches.resolved, "patch: [64, 64, 32]"));
+  EXPECT_EQ(load("training: {patch: 64}\n", {"training.patch=none"}).training.patch, std::nullopt);
+  EXPECT_TRUE(contains(refusal("training: {patch: 100}\n"), "training.patch: 100 does not fit"));
+  EXPECT_TRUE(contains(refusal("training: {patch: some}\n"), "expected a whole number"));
 }
 
 TEST_F(Experiments, KnowHowDeepEachNetworkMayBe) {

@@ -37,8 +37,8 @@ class Loading : public testing::Test {
   Loading() : options_(options()), cases_(options_, open_dataset(options_.data)) {
     cases_.prepare_all({0, 1, 2, 3}, {});
   }
-  EpochSampler sampler(std::vector<std::size_t> which = {0, 1, 2, 3}) const {
-    return {options_.training, 7, std::move(which)};
+  EpochSampler sampler(const std::vector<std::size_t>& which = {0, 1, 2, 3}) const {
+    return {options_, 7, which, 4};
   }
 
   RunOptions options_;

@@ -1,6 +1,14 @@
+// From probabilities to label maps: decided a channel after the other, put back onto the case's own grid, and
+// with only the largest component of a region.
 #include "pipeline/predict.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "pipeline/largest_component.h"
 
 namespace voxswap {
 namespace {
@@ -28,6 +36,94 @@ TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
                                             0.9f, 0.8f, 0.7f,   // enhancing
                                             0.2f, 0.3f, 0.4f};  // nothing
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 0}));
+}
+
+// A case of which a crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
+PreparedCase large_case() {
+  PreparedCase prepared;
+  prepared.size = {16, 16, 16};
+  prepared.channels = 1;
+  prepared.original.size = {300, 150, 210};
+  prepared.original.spacing = {0.7, 0.8, 1.5};
+  prepared.box = {{5, 6, 7}, {290, 130, 200}};
+  return prepared;
+}
+
+ProbabilityMaps random_maps(const PreparedCase& prepared, std::size_t channels) {
+  const Philox random(4, 2);
+  std::vector<float> probabilities(16 * 16 * 16 * channels);
+  for (std::size_t i = 0; i < probabilities.size(); ++i) probabilities[i] = random.uniform(i);
+  return probability_maps(prepared, probabilities);
+}
+
+// The streamed decision equals one that holds everything at once.
+TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
+  const PreparedCase prepared = large_case();
+  const ProbabilityMaps maps = random_maps(prepared, 3);
+  for (const char* targets : {"labels", "regions"}) {
+    const LabelDecoder decoder = make_decoder(brats(), targets);
+    const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
+    std::vector<float> fine(3 * voxels);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const Image whole = resample_linear(maps.channels[c], prepared.box.size);
+      for (std::size_t v = 0; v < voxels; ++v) fine[3 * v + c] = whole.voxels[v];
+    }
+    LabelMap on_box{crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
+    const Prediction found = decide(maps, prepared, decoder);
+    EXPECT_EQ(found.native.voxels, restore(on_box, prepared.box, prepared.original).voxels) << targets;
+    EXPECT_EQ(found.native.geometry, prepared.original);
+    EXPECT_EQ(found.on_training_grid.geometry.size, prepared.size);
+    EXPECT_GT(std::count(found.native.voxels.begin(), found.native.voxels.end(), 4), 1000);
+  }
+}
+
+TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
+  const PreparedCase prepared = large_case();
+  const ProbabilityMaps maps = random_maps(prepared, 1);
+  const Image native = native_probability(maps.channels[0], prepared);
+  const Image expected = resample_linear(maps.channels[0], prepared.box.size);
+  EXPECT_EQ(native.geometry, prepared.original);
+  EXPECT_EQ(native.at(5, 6, 7), expected.at(0, 0, 0));
+  EXPECT_EQ(native.at(294, 135, 206), expected.at(289, 129, 199));
+  EXPECT_EQ(native.at(4, 6, 7), 0);
+  EXPECT_EQ(native.at(295, 135, 206), 0);
+}
+
+LabelMap row(std::vector<std::int16_t> labels) {
+  LabelMap map;
+  map.geometry.size = {static_cast<std::int64_t>(labels.size()), 1, 1};
+  map.voxels = std::move(labels);
+  return map;
+}
+
+std::vector<std::int16_t> kept(std::vector<std::int16_t> labels, const std::vector<std::string>& names) {
+  LabelMap map = row(std::move(labels));
+  keep_largest_components(map, choose_regions(brats().regions, names), brats().regions);
+  return map.voxels;
+}
+
+TEST(LargestComponent, OfAnOutermostRegionLeavesBackgroundForTheRest) {
+  EXPECT_EQ(kept({2, 2, 1, 4, 0, 2, 4, 0, 2}, {"whole_tumor"}),
+            (std::vector<std::int16_t>{2, 2, 1, 4, 0, 0, 0, 0, 0}));
+}
+
+TEST(LargestComponent, OfAnInnerRegionLeavesWhatTheRegionAroundItIs) {
+  EXPECT_EQ(kept({4, 4, 2, 4, 1, 2, 1}, {"enhancing_tumor"}),
+            (std::vector<std::int16_t>{4, 4, 2, 1, 1, 2, 1}));  // enhancing -> necrosis
+  EXPECT_EQ(kept({4, 4, 1, 2, 1, 4, 2}, {"tumor_core"}),
+            (std::vector<std::int16_t>{4, 4, 1, 2, 2, 2, 2}));  // core -> oedema
+}
+
+TEST(LargestComponent, OfAllTakesTheOuterRegionsFirst) {
+  EXPECT_EQ(kept({4, 4, 4, 0, 2, 2, 4, 1, 2, 0}, {"all"}),
+            (std::vector<std::int16_t>{0, 0, 0, 0, 2, 2, 4, 1, 2, 0}));
+}
+
+TEST(LargestComponent, OfNothingAndOfOneChangesNothing) {
+  EXPECT_EQ(kept({0, 0, 0}, {"all"}), (std::vector<std::int16_t>{0, 0, 0}));
+  EXPECT_EQ(kept({2, 1, 4}, {"all"}), (std::vector<std::int16_t>{2, 1, 4}));
+  EXPECT_EQ(kept({2, 0, 4}, {}), (std::vector<std::int16_t>{2, 0, 4}));
+  EXPECT_THROW(choose_regions(brats().regions, {"tumour"}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+#include "pipeline/inference.h"
+
+#include "base/error.h"
+#include "pipeline/tables.h"
+#include "pipeline/windows.h"
+
+namespace voxswap {
+
+namespace {
+
+constexpr int mirrorings = 8;  // symmetries 0 to 7 flip axes and permute none; each is its own inverse
+
+std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
+                                 std::int64_t channels, std::int64_t outputs) {
+  std::vector<float> sum = session.predict(image);
+  for (int flips = 1; flips < mirrorings; ++flips) {
+    const Symmetry mirror = symmetry(flips);
+    const std::vector<float> there = session.predict(apply(mirror, image, size, channels));
+    const std::vector<float> back = apply(mirror, there, size, outputs);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
+  }
+  for (float& value : sum) value /= mirrorings;
+  return sum;
+}
+
+}  // namespace
+
+std::vector<float> infer(Session& session, const PreparedCase& prepared, std::int64_t outputs,
+                         const InferenceOptions& options) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (options.window[axis] > prepared.size[axis])
+      fail(Exit::usage,
+           "the window of {} voxels is larger than the prepared volume of {}; choose a smaller one",
+           resolution_text(options.window), resolution_text(prepared.size));
+  }
+  const Windows windows = make_windows(prepared.size, options.window, options.overlap);
+  return stitch(windows, outputs, [&](const Box& box) {
+    const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
+    return options.mirror ? mirrored_mean(session, image, box.size, prepared.channels, outputs)
+                          : session.predict(image);
+  });
+}
+
+}  // namespace voxswap

@@ -1,0 +1,68 @@
+#include "pipeline/predictor.h"
+
+#include "base/error.h"
+#include "pipeline/patches.h"
+#include "pipeline/run.h"
+#include "pipeline/tables.h"
+#include "pipeline/train.h"
+
+namespace voxswap {
+
+namespace {
+
+// The run as if it had been trained with the window that is asked for.
+RunOptions with_window(RunOptions options, const PredictOptions& how) {
+  if (how.whole) options.training.patch.reset();
+  if (how.window) options.training.patch = how.window;
+  const std::int64_t multiple = side_multiple(options.network);
+  const Size3 window = input_size(options);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (window[axis] % multiple != 0)
+      fail(Exit::usage, "--window: {} voxels do not fit the network: sides must be multiples of {}",
+           resolution_text(window), multiple);
+    if (window[axis] > options.preprocess.resolution[axis])
+      fail(Exit::usage, "--window: {} voxels are more than the prepared volume has ({})",
+           resolution_text(window), resolution_text(options.preprocess.resolution));
+  }
+  return options;
+}
+
+}  // namespace
+
+Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
+    : options_(with_window(options, how)),
+      inference_{input_size(options_), how.overlap, how.mirror},
+      outputs_(output_count(dataset, options.training.targets)),
+      session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
+               Session::Purpose::inference) {}
+
+void Predictor::use(const std::vector<std::int64_t>& repeats) {
+  members_.clear();
+  for (const std::int64_t repeat : repeats) {
+    const std::filesystem::path file = checkpoint_folder(options_, repeat) / "best.safetensors";
+    members_.push_back({file.string(), read_checkpoint(file)});
+  }
+  session_.load(members_.front().checkpoint, members_.front().where, false);
+}
+
+std::vector<float> Predictor::probabilities(const PreparedCase& prepared) {
+  std::vector<float> sum;
+  for (const auto& [where, checkpoint] : members_) {
+    if (members_.size() > 1) session_.load(checkpoint, where, false);
+    PreparedCase normal = prepared;
+    normalize(normal,
+              normalization_for(prepared, options_.preprocess, normalization_from(checkpoint, where)));
+    std::vector<float> one = infer(session_, normal, outputs_, inference_);
+    if (sum.empty()) {
+      sum = std::move(one);
+    } else {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    }
+  }
+  if (members_.size() > 1) {
+    for (float& value : sum) value /= static_cast<float>(members_.size());
+  }
+  return sum;
+}
+
+}  // namespace voxswap

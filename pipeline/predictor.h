@@ -1,0 +1,49 @@
+// A finished run's network, ready to predict: with the weights of one repeat, or of several whose
+// probabilities are averaged.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/checkpoint.h"
+#include "pipeline/inference.h"
+#include "pipeline/options.h"
+
+namespace voxswap {
+
+struct PredictOptions {
+  std::optional<Size3> window;         // voxels the network sees at a time; none: as it was trained
+  bool whole = false;                  // it sees the whole volume, however it was trained
+  double overlap = 0.5;                // of windows
+  bool mirror = false;                 // average over the eight ways to mirror
+  bool ensemble = false;               // average over the repeats; else each predicts by itself
+  bool probabilities = false;          // write them as well
+  std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
+};
+
+class Predictor {
+ public:
+  // Throws Exit::usage for a window that the network or the volume cannot take.
+  Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how);
+
+  // Reads the best weights of these repeats, counted from 1.
+  void use(const std::vector<std::int64_t>& repeats);
+  // D,H,W,outputs, the mean over the repeats in use. `prepared` is not normalised: each does that as it was
+  // trained.
+  std::vector<float> probabilities(const PreparedCase& prepared);
+
+ private:
+  struct Member {
+    std::string where;
+    Checkpoint checkpoint;
+  };
+
+  RunOptions options_;
+  InferenceOptions inference_;
+  std::int64_t outputs_;
+  std::vector<Member> members_;
+  Session session_;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,183 @@
+// Windows and mirroring with a real network: what equals what, to the bit where it should.
+#include "pipeline/inference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "pipeline/patches.h"
+#include "pipeline/predictor.h"
+#include "pipeline/run.h"
+#include "pipeline/train.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Size3 size{16, 16, 16};
+constexpr std::int64_t channels = 2, outputs = 3;
+
+RunOptions options_with(std::optional<Size3> patch) {
+  RunOptions options;
+  options.memory.device = "reference";
+  options.memory.planner = "keep";
+  options.memory.budget_bytes = 256 << 20;
+  options.training.precision = "f32";
+  options.network = {.base_filters = 2, .depth = 2};
+  options.preprocess.resolution = size;
+  options.training.patch = patch;
+  return options;
+}
+
+struct Network : Session {
+  explicit Network(std::optional<Size3> patch)
+      : Session(options_with(patch), channels, outputs, Purpose::inference) {
+    initialize(3);
+  }
+};
+
+PreparedCase noise() {
+  PreparedCase prepared;
+  prepared.size = size;
+  prepared.channels = channels;
+  prepared.image.resize(static_cast<std::size_t>(channels * size[0] * size[1] * size[2]));
+  const Philox random(1, 2);
+  for (std::size_t i = 0; i < prepared.image.size(); ++i)
+    prepared.image[i] = static_cast<float>(random.normal(i));
+  prepared.original.size = size;
+  prepared.box = {{0, 0, 0}, size};
+  prepared.mean.assign(channels, 0);
+  prepared.deviation.assign(channels, 1);
+  return prepared;
+}
+
+float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  float largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
+  const PreparedCase prepared = noise();
+  Network whole(std::nullopt), windowed(size);
+  const std::vector<float> expected = whole.predict(prepared.image);
+  EXPECT_EQ(infer(whole, prepared, outputs, {size, 0.5, false}), expected);
+  EXPECT_EQ(infer(windowed, prepared, outputs, {size, 0.5, false}), expected);
+}
+
+// Far from a window's edge a voxel sees all that it would in the whole volume, but for the norm's statistics.
+TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
+  const PreparedCase prepared = noise();
+  Network whole(std::nullopt), windowed(Size3{8, 8, 8});
+  const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, false});
+  const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, false});
+  const float apart = largest_difference(found, expected);
+  EXPECT_GT(apart, 0);
+  EXPECT_LT(apart, 0.5);
+  for (float p : found) EXPECT_TRUE(p > 0 && p < 1);
+}
+
+TEST(Inference, RefusesAWindowLargerThanTheVolume) {
+  PreparedCase small = noise();
+  small.size = {16, 16, 8};
+  Network session(std::nullopt);
+  EXPECT_THROW(infer(session, small, outputs, {size, 0.5, false}), Error);
+}
+
+// The mean over all mirrorings does not know which way round its input was.
+TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
+  const PreparedCase prepared = noise();
+  Network session(std::nullopt);
+  const InferenceOptions mirrored{size, 0.5, true}, plain{size, 0.5, false};
+  const std::vector<float> expected = infer(session, prepared, outputs, mirrored);
+  for (const int flips : {1, 2, 4, 7}) {
+    PreparedCase other = prepared;
+    other.image = apply(symmetry(flips), prepared.image, size, channels);
+    const std::vector<float> back =
+        apply(symmetry(flips), infer(session, other, outputs, mirrored), size, outputs);
+    EXPECT_LT(largest_difference(back, expected), 1e-6f) << flips;
+    EXPECT_GT(largest_difference(apply(symmetry(flips), infer(session, other, outputs, plain), size, outputs),
+                                 infer(session, prepared, outputs, plain)),
+              1e-4f);  // a single look does know
+  }
+}
+
+// An input that looks the same in a mirror gets an output that does.
+TEST(Mirroring, OfASymmetricInputIsSymmetric) {
+  PreparedCase prepared = noise();
+  std::vector<float> sum(prepared.image.size());
+  for (int flips = 0; flips < 8; ++flips) {
+    const std::vector<float> turned = apply(symmetry(flips), prepared.image, size, channels);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += turned[i] / 8;
+  }
+  prepared.image = sum;
+  Network session(std::nullopt);
+  const std::vector<float> found = infer(session, prepared, outputs, {size, 0.5, true});
+  for (int flips = 1; flips < 8; ++flips)
+    EXPECT_LT(largest_difference(apply(symmetry(flips), found, size, outputs), found), 1e-5f);
+}
+
+class Ensembles : public testing::Test {
+ protected:
+  // Two repeats with weights of their own, as train() leaves them behind.
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / format("voxswap_ensemble_{}", ::getpid());
+    options_ = options_with(std::nullopt);
+    options_.output = folder_;
+    options_.training.repeats = 2;
+    dataset_.modalities = {"t1", "t2"};
+    dataset_.labels = {{"a", 1}, {"b", 2}, {"c", 3}};
+    Session session(options_, channels, outputs, Session::Purpose::inference);
+    for (std::int64_t repeat = 1; repeat <= 2; ++repeat) {
+      session.initialize(static_cast<std::uint64_t>(repeat));
+      fs::create_directories(checkpoint_folder(options_, repeat));
+      write_checkpoint(
+          checkpoint_folder(options_, repeat) / "best.safetensors",
+          {{{"normalization.mean", "0.5 0"}, {"normalization.deviation", "2 1"}}, session.weights()});
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::vector<float> predict(const std::vector<std::int64_t>& repeats) const {
+    Predictor predictor(options_, dataset_, {});
+    predictor.use(repeats);
+    predictor.probabilities(noise());  // what was before leaves nothing behind
+    return predictor.probabilities(noise());
+  }
+
+  fs::path folder_;
+  RunOptions options_;
+  Dataset dataset_;
+};
+
+TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
+  const std::vector<float> first = predict({1}), second = predict({2}), both = predict({1, 2});
+  EXPECT_GT(largest_difference(first, second), 1e-3f);
+  for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
+  PreparedCase normal = noise();
+  normalize(normal, {{0.5, 0}, {2, 1}});
+  Session session(options_, channels, outputs, Session::Purpose::inference);
+  session.initialize(1);
+  EXPECT_EQ(first, session.predict(normal.image));
+}
+
+TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
+  for (const Size3& window : {Size3{15, 16, 16}, Size3{32, 16, 16}}) {
+    PredictOptions how;
+    how.window = window;
+    try {
+      Predictor(options_, dataset_, how);
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      EXPECT_NE(std::string(error.what()).find("--window"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,103 @@
+// Patches lie inside the volume, are drawn from (seed, epoch, number) alone, and see rare labels.
+#include "pipeline/patches.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace voxswap {
+namespace {
+
+const Size3 size{20, 16, 12}, patch{8, 8, 8};
+
+std::size_t at(std::int64_t x, std::int64_t y, std::int64_t z) {
+  return static_cast<std::size_t>((z * size[1] + y) * size[0] + x);
+}
+
+// One voxel of label 1 in a corner, many of label 2 in the opposite one.
+std::vector<std::int16_t> truth() {
+  std::vector<std::int16_t> labels(static_cast<std::size_t>(size[0] * size[1] * size[2]), 0);
+  labels[at(0, 0, 0)] = 1;
+  for (std::int64_t x = 14; x < 20; ++x) {
+    for (std::int64_t y = 10; y < 16; ++y) labels[at(x, y, 11)] = 2;
+  }
+  return labels;
+}
+
+bool holds(const Box& box, const Size3& voxel) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (voxel[axis] < box.start[axis] || voxel[axis] >= box.start[axis] + box.size[axis]) return false;
+  }
+  return true;
+}
+
+TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
+  std::map<Size3, int> seen;
+  for (std::uint32_t number = 0; number < 300; ++number) {
+    const Box box = draw_patch(truth(), size, patch, 5, 2, number);
+    EXPECT_EQ(box, draw_patch(truth(), size, patch, 5, 2, number));
+    EXPECT_EQ(box.size, patch);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      EXPECT_GE(box.start[axis], 0);
+      EXPECT_LE(box.start[axis] + patch[axis], size[axis]);
+    }
+    ++seen[box.start];
+  }
+  EXPECT_GT(seen.size(), 100u);
+  EXPECT_NE(draw_patch(truth(), size, patch, 5, 2, 0), draw_patch(truth(), size, patch, 5, 3, 0));
+}
+
+// A third around a label, half of those around the one voxel of label 1: a sixth; and 1 of the 13 x 9 x 5
+// places of the rest.
+TEST(Patches, SeeARareLabelInASixthOfThem) {
+  constexpr int count = 6000;
+  int rare = 0;
+  for (std::uint32_t number = 0; number < count; ++number)
+    rare += holds(draw_patch(truth(), size, patch, 1, 1, number), {0, 0, 0});
+  EXPECT_NEAR(rare / double{count}, 1.0 / 6 + 2.0 / 3 / (13 * 9 * 5), 0.02);
+}
+
+TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
+  const std::vector<std::int16_t> nothing(truth().size(), 0);
+  std::map<Size3, int> seen;
+  for (std::uint32_t number = 0; number < 3000; ++number)
+    ++seen[draw_patch(nothing, size, patch, 1, 1, number).start];
+  EXPECT_GT(seen.size(), 500u);  // of 585 places
+}
+
+TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
+  PreparedCase whole;
+  whole.size = size;
+  whole.channels = 2;
+  whole.image.resize(2 * truth().size());
+  whole.image[2 * at(5, 6, 7) + 1] = 3;
+  whole.truth = truth();
+  whole.mean = {1, 2};
+  whole.deviation = {3, 4};
+  whole.original.size = {40, 32, 24};
+  whole.original.spacing = {0.5, 0.5, 2};
+  whole.original.origin = {10, 20, 30};
+  whole.box = {{0, 0, 0}, whole.original.size};
+  const PreparedCase part = cut_case(whole, {{4, 5, 4}, patch});
+  EXPECT_EQ(part.size, patch);
+  EXPECT_EQ(part.mean, whole.mean);
+  EXPECT_EQ(part.image[2 * ((3 * 8 + 1) * 8 + 1) + 1], 3);
+  EXPECT_EQ(part.truth.size(), 512u);
+  const Geometry place = part.training_geometry(), all = whole.training_geometry();
+  EXPECT_EQ(place.spacing, (std::array<double, 3>{1, 1, 4}));
+  EXPECT_DOUBLE_EQ(place.origin[0], all.origin[0] + 4 * 1.0);
+  EXPECT_DOUBLE_EQ(place.origin[2], all.origin[2] + 4 * 4.0);
+}
+
+TEST(Patches, OfAnEpochMakeAboutAWholeVolume) {
+  RunOptions options;
+  options.preprocess.resolution = {192, 192, 192};
+  EXPECT_EQ(patches_per_case(options), 1);
+  EXPECT_EQ(input_size(options), options.preprocess.resolution);
+  options.training.patch = {128, 128, 128};
+  EXPECT_EQ(patches_per_case(options), 3);  // 3.375
+  EXPECT_EQ(input_size(options), (Size3{128, 128, 128}));
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,68 @@
+// Sliding windows cover a volume, their weights sum to one, and one window changes nothing.
+#include "pipeline/windows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace voxswap {
+namespace {
+
+std::vector<float> ramp(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = 0.1f + static_cast<float>(i % 977) / 1000;
+  return values;
+}
+
+TEST(Windows, HaveWeightsThatSumToOneAtEveryVoxel) {
+  for (const double overlap : {0.0, 0.25, 0.5, 0.8}) {
+    const Windows windows = make_windows({50, 17, 16}, {16, 16, 16}, overlap);
+    const std::vector<float> ones(16 * 16 * 16, 1.0f);
+    const std::vector<float> sums = stitch(windows, 1, [&](const Box&) { return ones; });
+    ASSERT_EQ(sums.size(), 50u * 17 * 16);
+    for (float sum : sums) EXPECT_NEAR(sum, 1, 1e-6);
+  }
+}
+
+TEST(Windows, LieEvenlyFromEdgeToEdgeAndOverlapAsAsked) {
+  const Windows windows = make_windows({64, 40, 16}, {16, 16, 16}, 0.5);
+  EXPECT_EQ(windows.axes[0].starts, (std::vector<std::int64_t>{0, 8, 16, 24, 32, 40, 48}));
+  EXPECT_EQ(windows.axes[1].starts, (std::vector<std::int64_t>{0, 8, 16, 24}));
+  EXPECT_EQ(windows.axes[2].starts, (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(windows.count(), 28u);
+  EXPECT_EQ(make_windows({64, 40, 16}, {16, 16, 16}, 0).axes[1].starts,
+            (std::vector<std::int64_t>{0, 12, 24}));
+}
+
+TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
+  const std::vector<float> expected = ramp(8 * 6 * 4 * 3);
+  const Windows windows = make_windows({8, 6, 4}, {8, 6, 4}, 0.5);
+  EXPECT_EQ(stitch(windows, 3, [&](const Box&) { return expected; }), expected);
+}
+
+TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
+  const Size3 size{20, 9, 13};
+  const std::vector<float> whole = ramp(20 * 9 * 13 * 2);
+  const Windows windows = make_windows(size, {8, 9, 5}, 0.5);
+  const std::vector<float> again =
+      stitch(windows, 2, [&](const Box& box) { return cut(whole, size, box, 2); });
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(again[i], whole[i], 1e-6);
+}
+
+// nnU-Net: a Gaussian of an eighth of the window around its middle.
+TEST(Windows, TrustTheMiddleByAGaussianOfAnEighthOfTheirSide) {
+  const WindowAxis axis = make_windows({24, 16, 16}, {16, 16, 16}, 0.5).axes[0];
+  ASSERT_EQ(axis.starts, (std::vector<std::int64_t>{0, 8}));
+  const auto gaussian = [](double away) { return std::exp(-away * away / (2 * 2 * 2)); };
+  for (std::size_t i = 8; i < 16; ++i) {  // both windows see these
+    const double first = gaussian(static_cast<double>(i) - 7.5),
+                 second = gaussian(static_cast<double>(i) - 15.5);
+    EXPECT_NEAR(axis.weights[0][i], first / (first + second), 1e-6);
+    EXPECT_NEAR(axis.weights[1][i - 8], second / (first + second), 1e-6);
+  }
+  EXPECT_EQ(axis.weights[0][3], 1);  // only the first does
+}
+
+}  // namespace
+}  // namespace voxswap
