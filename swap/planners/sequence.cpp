@@ -98,6 +98,7 @@ class Expansion {
   void begin_life(ValueId value, std::int32_t step) {
     present_[index(value)] = static_cast<std::int32_t>(sequence_.lives.size());
     sequence_.lives.push_back({value, step, {}, none, false});
+    sequence_.lives.back().uses.reserve(digest_.values[index(value)].readers.size());
   }
 
   void take_places_over() {
