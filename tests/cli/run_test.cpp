@@ -224,18 +224,18 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
                                             "training.epochs=1", "training.repeats=2"};
   const Outcome trained = program(run_into("patches", patches));
   ASSERT_EQ(trained.code, 0) << trained.output;
+  const Csv dice = read_csv(folder_ / "patches" / "dice.csv");
+  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
   const auto predict = [&](const std::string& out, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"predict", (folder_ / "patches").string(),
-                                          "--input", (folder_ / "data").string(),
+                                          "--input", (folder_ / "data" / id).string(),
                                           "--out",   (folder_ / out).string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program(arguments);
   };
   ASSERT_EQ(predict("plain", {}).code, 0);
-  const Csv dice = read_csv(folder_ / "patches" / "dice.csv");
-  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
   EXPECT_EQ(bytes("plain", "repeat_2/" + map), bytes("patches", "predictions/repeat_2/" + map));
-  const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0.25", "--keep-largest",
+  const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
                                       "whole_tumor,tumor_core", "--probabilities"});
   ASSERT_EQ(all.code, 0) << all.output;
   EXPECT_TRUE(fs::exists(folder_ / "all" / map));
