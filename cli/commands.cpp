@@ -14,6 +14,7 @@ constexpr Command table_of_commands[] = {
     {"report", "merge finished runs into CSV, plots and report.html", report_command},
     {"plan", "the memory plan of a training step, without training", plan_command},
     {"bench", "steps on random volumes; measured against predicted", bench_command},
+    {"preview", "prepared and augmented cases on one sheet, to look at", preview_command},
     {"check", "look at every case of a data set and tell every problem", check_command},
     {"phantom", "make a data set of brain phantoms", phantom_command},
     {"info", "version, libraries, devices, their memory and measured link rates", info_command},

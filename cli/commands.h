@@ -28,6 +28,7 @@ Exit evaluate_command(const Arguments& arguments);
 Exit report_command(const Arguments& arguments);
 Exit plan_command(const Arguments& arguments);
 Exit bench_command(const Arguments& arguments);
+Exit preview_command(const Arguments& arguments);
 Exit check_command(const Arguments& arguments);
 Exit phantom_command(const Arguments& arguments);
 Exit info_command(const Arguments& arguments);

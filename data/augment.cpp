@@ -149,7 +149,10 @@ void apply(const Augmentation& augmentation, Example& example) {
     const SpatialMap map(augmentation.space, example.size, example.spacing,
                          {stream(key, first_of_control_points), stream(key, first_of_control_points + 1),
                           stream(key, first_of_control_points + 2)});
-    example.image = map.read(example.image, example.channels);
+    // Large memory that is given back and taken again costs as much as the interpolation.
+    thread_local std::vector<float> spare;
+    map.read(example.image, example.channels, spare);
+    example.image.swap(spare);
     if (!example.truth.empty()) example.truth = map.read(example.truth);
   }
   for (std::size_t c = 0; c < augmentation.channels.size() && static_cast<std::int64_t>(c) < example.channels;

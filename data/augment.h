@@ -32,7 +32,7 @@ struct AugmentOptions {
   Draw rotation;                        // degrees about each axis
   double scale = 0;                     // deviation of a factor per axis, N(1, scale) within [1/2, 2]
   Draw zoom;                            // one factor for all axes; above 1 is larger
-  Draw elastic;                         // mm, deviation of the displacement; at most an eighth of the grid
+  Draw elastic;                         // mm, deviation of the displacement; at most a sixth of the grid
   double elastic_grid = 32;             // mm between its control points
   Draw noise;                           // deviation of added normal noise
   Draw blur;                            // voxels, sigma of a Gaussian

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changes whenever prepare(), read_case() or the layout of the file changes what is stored.
-constexpr std::string_view format_version = "voxswap prepared case 1\n";
+constexpr std::string_view format_version = "voxswap prepared case 2\n";
 constexpr std::size_t checksum_size = 32;
 
 // Appends and takes plain values and vectors of them, in the order of `fields` below.
@@ -128,7 +128,9 @@ void add_value(Hasher& hasher, const T& value) {
 }  // namespace
 
 PreparedCache::PreparedCache(Dataset dataset, PrepareOptions options, fs::path folder)
-    : dataset_(std::move(dataset)), options_(std::move(options)), folder_(std::move(folder)) {
+    : dataset_(std::move(dataset)),
+      options_(for_modalities(std::move(options), dataset_.modalities)),
+      folder_(std::move(folder)) {
   if (!folder_.empty()) make_writable_directory(folder_);
 }
 
@@ -140,6 +142,9 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   add_value(hasher, options_.resolution);
   add_value(hasher, options_.corner_background);
   add_value(hasher, options_.corner_background ? 0.0 : options_.background);
+  for (const bool corrected : options_.bias_channels) add_value(hasher, corrected);
+  add_value(hasher, options_.clip_low);
+  add_value(hasher, options_.clip_high);
   for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
   std::string previous;
   for (std::size_t i = 0; i < files.channels.size(); ++i) {

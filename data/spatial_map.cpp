@@ -188,45 +188,45 @@ void SpatialMap::read_rows(const std::vector<float>& image, std::vector<float>& 
   const std::size_t right = size_[0] > 1 ? channels : 0, below = size_[1] > 1 ? line : 0,
                     behind = size_[2] > 1 ? plane : 0;
   Row row(index(size_[0]));
+  const std::int32_t *xs = row.cell[0].data(), *ys = row.cell[1].data(), *zs = row.cell[2].data();
+  const float *us = row.part[0].data(), *vs = row.part[1].data(), *ws = row.part[2].data();
   float* target = result.data();
   for (std::int64_t z = 0; z < size_[2]; ++z) {
     for (std::int64_t y = 0; y < size_[1]; ++y) {
       locate(y, z, row);
       for (std::size_t x = 0; x < index(size_[0]); ++x, target += channels) {
-        const float* near = image.data() + index(row.cell[2][x]) * plane + index(row.cell[1][x]) * line +
-                            index(row.cell[0][x]) * channels;
+        const float* near =
+            image.data() + index(zs[x]) * plane + index(ys[x]) * line + index(xs[x]) * channels;
         const float* far = near + behind;
-        const float u = row.part[0][x], v = row.part[1][x], w = row.part[2][x];
-        const float u0 = 1 - u, v0 = 1 - v, w0 = 1 - w;
-        for (std::size_t c = 0; c < channels; ++c) {
+        const float u = us[x], v = vs[x], w = ws[x], u0 = 1 - u, v0 = 1 - v, w0 = 1 - w;
+        const auto at = [&](std::size_t c) {
           const float a = near[c] * u0 + near[right + c] * u;
           const float b = near[below + c] * u0 + near[below + right + c] * u;
           const float d = far[c] * u0 + far[right + c] * u;
           const float e = far[below + c] * u0 + far[below + right + c] * u;
-          target[c] = (a * v0 + b * v) * w0 + (d * v0 + e * v) * w;
+          return (a * v0 + b * v) * w0 + (d * v0 + e * v) * w;
+        };
+        if constexpr (C > 0) {
+          float lanes[C];  // on the stack, where no pointer leads: channels become lanes of a vector
+          for (std::size_t c = 0; c < C; ++c) lanes[c] = at(c);
+          std::copy(lanes, lanes + C, target);
+        } else {
+          for (std::size_t c = 0; c < channels; ++c) target[c] = at(c);
         }
       }
     }
   }
 }
 
-std::vector<float> SpatialMap::read(const std::vector<float>& image, std::int64_t channels) const {
-  assert(static_cast<std::int64_t>(image.size()) == size_[0] * size_[1] * size_[2] * channels);
-  std::vector<float> result(image.size());
-  switch (channels) {
-    case 1:
-      read_rows<1>(image, result);
-      break;
-    case 2:
-      read_rows<2>(image, result);
-      break;
-    case 4:
-      read_rows<4>(image, result);
-      break;
-    default:
-      read_rows<0>(image, result);
-  }
-  return result;
+void SpatialMap::read(const std::vector<float>& image, std::int64_t channels,
+                      std::vector<float>& result) const {
+  assert(static_cast<std::int64_t>(image.size()) == size_[0] * size_[1] * size_[2] * channels &&
+         &image != &result);
+  result.resize(image.size());
+  if (channels == 1) return read_rows<1>(image, result);
+  if (channels == 2) return read_rows<2>(image, result);
+  if (channels == 4) return read_rows<4>(image, result);
+  read_rows<0>(image, result);
 }
 
 std::vector<std::int16_t> SpatialMap::read(const std::vector<std::int16_t>& labels) const {

@@ -36,8 +36,8 @@ class SpatialMap {
   // grid.
   std::array<double, 3> source(std::int64_t x, std::int64_t y, std::int64_t z) const;
 
-  // D,H,W,C, linear, clamped at the edge.
-  std::vector<float> read(const std::vector<float>& image, std::int64_t channels) const;
+  // D,H,W,C, linear, clamped at the edge. `result` may come with memory of its own to be used again.
+  void read(const std::vector<float>& image, std::int64_t channels, std::vector<float>& result) const;
   // D,H,W: of the labels around a position the one with the largest linear weight.
   std::vector<std::int16_t> read(const std::vector<std::int16_t>& labels) const;
 

@@ -103,10 +103,13 @@ void add_preprocess(std::vector<Key>& table) {
   table.push_back(resolution());
   table.push_back(choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop),
                          {{"foreground", "none"}, {}}));
-  table.push_back(unavailable("preprocess.bias_correction", "none", "bias field correction"));
-  table.push_back(choice("preprocess.normalize",
-                         "mean 0 and deviation 1 over the training cases, per image, or not",
-                         AT(preprocess.normalize), {{"dataset", "image", "none"}, {}}));
+  table.push_back(bias_correction());
+  table.push_back(clip());
+  table.push_back(choice(
+      "preprocess.normalize",
+      "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
+      "the background at 0, of the whole image; or not",
+      AT(preprocess.normalize), {{"dataset", "image", "masked", "whole", "none"}, {}}));
   table.push_back(background());
 }
 

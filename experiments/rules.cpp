@@ -101,7 +101,7 @@ void check_labels(const RunOptions& options, const Where& where) {
 // More would have to be cut off so that the deformation does not fold: see data/spatial_map.h.
 void check_elastic(const RunOptions& options, const Where& where) {
   const AugmentOptions& augment = options.training.augment;
-  const double most = augment.elastic_grid / 8;
+  const double most = augment.elastic_grid / 6;
   if (augment.elastic.probability > 0 && augment.elastic.high > most)
     fail(Exit::usage,
          "{}: training.augment.elastic: {} mm would fold between control points {} mm apart; at most {} mm, "

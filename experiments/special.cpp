@@ -76,6 +76,48 @@ Key background() {
           print};
 }
 
+Key bias_correction() {
+  const std::string path = "preprocess.bias_correction", expected = "none, n4 or a list of modalities";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.preprocess.bias_correction.clear();
+    if (value.kind == Yaml::Kind::list) {
+      for (const Yaml& item : value.items) o.preprocess.bias_correction.push_back(read_text(item, path));
+      if (value.items.empty()) wrong(value, path, expected);
+    } else if (read_choice(value, path, {{"none", "n4"}, {}}) == "n4") {
+      o.preprocess.bias_correction = {"n4"};
+    }
+  };
+  const auto print = [](const RunOptions& o) {
+    const std::vector<std::string>& names = o.preprocess.bias_correction;
+    if (names.empty()) return std::string("none");
+    if (names == std::vector<std::string>{"n4"}) return names[0];
+    std::vector<std::string> scalars;
+    for (const std::string& name : names) scalars.push_back(yaml_scalar(name));
+    return "[" + join(scalars, ", ") + "]";
+  };
+  return {path, "none | n4 | [t1, …]",
+          "N4 of what is T1- or T2-weighted by its name, or of the modalities named", read, print};
+}
+
+Key clip() {
+  const std::string path = "preprocess.clip", expected = "none or two percentiles, [least, most]";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    o.preprocess.clip_low = 0;
+    o.preprocess.clip_high = 100;
+    if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
+    if (value.kind != Yaml::Kind::list || value.items.size() != 2) wrong(value, path, expected);
+    o.preprocess.clip_low = read_number(value.items[0], path, {0, 100});
+    o.preprocess.clip_high = read_number(value.items[1], path, {0, 100});
+    if (o.preprocess.clip_low >= o.preprocess.clip_high) wrong(value, path, expected);
+  };
+  const auto print = [](const RunOptions& o) {
+    const double low = o.preprocess.clip_low, high = o.preprocess.clip_high;
+    return low == 0 && high == 100 ? "none" : format("[{}, {}]", number(low), number(high));
+  };
+  return {path, "none | [least, most]", "percentiles of the foreground that its values are held between",
+          read, print};
+}
+
 Key evaluated_at() {
   const std::string path = "evaluate.at";
   const auto read = [=](const Yaml& value, RunOptions& o) {

@@ -5,10 +5,12 @@
 
 namespace voxswap::kinds {
 
-Key resolution();      // preprocess.resolution
-Key background();      // preprocess.background
-Key patch();           // training.patch
-Key evaluated_at();    // evaluate.at
-Key scored_metrics();  // evaluate.metrics
+Key resolution();       // preprocess.resolution
+Key background();       // preprocess.background
+Key bias_correction();  // preprocess.bias_correction
+Key clip();             // preprocess.clip
+Key patch();            // training.patch
+Key evaluated_at();     // evaluate.at
+Key scored_metrics();   // evaluate.metrics
 
 }  // namespace voxswap::kinds

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <thread>
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/parallel.h"
 #include "base/philox.h"
 #include "base/progress.h"
 #include "pipeline/patches.h"
@@ -19,6 +21,11 @@ constexpr std::int64_t memory_for_cases = 2LL << 30;
 std::int64_t bytes_of(const PreparedCase& prepared) {
   return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
                                    prepared.truth.size() * sizeof(std::int16_t));
+}
+
+Example example_of(PreparedCase prepared) {
+  return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
+          std::move(prepared.truth)};
 }
 
 }  // namespace
@@ -77,21 +84,25 @@ std::shared_ptr<const PreparedCase> Cases::prepared(std::size_t index) {
 }
 
 void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others) {
-  Progress progress("preparing", "cases", static_cast<std::int64_t>(training.size() + others.size()));
-  std::vector<PreparedCase> statistics;
-  for (const auto* part : {&training, &others}) {
-    for (std::size_t index : *part) {
-      throw_if_interrupted();
-      const auto one = prepared(index);
-      if (part == &training) {
-        PreparedCase moments;  // the statistics without the voxels
-        moments.mean = one->mean;
-        moments.deviation = one->deviation;
-        statistics.push_back(std::move(moments));
-      }
-      progress.advance();
+  std::vector<std::size_t> all = training;
+  all.insert(all.end(), others.begin(), others.end());
+  Progress progress("preparing", "cases", static_cast<std::int64_t>(all.size()));
+  std::vector<PreparedCase> statistics(training.size());  // without the voxels
+  std::mutex advancing;
+  const auto prepare_one = [&](std::size_t i) {
+    throw_if_interrupted();
+    const auto one = prepared(all[i]);
+    if (i < training.size()) {
+      statistics[i].mean = one->mean;
+      statistics[i].deviation = one->deviation;
     }
-  }
+    const std::lock_guard lock(advancing);
+    progress.advance();
+  };
+  // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
+  constexpr unsigned most_threads = 4;
+  parallel_for(all.size(), prepare_one,
+               std::min(most_threads, std::max(1U, std::thread::hardware_concurrency())));
   normalization_ = dataset_normalization(statistics);
 }
 
@@ -101,33 +112,34 @@ PreparedCase Cases::normalized(std::size_t index) {
   return copy;
 }
 
-Sample Cases::sample(std::size_t index) {
-  return sample_of(index, normalized(index));
+Example Cases::example(std::size_t index) {
+  return example_of(normalized(index));
 }
 
-PreparedCase Cases::normalized_patch(std::size_t index, const AugmentKey& key) {
+Example Cases::example(std::size_t index, const AugmentKey& key) {
+  if (!options_.training.patch) return example(index);
   const auto whole = prepared(index);
   PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
                                                   key.seed, key.epoch, key.case_index));
-  normalize(part, normalization_for(part, options_.preprocess, normalization_));
-  return part;
+  normalize(part, normalization_for(*whole, options_.preprocess, normalization_));
+  return example_of(std::move(part));
+}
+
+Sample Cases::sample(std::size_t index) {
+  return sample_of(index, example(index));
 }
 
 Sample Cases::sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key) {
-  PreparedCase prepared = options_.training.patch ? normalized_patch(index, key) : normalized(index);
-  Example example{prepared.size, prepared.training_geometry().spacing, prepared.channels,
-                  std::move(prepared.image), std::move(prepared.truth)};
-  apply(draw_augmentation(options, key, example.size, example.channels), example);
-  prepared.image = std::move(example.image);
-  prepared.truth = std::move(example.truth);
-  return sample_of(index, std::move(prepared));
+  Example augmented = example(index, key);
+  apply(draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
+  return sample_of(index, std::move(augmented));
 }
 
-Sample Cases::sample_of(std::size_t index, PreparedCase prepared) const {
+Sample Cases::sample_of(std::size_t index, Example made) const {
   Sample sample;
   sample.case_index = index;
-  sample.target = target_bits(prepared.truth, classes_);
-  sample.image = std::move(prepared.image);
+  sample.target = target_bits(made.truth, classes_);
+  sample.image = std::move(made.image);
   return sample;
 }
 

@@ -32,13 +32,15 @@ class Cases {
   const Normalization& normalization() const { return normalization_; }
   std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   PreparedCase normalized(std::size_t index);
-  Sample sample(std::size_t index);  // normalised, with target bits
-  // And augmented. Where the network is trained on patches, of the one that is drawn for the key.
-  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);
+  // Normalised, the whole volume; or what training takes of it for a key, which is a patch where it takes
+  // patches.
+  Example example(std::size_t index);
+  Example example(std::size_t index, const AugmentKey& key);
+  Sample sample(std::size_t index);  // of the whole, with target bits
+  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);  // and augmented
 
  private:
-  PreparedCase normalized_patch(std::size_t index, const AugmentKey& key);
-  Sample sample_of(std::size_t index, PreparedCase prepared) const;
+  Sample sample_of(std::size_t index, Example made) const;
 
   RunOptions options_;
   PreparedCache cache_;

@@ -267,6 +267,7 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
   for (CaseFiles& files : dataset.cases) files.truth.clear();  // prediction is free of truth
   const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);
   Predictor predictor(options, dataset, how);
   make_writable_directory(out);
   std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
@@ -280,7 +281,7 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
     Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
     for (const CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
-      const PreparedCase prepared = prepare(read_case(dataset, files), options.preprocess);
+      const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);

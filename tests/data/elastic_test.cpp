@@ -40,7 +40,8 @@ TEST(ElasticDeformation, IsPartOfTheOneMapThatImagesAreReadUnder) {
       .symmetry = 5, .degrees = {10, 20, 30}, .factors = {1.1, 1.2, 0.9}, .elastic = 2, .elastic_grid = 6};
   const std::array<Philox, 3> random{Philox(1, 1), Philox(1, 2), Philox(1, 3)};
   const SpatialMap map(change, example.geometry.size, example.geometry.spacing, random);
-  const std::vector<float> read = map.read(example.voxels, 1);
+  std::vector<float> read;
+  map.read(example.voxels, 1, read);
   SpatialChange rigid = change;
   rigid.elastic = 0;
   const SpatialMap without(rigid, example.geometry.size, example.geometry.spacing, random);

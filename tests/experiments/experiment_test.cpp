@@ -199,18 +199,31 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
 TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
   EXPECT_EQ(refusal("data: {layout: nnunet}\n").substr(0, 77),
             "study.yaml:1: data.layout: this version does not have 'nnunet'; it has auto, ");
-  for (const char* override : {"preprocess.bias_correction=n4", "training.precision=f16",
-                               "memory.planner=unified", "sweep={training.epochs: [1, 2]}"}) {
+  for (const char* override :
+       {"training.precision=f16", "memory.planner=unified", "sweep={training.epochs: [1, 2]}"}) {
     EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
   }
-  EXPECT_EQ(refusal("sweep: {}\npreprocess: {bias_correction: none}\n"
-                    "training: {patch: none, augment: {scale: 0.0}}\n"),
+  EXPECT_EQ(refusal("sweep: {}\ntraining: {patch: none}\n"),
             "accepted");  // at their defaults they ask for nothing
   // Whether there is a GPU is found out when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
   EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, reference"));
-  EXPECT_FALSE(contains(describe_keys(), "bias_correction"));
+  EXPECT_FALSE(contains(describe_keys(), "training.patch"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
+}
+
+TEST_F(Experiments, TakeBiasCorrectionAndClipping) {
+  EXPECT_TRUE(load("preprocess: {bias_correction: none, clip: none}\n").preprocess.bias_correction.empty());
+  const PrepareOptions named = load("preprocess: {bias_correction: [t1, t2], clip: [0.5, 99]}\n").preprocess;
+  EXPECT_EQ(named.bias_correction, (std::vector<std::string>{"t1", "t2"}));
+  EXPECT_EQ(named.clip_low, 0.5);
+  EXPECT_EQ(named.clip_high, 99);
+  EXPECT_EQ(load("preprocess: {bias_correction: n4}\n").preprocess.bias_correction,
+            std::vector<std::string>{"n4"});
+  for (const char* setting : {"bias_correction: n3", "bias_correction: []", "clip: 5", "clip: [99, 1]",
+                              "clip: [0, 101]", "normalize: zscore"})
+    EXPECT_TRUE(contains(refusal(format("preprocess: {{{}}}\n", setting)), "study.yaml:1: preprocess."))
+        << setting;
 }
 
 TEST_F(Experiments, TakeAugmentationAsANumberOrARangeWithAProbability) {
@@ -251,13 +264,13 @@ TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
        {"rotation: 200", "rotation: {range: [20, -20]}", "rotation: {probability: 0.5}",
         "rotation: {range: [1]}", "rotation: {range: [-5, 5], probability: 2}", "rotation: {}",
         "rotation: [5]", "zoom: 1", "zoom: {range: [0, 1]}", "gamma: 1", "low_resolution: 1", "noise: -1",
-        "flip: [0.5, 0.5]", "flip: [0.5, 0.5, 2]", "scale: 2", "elastic_grid: 0", "elastic: 5",
+        "flip: [0.5, 0.5]", "flip: [0.5, 0.5, 2]", "scale: 2", "elastic_grid: 0", "elastic: 6",
         "blur: {range: [0, 1], chance: 1}"}) {
     const std::string message = refusal(format("training: {{augment: {{{}}}}}\n", setting));
     EXPECT_TRUE(contains(message, "study.yaml:1: ") && contains(message, "training.augment."))
         << setting << ": " << message;
   }
-  EXPECT_EQ(refusal("training: {augment: {elastic: 5, elastic_grid: 40}}\n"), "accepted");
+  EXPECT_EQ(refusal("training: {augment: {elastic: 6, elastic_grid: 40}}\n"), "accepted");
 }
 
 TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {

@@ -1,0 +1,37 @@
+// voxswap preview: prepared and augmented cases on one sheet, to look at before training.
+#include "pipeline/preview.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/options.h"
+
+namespace voxswap {
+
+Exit preview_command(const Arguments& arguments) {
+  CLI::App app(
+      "Write a PNG of prepared cases and of what augmentation makes of them in the first epochs, with the "
+      "truth "
+      "as outlines.",
+      "voxswap preview");
+  CommonOptions common;
+  ExperimentArguments where;
+  PreviewOptions what;
+  std::string out;
+  add_experiment(app, where);
+  app.add_option("--out", out, "the picture; NAME_preview.png by default");
+  app.add_option("--cases", what.cases, "how many of the training cases (3 by default)")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--case", what.case_names, "a case by name instead; may stand several times")->expected(1);
+  app.add_option("--epochs", what.epochs, "how many epochs (5 by default)")->check(CLI::Range(0, 100));
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  const RunOptions options = load(where).run;
+  const std::string png = out.empty() ? options.name + "_preview.png" : out;
+  preview(options, what, png);
+  std::printf("%s\n", png.c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,23 @@
+// Captions in pictures: capital letters, digits and signs of 5 x 7 dots, so that a picture needs no font
+// file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/pixels.h"
+
+namespace voxswap {
+
+constexpr std::int64_t letter_width = 6, line_height = 10;  // pixels, with the space between
+
+// From the top left; small letters are drawn as capitals, unknown signs as a space. What lies outside is cut
+// off.
+void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::string_view text,
+                const Color& color);
+
+// The text in lines of at most `letters`, broken at spaces where there are some.
+std::vector<std::string> wrapped(const std::string& text, std::size_t letters);
+
+}  // namespace voxswap

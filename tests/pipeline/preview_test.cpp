@@ -1,0 +1,95 @@
+// The sheet of prepared and augmented cases, and the captions on it.
+#include "pipeline/preview.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/phantom.h"
+#include "pipeline/lettering.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Previews : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / format("voxswap_preview_{}", ::getpid());
+    write_phantoms({.out = folder_ / "phantom", .cases = 3, .size = {16, 16, 16}, .seed = 3});
+    options_.data.root = folder_ / "phantom";
+    options_.preprocess.resolution = {12, 12, 12};
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Of the PNG's header: big-endian, from byte 16.
+  std::pair<int, int> size_of(const fs::path& png) const {
+    const std::string bytes = read_file(png);
+    EXPECT_EQ(bytes.substr(1, 3), "PNG");
+    const auto number_at = [&](std::size_t at) {
+      int value = 0;
+      for (std::size_t i = 0; i < 4; ++i) value = value * 256 + static_cast<unsigned char>(bytes[at + i]);
+      return value;
+    };
+    return {number_at(16), number_at(20)};
+  }
+  std::pair<int, int> sheet(const PreviewOptions& what, const std::string& name) const {
+    preview(options_, what, folder_ / name);
+    return size_of(folder_ / name);
+  }
+
+  fs::path folder_;
+  RunOptions options_;
+};
+
+TEST_F(Previews, HaveAColumnPerEpochAndABlockPerCase) {
+  const auto small = sheet({.cases = 1, .epochs = 2}, "a.png"),
+             wide = sheet({.cases = 1, .epochs = 4}, "b.png"),
+             tall = sheet({.cases = 2, .epochs = 2}, "c.png");
+  EXPECT_GT(wide.first, small.first);
+  EXPECT_EQ(tall.first, small.first);
+  EXPECT_GT(tall.second, 3 * small.second / 2);
+}
+
+TEST_F(Previews, ShowTheAugmentationOfTheSeed) {
+  sheet({.cases = 1, .epochs = 2}, "a.png");
+  sheet({.cases = 1, .epochs = 2}, "again.png");
+  options_.training.seed = 2;
+  sheet({.cases = 1, .epochs = 2}, "other.png");
+  EXPECT_EQ(read_file(folder_ / "a.png"), read_file(folder_ / "again.png"));
+  EXPECT_NE(read_file(folder_ / "a.png"), read_file(folder_ / "other.png"));
+}
+
+TEST_F(Previews, RefuseACaseThatIsNotThere) {
+  try {
+    preview(options_, {.case_names = {"BraTS2021_0000"}}, folder_ / "x.png");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'BraTS2021_0000"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Captions, AreDrawnDotByDotAndCutOffAtTheEdge) {
+  Pixels picture(8, 7);
+  write_text(picture, 0, 0, "tt", {255, 0, 0});
+  for (std::int64_t y = 0; y < 7; ++y)
+    for (std::int64_t x = 0; x < 8; ++x) {
+      const bool bar = y == 0 && (x < 5 || x >= 6), stem = x == 2;
+      EXPECT_EQ(picture.rgb[static_cast<std::size_t>((y * 8 + x) * 3)] != 0, bar || stem) << x << " " << y;
+    }
+}
+
+TEST(Captions, AreWrappedAtSpacesAndInsideWordsThatAreTooLong) {
+  EXPECT_EQ(wrapped("rotated 1 2 3, zoom 1.2", 10),
+            (std::vector<std::string>{"rotated 1", "2 3, zoom", "1.2"}));
+  EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+}
+
+}  // namespace
+}  // namespace voxswap
