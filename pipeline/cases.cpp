@@ -1,7 +1,6 @@
 #include "pipeline/cases.h"
 
 #include <algorithm>
-#include <numeric>
 #include <thread>
 
 #include "base/error.h"
