@@ -100,8 +100,15 @@ Image channel_of(const Version& version, std::int64_t channel) {
   return image;
 }
 
+// Of a case without truth nothing is labelled.
+LabelMap labels_of(const Version& version) {
+  LabelMap labels{version.geometry, version.example.truth};
+  labels.voxels.resize(static_cast<std::size_t>(version.geometry.count()), 0);
+  return labels;
+}
+
 Plane plane_of(const Version& version, const Row& row) {
-  return {version.geometry, row.view, {version.geometry, version.example.truth}};
+  return {version.geometry, row.view, labels_of(version)};
 }
 
 // Where things of a block come to lie, from its own top.
