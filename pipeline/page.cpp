@@ -61,13 +61,15 @@ std::string runs_table(const std::vector<RunFolder>& runs) {
 
 // Run by run, so that runs of one resolution, which share a box, can be told apart.
 std::string dice_section(const std::vector<RunFolder>& runs) {
-  Rows rows(1, {"run", "resolution", "evaluated at", "region", "mean Dice", "median", "sd", "n"});
+  Rows rows(
+      1, {"run", "resolution", "evaluated at", "region", "mean Dice", "median", "sd", "n", "mean HD95, mm"});
   for (const RunFolder& run : runs) {
     for (const BoxRow& box : box_rows(run.dice)) {
+      if (box.metric == "hd95") rows.back().back() = format("{:.2f}", box.statistics.mean);
       if (box.metric != "dice") continue;
       rows.push_back({run.name, box.resolution, box.evaluated_at, box.region, decimals(box.statistics.mean),
                       decimals(box.statistics.median), decimals(box.statistics.sd),
-                      std::to_string(box.statistics.n)});
+                      std::to_string(box.statistics.n), ""});
     }
   }
   if (rows.size() == 1) return "<p>These runs only trained: nothing was predicted and scored.</p>\n";

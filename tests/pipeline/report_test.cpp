@@ -63,6 +63,7 @@ class Report : public testing::Test {
       row.case_id = format("case_{}", i);
       row.region = "whole_tumor";
       row.dice = 0.2 * i;
+      row.hd95 = i;
     }
     TimingRow timing;
     timing.run = name;
@@ -102,8 +103,8 @@ TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
   EXPECT_NE(read_file(out / "boxplot.svg").find("whole_tumor"), std::string::npos);
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
-  for (const char* part :
-       {"first_&lt;run&gt;", "second", "whole_tumor", "bf16", "a &lt; b &amp; c", "<svg", "boxplot.csv"}) {
+  for (const char* part : {"first_&lt;run&gt;", "second", "whole_tumor", "bf16", "a &lt; b &amp; c", "<svg",
+                           "boxplot.csv", "mean HD95, mm", "2.50</td>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(html.find("first_<run>"), std::string::npos);
