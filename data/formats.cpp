@@ -18,6 +18,10 @@ bool is_nifti(const fs::path& path) {
   return has_extension(path, {".nii", ".nii.gz"});
 }
 
+bool is_itk_file(const fs::path& path) {
+  return has_extension(path, {".nrrd", ".nhdr", ".mha", ".mhd"});
+}
+
 std::string plain_message(std::string text) {
   const auto at = text.find("): ");
   if (text.starts_with("ITK ERROR") && at != std::string::npos) text = text.substr(at + 3);

@@ -1,21 +1,13 @@
-// Reading. ITK's image readers are used without its templates: the raw buffer is converted here, once, for
-// every element type. Everything ITK has to say becomes one message of ours.
+// Reading: finds the format's reader and holds every file to the same rules.
 #include "data/image_io.h"
-
-#include <itkMetaImageIO.h>
-#include <itkNiftiImageIO.h>
-#include <itkNrrdImageIO.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <iostream>
 #include <limits>
-#include <mutex>
-#include <new>
 
 #include "base/error.h"
 #include "data/formats.h"
+#include "data/itk_image.h"
 #include "data/nifti_voxels.h"
 
 namespace voxswap {
@@ -24,226 +16,41 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const readable_formats = ".nii, .nii.gz, .nrrd, .nhdr, .mha and .mhd";
-
-// The format is told by the name; null when it is none of ours. Explicit, because ITK's factories register
-// themselves behind a library's back.
-itk::ImageIOBase::Pointer io_for(const fs::path& path) {
-  // Warnings of ITK go to stderr without a file name; what matters is checked here.
-  static const bool warnings_off = (itk::Object::GlobalWarningDisplayOff(), true);
-  static_cast<void>(warnings_off);
-  itk::ImageIOBase::Pointer io;
-  if (is_nifti(path)) io = itk::NiftiImageIO::New();
-  if (has_extension(path, {".nrrd", ".nhdr"})) io = itk::NrrdImageIO::New();
-  if (has_extension(path, {".mha", ".mhd"})) io = itk::MetaImageIO::New();
-  return io;
-}
-
-[[noreturn]] void fail_unreadable(const fs::path& path, const std::string& why) {
-  fail(Exit::bad_data, "{}: cannot be read as an image: {}. Is it whole, and what its name says?",
-       path.string(), why);
-}
-
-// Runs `step`, turning whatever ITK throws into one message about the file.
-template <class Step>
-auto reading(const fs::path& path, Step step) {
-  try {
-    return step();
-  } catch (const itk::ExceptionObject& error) {
-    fail_unreadable(path, plain_message(error.GetDescription()));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    fail_unreadable(path, "its header asks for more memory than there is");
-  } catch (const std::exception& error) {
-    fail_unreadable(path, error.what());
-  }
-}
-
-// The MetaImage library tells its troubles to std::cerr; ours go elsewhere, and say more.
-class SilentMetaIO {
- public:
-  explicit SilentMetaIO(const fs::path& path) {
-    if (!has_extension(path, {".mha", ".mhd"})) return;
-    lock_ = std::unique_lock(one_at_a_time());
-    before_ = std::cerr.rdbuf(nullptr);
-  }
-  ~SilentMetaIO() {
-    if (lock_.owns_lock()) std::cerr.rdbuf(before_);  // clears the failed state as well
-  }
-  SilentMetaIO(const SilentMetaIO&) = delete;
-  SilentMetaIO& operator=(const SilentMetaIO&) = delete;
-
- private:
-  static std::mutex& one_at_a_time() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  std::unique_lock<std::mutex> lock_;
-  std::streambuf* before_ = nullptr;
+struct Format {
+  bool (*is)(const fs::path& path);
+  ImageHeader (*header)(const fs::path& path);
+  std::vector<Image> (*volumes)(const fs::path& path, std::int64_t first, std::int64_t count);
 };
 
-itk::ImageIOBase::Pointer open_header(const fs::path& path) {
+const Format nifti{is_nifti, nifti_header, nifti_volumes};
+const Format itk_file{is_itk_file, itk_header, itk_volumes};
+
+const Format& format_of(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
   if (fs::is_directory(path, ignored))
     fail(Exit::bad_data, "{}: is a directory, not an image", path.string());
-  itk::ImageIOBase::Pointer io = io_for(path);
-  if (!io) fail(Exit::bad_data, "{}: unknown image format; known are {}", path.string(), readable_formats);
-  if (is_nifti(path)) {
-    const std::string trouble = nifti_trouble(path);
-    if (!trouble.empty()) fail(Exit::bad_data, "{}: {}", path.string(), trouble);
+  for (const Format* format : {&nifti, &itk_file}) {
+    if (format->is(path)) return *format;
   }
-  io->SetFileName(path.string());
-  const SilentMetaIO silent(path);
-  reading(path, [&] {
-    io->ReadImageInformation();
-    return 0;
-  });
-  return io;
-}
-
-// ITK allows a negative spacing; ours is positive and the axis turned instead.
-Geometry geometry_of(const fs::path& path, const itk::ImageIOBase& io) {
-  Geometry geometry;
-  const unsigned dimensions = std::min(3U, io.GetNumberOfDimensions());
-  geometry.size = {1, 1, 1};
-  for (unsigned axis = 0; axis < dimensions; ++axis) {
-    geometry.size[axis] = static_cast<std::int64_t>(io.GetDimensions(axis));
-    geometry.origin[axis] = io.GetOrigin(axis);
-    const double spacing = io.GetSpacing(axis);
-    geometry.spacing[axis] = std::fabs(spacing);
-    const std::vector<double> direction = io.GetDirection(axis);
-    for (unsigned row = 0; row < 3; ++row) {
-      const double cosine = row < direction.size() ? direction[row] : (row == axis ? 1.0 : 0.0);
-      geometry.direction[row * 3 + axis] = spacing < 0 ? -cosine : cosine;
-    }
-    if (geometry.size[axis] < 1 || !std::isfinite(spacing) || spacing == 0 ||
-        !std::isfinite(geometry.origin[axis])) {
-      fail(Exit::bad_data, "{}: its header gives axis {} {} voxels of {} mm at {}", path.string(), axis,
-           geometry.size[axis], spacing, geometry.origin[axis]);
-    }
-  }
-  return geometry;
-}
-
-// Axes beyond the third, and the components of a voxel, both count as volumes.
-int volumes_of(const itk::ImageIOBase& io) {
-  std::int64_t volumes = io.GetNumberOfComponents();
-  for (unsigned axis = 3; axis < io.GetNumberOfDimensions(); ++axis) {
-    volumes *= static_cast<std::int64_t>(io.GetDimensions(axis));
-  }
-  return static_cast<int>(volumes);
-}
-
-std::vector<char> read_buffer(const fs::path& path, itk::ImageIOBase& io) {
-  const SilentMetaIO silent(path);
-  return reading(path, [&] {
-    const unsigned dimensions = io.GetNumberOfDimensions();
-    itk::ImageIORegion region(dimensions);
-    for (unsigned axis = 0; axis < dimensions; ++axis) region.SetSize(axis, io.GetDimensions(axis));
-    io.SetIORegion(region);
-    const auto bytes = static_cast<std::size_t>(io.GetImageSizeInBytes());
-    std::error_code ignored;
-    if (has_extension(path, {".mha"}) && !io.GetUseCompression() && fs::file_size(path, ignored) < bytes) {
-      fail(Exit::bad_data, "{}: is truncated: {} bytes of voxels expected. Fetch or copy the file again",
-           path.string(), bytes);
-    }
-    std::vector<char> buffer(bytes);
-    io.Read(buffer.data());
-    return buffer;
-  });
-}
-
-// One volume of the buffer as float. Components of a voxel lie side by side in it, further axes lie
-// outermost.
-template <class T>
-void convert(const std::vector<char>& buffer, int volume, int components, std::vector<float>& voxels) {
-  const T* values =
-      reinterpret_cast<const T*>(buffer.data()) +
-      static_cast<std::size_t>(volume / components) * voxels.size() * static_cast<std::size_t>(components) +
-      volume % components;
-  for (std::size_t i = 0; i < voxels.size(); ++i) {
-    voxels[i] = static_cast<float>(values[i * static_cast<std::size_t>(components)]);
-  }
-}
-
-void convert(const fs::path& path, const itk::ImageIOBase& io, const std::vector<char>& buffer, int volume,
-             std::vector<float>& voxels) {
-  const int components = static_cast<int>(io.GetNumberOfComponents());
-  switch (io.GetComponentType()) {
-    case itk::IOComponentEnum::UCHAR:
-      return convert<unsigned char>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::CHAR:
-      return convert<signed char>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::USHORT:
-      return convert<unsigned short>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::SHORT:
-      return convert<short>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::UINT:
-      return convert<unsigned int>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::INT:
-      return convert<int>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::ULONG:
-      return convert<unsigned long>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::LONG:
-      return convert<long>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::ULONGLONG:
-      return convert<unsigned long long>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::LONGLONG:
-      return convert<long long>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::FLOAT:
-      return convert<float>(buffer, volume, components, voxels);
-    case itk::IOComponentEnum::DOUBLE:
-      return convert<double>(buffer, volume, components, voxels);
-    default:
-      fail(Exit::bad_data, "{}: its voxels are of a type that is no number", path.string());
-  }
+  fail(Exit::bad_data, "{}: unknown image format; known are .nii, .nii.gz, .nrrd, .nhdr, .mha and .mhd",
+       path.string());
 }
 
 }  // namespace
 
-Geometry read_geometry(const fs::path& path) {
-  return geometry_of(path, *open_header(path));
+ImageHeader read_header(const fs::path& path) {
+  return format_of(path).header(path);
 }
-
-int count_volumes(const fs::path& path) {
-  return volumes_of(*open_header(path));
-}
-
-namespace {
-
-// The volumes `first` to `last` (not included) of a file.
-std::vector<Image> read_volumes(const fs::path& path, const itk::ImageIOBase::Pointer& io, int first,
-                                int last) {
-  std::vector<Image> images(static_cast<std::size_t>(last - first));
-  const Geometry geometry = geometry_of(path, *io);
-  const bool nifti = is_nifti(path);
-  const NiftiFile file = nifti ? load_nifti(path) : NiftiFile{};
-  const std::vector<char> buffer = nifti ? std::vector<char>{} : read_buffer(path, *io);
-  for (int volume = first; volume < last; ++volume) {
-    Image& image = images[static_cast<std::size_t>(volume - first)];
-    image.geometry = geometry;
-    if (nifti) {
-      image.voxels = nifti_volume(file, static_cast<std::size_t>(volume));
-    } else {
-      image.voxels.resize(static_cast<std::size_t>(geometry.count()));
-      convert(path, *io, buffer, volume, image.voxels);
-    }
-  }
-  return images;
-}
-
-}  // namespace
 
 std::vector<Image> read_images(const fs::path& path) {
-  const itk::ImageIOBase::Pointer io = open_header(path);
-  return read_volumes(path, io, 0, volumes_of(*io));
+  const Format& format = format_of(path);
+  return format.volumes(path, 0, format.header(path).volumes);
 }
 
 Image read_image(const fs::path& path, int component) {
-  const itk::ImageIOBase::Pointer io = open_header(path);
-  const int volumes = volumes_of(*io);
+  const Format& format = format_of(path);
+  const std::int64_t volumes = format.header(path).volumes;
   if (component < 0 && volumes != 1) {
     fail(Exit::bad_data, "{}: holds {} volumes where one 3D image was expected", path.string(), volumes);
   }
@@ -251,8 +58,7 @@ Image read_image(const fs::path& path, int component) {
     fail(Exit::bad_data, "{}: holds {} volumes, but number {} (counted from 0) was asked for", path.string(),
          volumes, component);
   }
-  const int volume = std::max(component, 0);
-  return std::move(read_volumes(path, io, volume, volume + 1).front());
+  return std::move(format.volumes(path, std::max(component, 0), 1).front());
 }
 
 LabelMap read_label_map(const fs::path& path) {

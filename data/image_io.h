@@ -1,17 +1,28 @@
-// Files to grids and back, through ITK. Any format ITK reads; geometry is fixed here, at the border, once.
+// Files to grids and back. Each format has its reader (nifti_voxels, itk_image, dicom); geometry is fixed
+// here, at the border, once.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "data/volume.h"
 
 namespace voxswap {
 
-Geometry read_geometry(const std::filesystem::path& path);  // header only
-int count_volumes(const std::filesystem::path& path);  // header only: 1 for a 3D file, more for a 4D file
+// What a file says of itself before its voxels are read.
+struct ImageHeader {
+  Geometry geometry;
+  std::int64_t volumes = 1;           // 1 for a 3D file, more for a 4D file
+  std::string element;                // how a voxel is stored: "int16"
+  std::vector<std::string> oddities;  // what was taken as the file's meaning though it could mean otherwise
+};
 
-// `component`: which volume of a 4D file, or -1 for a 3D file. Throws Exit::bad_data naming the file.
+// All of these throw Exit::bad_data naming the file when it is missing, damaged or of no known format.
+ImageHeader read_header(const std::filesystem::path& path);
+
+// `component`: which volume of a 4D file, or -1 for a 3D file.
 Image read_image(const std::filesystem::path& path, int component = -1);
 std::vector<Image> read_images(const std::filesystem::path& path);  // every volume, unpacked once
 

@@ -33,7 +33,7 @@ bool is_whole(const fs::path& path, std::size_t at_least_bytes) {
   if (missing || written < at_least_bytes) return false;
   if (!is_nifti(path)) return true;
   try {
-    load_nifti(path);
+    check_nifti(path);
     return true;
   } catch (const Error&) {
     return false;

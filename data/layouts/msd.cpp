@@ -90,9 +90,9 @@ std::vector<CaseFiles> listed_cases(const fs::path& root, const Json& json) {
 std::vector<std::string> counted_modalities(const std::vector<CaseFiles>& cases) {
   for (const CaseFiles& files : cases) {
     if (!fs::exists(files.channels.front())) continue;
-    const int volumes = count_volumes(files.channels.front());
+    const std::int64_t volumes = read_header(files.channels.front()).volumes;
     std::vector<std::string> names;
-    for (int i = 0; i < volumes; ++i) names.push_back(volumes == 1 ? "image" : format("channel_{}", i));
+    for (std::int64_t i = 0; i < volumes; ++i) names.push_back(volumes == 1 ? "image" : format("channel_{}", i));
     return names;
   }
   return {"image"};

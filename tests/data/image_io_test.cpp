@@ -31,7 +31,7 @@ TEST(Images, SurviveAWriteReadRoundTripWithFlippedAndObliqueDirections) {
       write_image(folder / name, image);
       const Image back = read_image(folder / name);
       expect_same_grid(back.geometry, grid);
-      expect_same_grid(read_geometry(folder / name), grid);
+      expect_same_grid(read_header(folder / name).geometry, grid);
       EXPECT_EQ(back.voxels, image.voxels) << name;
     }
   }
@@ -116,7 +116,7 @@ TEST(Images, OfA4DFileAreReadOneByOneOrAllAtOnce) {
   const std::vector<Image> images{random_image(grid, 1), random_image(grid, 2), random_image(grid, 3)};
   for (const char* name : {"a.nii.gz", "a.nrrd", "a.mha"}) {
     write_images_4d(folder / name, images);
-    EXPECT_EQ(count_volumes(folder / name), 3);
+    EXPECT_EQ(read_header(folder / name).volumes, 3);
     const std::vector<Image> all = read_images(folder / name);
     ASSERT_EQ(all.size(), 3U);
     for (int i = 0; i < 3; ++i) {

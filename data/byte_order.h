@@ -1,0 +1,19 @@
+// Numbers as machines of the other byte order wrote them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace voxswap {
+
+template <class T>
+T swap_bytes(T value) {
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  std::reverse(bytes.begin(), bytes.end());
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
+
+}  // namespace voxswap
