@@ -1,6 +1,7 @@
 // Prepared cases on disk. A file is named after what it was made of, so nothing is ever stale, and carries a
 // checksum, so nothing damaged is ever used. Layout: magic, payload size, checksum, payload; numbers as this
 // machine has them.
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -84,6 +85,7 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.background);
   archive.field(prepared.box);
   archive.field(prepared.original);
+  archive.field(prepared.stored);
 }
 
 void save(const fs::path& path, PreparedCase& prepared) {
@@ -120,6 +122,20 @@ std::optional<PreparedCase> load(const fs::path& path) {
   return std::nullopt;
 }
 
+// A folder of DICOM slices counts as all its files.
+void add_content(Hasher& hasher, const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    hasher.add_file(path);
+    return;
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) hasher.add_file(file);
+}
+
 template <class T>
 void add_value(Hasher& hasher, const T& value) {
   hasher.add(&value, sizeof value);
@@ -145,13 +161,14 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   for (const bool corrected : options_.bias_channels) add_value(hasher, corrected);
   add_value(hasher, options_.clip_low);
   add_value(hasher, options_.clip_high);
+  add_value(hasher, dataset_.align);
   for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
   std::string previous;
   for (std::size_t i = 0; i < files.channels.size(); ++i) {
     add_value(hasher, files.components[i]);
     hasher.add(files.channels[i].filename().string());  // tells the formats apart
     const std::string path = files.channels[i].string();
-    if (path != previous) hasher.add_file(path);  // a 4D file is repeated
+    if (path != previous) add_content(hasher, path);  // a 4D file is repeated
     previous = path;
   }
   if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);

@@ -29,7 +29,7 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image) {
 std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
                             const Geometry& reference) {
   if (same_grid(grid, reference)) return {};
-  return format("{}: lies on another grid ({}) than {} ({}). Resample one onto the other first",
+  return format("{}: lies on another grid ({}) than {} ({}). data.align: true resamples it onto the first",
                 path.string(), describe(grid), reference_path.filename().string(), describe(reference));
 }
 

@@ -6,9 +6,12 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/align.h"
 #include "data/case_checks.h"
 #include "data/image_io.h"
 #include "data/layouts/layouts.h"
+#include "data/orientation.h"
+#include "data/transforms.h"
 
 namespace voxswap {
 
@@ -105,12 +108,16 @@ void check_regions(const Dataset& dataset) {
   }
 }
 
-// Labels and regions of the experiment go before the layout's; regions follow from the labels that are then
-// in use.
+// Labels and regions of the experiment go before the layout's; without regions of the experiment, or of a
+// layout whose labels are in use, they follow from the labels.
 void choose_labels(Dataset& dataset, const DatasetOptions& options) {
-  if (!options.labels.empty()) dataset.labels = options.labels;
+  if (!options.labels.empty()) {
+    dataset.labels = options.labels;
+    dataset.regions.clear();
+  }
   check_labels(dataset.labels);
-  dataset.regions = options.regions.empty() ? default_regions(dataset.labels) : options.regions;
+  if (!options.regions.empty()) dataset.regions = options.regions;
+  if (dataset.regions.empty()) dataset.regions = default_regions(dataset.labels);
   check_regions(dataset);
 }
 
@@ -150,11 +157,13 @@ Dataset list_dataset(const DatasetOptions& given) {
   Dataset dataset = layout.list(options);
   dataset.root = options.root;
   dataset.layout = layout.name;
+  dataset.align = options.align;
   const std::string reason = dataset.recognised.empty() ? "" : format(": {}", dataset.recognised);
   dataset.recognised =
       format("layout {} {}{}", layout.name, automatic ? "recognised" : "as asked for", reason);
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  dataset.all_modalities = dataset.modalities;
   select_modalities(dataset, options.modalities);
   check_cases(dataset, layout);
   choose_labels(dataset, options);
@@ -223,18 +232,25 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   Volume volume;
   volume.id = files.id;
   volume.channels = read_channels(files);
+  volume.file_geometry = volume.channels[0].geometry;
   for (std::size_t i = 0; i < volume.channels.size(); ++i) {
     Image& image = volume.channels[i];
-    stop_if(
-        different_grids(files.channels[i], image.geometry, files.channels[0], volume.channels[0].geometry));
     stop_if(nonfinite_voxels(files.channels[i], image));
-    image.geometry = volume.channels[0].geometry;  // what formats round away is gone from here on
+    image = canonical(std::move(image));
+    const Geometry& grid = volume.geometry();
+    if (dataset.align && !same_grid(image.geometry, grid))
+      image = resample_onto(grid, image, corner_value(image));
+    stop_if(different_grids(files.channels[i], image.geometry, files.channels[0], grid));
+    image.geometry = grid;  // what formats round away is gone from here on
   }
   if (!files.truth.empty()) {
-    volume.truth = read_label_map(files.truth);
-    stop_if(different_grids(files.truth, volume.truth.geometry, files.channels[0], volume.geometry()));
-    volume.truth.geometry = volume.geometry();
-    stop_if(unknown_labels(files.truth, volume.truth, dataset.labels));
+    LabelMap& truth = volume.truth;
+    truth = canonical(read_label_map(files.truth));
+    const Geometry& grid = volume.geometry();
+    if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
+    stop_if(different_grids(files.truth, truth.geometry, files.channels[0], grid));
+    truth.geometry = grid;
+    stop_if(unknown_labels(files.truth, truth, dataset.labels));
   }
   return volume;
 }

@@ -20,12 +20,16 @@ using Regions = std::vector<std::pair<std::string, std::vector<int>>>;  // {whol
 // The `data` part of an experiment.
 struct DatasetOptions {
   std::filesystem::path root;           // absolute, or relative to the current directory
-  std::string layout = "auto";          // auto | brats | msd | files
+  std::string layout = "auto";          // auto or a row of the table in layouts.cpp
   std::vector<std::string> modalities;  // empty: all that the layout has
   std::map<std::string, std::string>
       files;        // layout files: a pattern per channel, with {case} and *; "truth" is the label map
   Labels labels;    // empty: from the layout
   Regions regions;  // empty: from the layout
+  // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
+  // scans to predict).
+  std::vector<std::string> known_modalities;
+  bool align = false;  // resample what lies on another grid than a case's first channel onto that one's
 };
 
 struct CaseFiles {
@@ -40,8 +44,10 @@ struct Dataset {
   std::string layout;      // the layout in use
   std::string recognised;  // why `auto` chose it, one sentence
   std::vector<std::string> modalities;
+  std::vector<std::string> all_modalities;  // before some were selected, in the order of the layout
   Labels labels;                 // the foreground labels; the order of the network's output channels
   Regions regions;               // what is scored; names in snake_case
+  bool align = false;            // as in DatasetOptions
   std::vector<CaseFiles> cases;  // sorted by id
 };
 
@@ -52,9 +58,10 @@ Dataset open_dataset(const DatasetOptions& options);
 
 std::vector<std::string> layout_names();  // for help texts and error messages
 
-// Reads one case: every channel as float on one common grid, the truth rounded to whole labels. Throws
-// Exit::bad_data naming the file for: unreadable or truncated, channels on different grids, NaN or infinite
-// voxels, a truth value that is no whole number or is not in dataset.labels (0 is background).
+// Reads one case: every channel as float on one common grid in the canonical frame, the truth rounded to
+// whole labels. Throws Exit::bad_data naming the file for: unreadable or truncated, channels on different
+// grids (unless dataset.align: then they are resampled onto the first), NaN or infinite voxels, a truth value
+// that is no whole number or is not in dataset.labels (0 is background).
 Volume read_case(const Dataset& dataset, const CaseFiles& files);
 
 }  // namespace voxswap

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "data/dicom.h"
 #include "data/formats.h"
 #include "data/itk_image.h"
 #include "data/nifti_voxels.h"
@@ -24,16 +25,21 @@ struct Format {
 
 const Format nifti{is_nifti, nifti_header, nifti_volumes};
 const Format itk_file{is_itk_file, itk_header, itk_volumes};
+const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
-  if (fs::is_directory(path, ignored))
-    fail(Exit::bad_data, "{}: is a directory, not an image", path.string());
+  if (fs::is_directory(path, ignored)) {
+    if (dicom.is(path)) return dicom;
+    fail(Exit::bad_data, "{}: is a directory without DICOM slices, not an image", path.string());
+  }
   for (const Format* format : {&nifti, &itk_file}) {
     if (format->is(path)) return *format;
   }
-  fail(Exit::bad_data, "{}: unknown image format; known are .nii, .nii.gz, .nrrd, .nhdr, .mha and .mhd",
+  fail(Exit::bad_data,
+       "{}: unknown image format; known are .nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd and folders of DICOM "
+       "slices",
        path.string());
 }
 

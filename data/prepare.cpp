@@ -95,6 +95,7 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   result.size = options.resolution;
   result.channels = static_cast<std::int64_t>(volume.channels.size());
   result.original = volume.geometry();
+  result.stored = volume.stored();
   for (const Image& image : volume.channels) {
     result.background.push_back(options.corner_background ? corner_value(image)
                                                           : static_cast<float>(options.background));

@@ -37,7 +37,8 @@ struct PreparedCase {
                                         // from the background); deviation is the population's
   std::vector<float> background;        // per channel, the value used
   Box box;                              // the crop, on the original grid
-  Geometry original;                    // the case's own grid
+  Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
+  Geometry stored;  // the same grid as the case's file has it: as_stored() puts a label map back
 
   LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
   Geometry training_geometry() const;                            // where the training grid lies in the world

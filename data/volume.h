@@ -43,14 +43,17 @@ struct Grid {
 using Image = Grid<float>;
 using LabelMap = Grid<std::int16_t>;
 
-// One subject as read: its modalities on one common grid, and the truth when there is one.
+// One subject as read: its modalities on one common grid in the canonical frame (orientation.h), and the
+// truth when there is one.
 struct Volume {
   std::string id;
   std::vector<Image> channels;  // in the order of Dataset::modalities
   LabelMap truth;               // geometry.size is 0,0,0 when there is none
+  Geometry file_geometry{};     // of the first channel's file, before turning; size 0,0,0 when there is none
 
   bool has_truth() const { return !truth.voxels.empty(); }
   const Geometry& geometry() const { return channels.front().geometry; }
+  const Geometry& stored() const { return file_geometry.count() > 0 ? file_geometry : geometry(); }
 };
 
 }  // namespace voxswap

@@ -76,7 +76,7 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
 Choices layouts() {
   std::vector<std::string> names = layout_names();
   if (std::find(names.begin(), names.end(), "auto") == names.end()) names.insert(names.begin(), "auto");
-  return {names, {"nnunet"}};
+  return {names, {}};
 }
 
 // --- The table
@@ -91,6 +91,8 @@ void add_data(std::vector<Key>& table) {
   table.push_back(file_patterns("data.files"));
   table.push_back(labels("data.labels"));
   table.push_back(regions("data.regions"));
+  table.push_back(on_off(
+      "data.align", "resample channels that lie on grids of their own onto the first one's", AT(data.align)));
   table.push_back(real("data.split.validation", "share of the cases kept for validation",
                        AT(split.validation), {0, 1, true, true}));
   table.push_back(seed("data.split.seed", "draws which cases those are", AT(split.seed)));

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "data/image_io.h"
+#include "data/orientation.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
@@ -162,7 +163,7 @@ void predict_and_score(Job& job) {
       const Volume volume = read_case(dataset, files);
       const Prediction prediction =
           decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
-      write_label_map(folder / (files.id + ".nii.gz"), prediction.native);
+      write_label_map(folder / (files.id + ".nii.gz"), as_stored(prediction.native, prepared->stored));
       for (const std::string& at : options.evaluate.at) {
         const Comparison grids = compare_on(at, volume, *prepared, prediction);
         for (DiceRow& row :
@@ -236,7 +237,7 @@ void write_probabilities(const fs::path& folder, const std::string& id, const Pr
   fs::create_directories(folder);
   for (std::size_t c = 0; c < outputs.size(); ++c)
     write_image(folder / format("{}_{}.nii.gz", id, outputs[c]),
-                native_probability(maps.channels[c], prepared));
+                as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
 }
 
 }  // namespace
@@ -285,7 +286,7 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
-      write_label_map(folder / (files.id + ".nii.gz"), labels);
+      write_label_map(folder / (files.id + ".nii.gz"), as_stored(std::move(labels), prepared.stored));
       if (how.probabilities)
         write_probabilities(folder / "probabilities", files.id, maps, prepared,
                             output_names(dataset, options.training.targets));

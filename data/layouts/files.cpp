@@ -1,11 +1,13 @@
 // Any other arrangement: somebody writes down one pattern per channel. In a pattern {case} stands for the
-// case's name and * and ? for any characters, none of them across folders: "{case}/Flair*.nii.gz".
+// case's name and * and ? for any characters, none of them across folders: "{case}/Flair*.nii.gz". What fits
+// may also be a folder of DICOM slices.
 #include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
 
 #include "base/error.h"
+#include "data/dicom.h"
 #include "data/layouts/layouts.h"
 
 namespace voxswap {
@@ -54,7 +56,8 @@ void match(const fs::path& folder, const std::vector<std::string>& parts, std::s
     const fs::path path = folder / name;
     std::error_code ignored;
     if (last) {
-      if (!fs::is_directory(path, ignored) && fs::exists(path, ignored)) matches[found_case].push_back(path);
+      const bool image = fs::is_directory(path, ignored) ? is_dicom_folder(path) : fs::exists(path, ignored);
+      if (image) matches[found_case].push_back(path);
     } else if (fs::is_directory(path, ignored)) {
       match(path, parts, at + 1, found_case, matches);
     }

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
-#include "base/text.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "data/image_io.h"
 
 namespace voxswap {
 
@@ -13,13 +16,19 @@ namespace fs = std::filesystem;
 namespace {
 
 // `auto` asks in this order; patterns that somebody wrote down count for more than a guess.
-constexpr std::array<Layout, 3> table_of_layouts{{
+constexpr std::array<Layout, 5> table_of_layouts{{
     {"files", "files that fit the patterns in data.files", recognise_files, list_files},
     {"brats",
      "a folder per case, named as in BraTS 2017 to 2024, e.g. BraTS2021_00000/BraTS2021_00000_t1.nii.gz",
      recognise_brats, list_brats},
+    {"nnunet",
+     "dataset.json with channel_names, imagesTr/CASE_0000.nii.gz and labelsTr/CASE.nii.gz, as in nnU-Net",
+     recognise_nnunet, list_nnunet},
     {"msd", "dataset.json, imagesTr and labelsTr, as in the Medical Segmentation Decathlon", recognise_msd,
      list_msd},
+    {"dicom",
+     "a folder per case with a folder of DICOM slices per series, named like its sequence, e.g. patient/t1",
+     recognise_dicom, list_dicom},
 }};
 
 bool contains(const std::string& text, std::string_view part) {
@@ -78,6 +87,35 @@ Regions default_regions(const Labels& labels) {
       regions.push_back(region);
   }
   return regions;
+}
+
+Labels observed_labels(const Dataset& dataset) {
+  std::set<int> values;
+  constexpr std::size_t enough = 20;
+  std::size_t looked_at = 0;
+  for (const CaseFiles& files : dataset.cases) {
+    std::error_code ignored;
+    if (looked_at == enough) break;
+    if (files.truth.empty() || !fs::exists(files.truth, ignored)) continue;
+    try {
+      const LabelMap labels = read_label_map(files.truth);
+      values.insert(labels.voxels.begin(), labels.voxels.end());
+      ++looked_at;
+    } catch (const Error&) {
+      continue;  // told when the case itself is read
+    }
+  }
+  Labels labels;
+  for (const int value : values) {
+    if (value > 0) labels.push_back({format("label_{}", value), value});
+  }
+  if (!labels.empty()) {
+    log::warn(
+        "nothing names the labels; the first {} label maps hold {} different ones. Name them with "
+        "data.labels",
+        looked_at, labels.size());
+  }
+  return labels;
 }
 
 std::vector<std::string> entries(const fs::path& folder) {

@@ -33,6 +33,8 @@ std::string missing_channel(const Dataset& dataset, const CaseFiles& files, std:
 
 // The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
 Regions default_regions(const Labels& labels);
+// For layouts that say nothing of labels: the values that occur in the first label maps, told in a warning.
+Labels observed_labels(const Dataset& dataset);
 // One name for each MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
 // snake_case.
 std::string modality_name(const std::string& written);
@@ -47,6 +49,10 @@ std::string nifti_stem(const std::string& name);
 
 std::optional<std::string> recognise_brats(const DatasetOptions& options);
 Dataset list_brats(const DatasetOptions& options);
+std::optional<std::string> recognise_nnunet(const DatasetOptions& options);
+Dataset list_nnunet(const DatasetOptions& options);
+std::optional<std::string> recognise_dicom(const DatasetOptions& options);
+Dataset list_dicom(const DatasetOptions& options);
 std::optional<std::string> recognise_msd(const DatasetOptions& options);
 Dataset list_msd(const DatasetOptions& options);
 std::optional<std::string> recognise_files(const DatasetOptions& options);

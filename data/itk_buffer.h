@@ -1,0 +1,29 @@
+// What the readers that stand on ITK share: its raw buffers become our grids, its exceptions our messages.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "data/volume.h"
+
+namespace itk {
+class ImageIOBase;
+}
+
+namespace voxswap {
+
+// Runs `step`, turning whatever ITK throws into one message about the file (Exit::bad_data).
+void reading(const std::filesystem::path& path, const std::function<void()>& step);
+
+// The first three axes. ITK allows a negative spacing; ours is positive and the axis turned instead.
+Geometry geometry_of(const std::filesystem::path& path, const itk::ImageIOBase& io);
+
+std::vector<char> read_buffer(const std::filesystem::path& path, itk::ImageIOBase& io);
+
+// One volume of the buffer as float; `voxels` has its size.
+void convert(const std::filesystem::path& path, const itk::ImageIOBase& io, const std::vector<char>& buffer,
+             std::int64_t volume, std::vector<float>& voxels);
+
+}  // namespace voxswap

@@ -1,0 +1,33 @@
+// dataset.json, which the Decathlon and nnU-Net put beside their images, as plain values with every type
+// checked. What is not in the file is empty here.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace voxswap {
+
+struct DatasetJson {
+  struct Case {
+    std::vector<std::filesystem::path> images;  // relative to the data set's folder
+    std::filesystem::path label;                // empty: none
+  };
+  bool by_nnunet = false;             // it has "channel_names"
+  bool by_decathlon = false;          // it has "modality" or "training"
+  std::vector<std::string> channels;  // "channel_names" or "modality", in the order of their numbers
+  std::vector<std::pair<std::string, std::vector<int>>> labels;  // as written; several values: a region
+  std::string file_ending;                                       // ".nii.gz"
+  std::vector<Case> training, test;                              // "training", "test"
+  std::vector<std::pair<std::string, Case>> cases;               // nnU-Net's "dataset": by case
+};
+
+std::filesystem::path dataset_json_path(const std::filesystem::path& root);
+
+// Nothing when there is no such file. Throws Exit::bad_data, naming file and key, for what is no JSON or
+// holds something else than it should.
+std::optional<DatasetJson> read_dataset_json(const std::filesystem::path& root);
+
+}  // namespace voxswap
