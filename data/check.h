@@ -1,6 +1,8 @@
 // Looks at every case of a data set and tells every problem, never stopping at the first: `voxswap check`.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +17,34 @@ struct Problem {
   std::string fix;       // what to do about it
 };
 
+// What was found out about a case; what could not be read is missing.
+struct CaseFacts {
+  std::string id;
+  std::optional<Geometry> grid;        // as the first readable channel has it, and
+  std::string axes;                    // where its axes point, "LPS"
+  std::vector<std::string> elements;   // per channel, how voxels are stored: "int16"
+  std::optional<Size3> foreground;     // extent of its box in voxels, canonical axes
+  std::map<int, std::int64_t> labels;  // voxels per value of the truth, without the background
+  std::vector<std::string> contents;   // per channel, a hash of size and voxels; empty when all are equal
+};
+
 struct CheckReport {
   Dataset dataset;
   std::vector<Problem> problems;
-  std::vector<std::pair<std::string, Size3>> foreground;  // case, extent of the foreground box in voxels
+  std::vector<CaseFacts> cases;  // in the order of dataset.cases
 };
 
-// `options` as for open_dataset; a data set that cannot be opened at all throws as there.
-CheckReport check_dataset(const DatasetOptions& options, bool corner_background, double background);
+struct CheckOptions {
+  DatasetOptions data;  // as for open_dataset
+  bool corner_background = false;
+  double background = 0;
+};
+
+// A data set that cannot be listed at all throws, as open_dataset does.
+CheckReport check_dataset(const CheckOptions& options);
+
+// One case; what is wrong with it is added to `problems`.
+CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
+                     std::vector<Problem>& problems);
 
 }  // namespace voxswap

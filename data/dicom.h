@@ -25,4 +25,10 @@ std::string dicom_description(
 ImageHeader dicom_header(const std::filesystem::path& folder);
 std::vector<Image> dicom_volumes(const std::filesystem::path& folder, std::int64_t first, std::int64_t count);
 
+// Writes a series into an empty folder: whole numbers from 0 to 65535, a slice per file, the same bytes each
+// time. `uid` ("3.1") tells series apart.
+void write_dicom(const std::filesystem::path& folder, const Image& image, const std::string& description,
+                 const std::string& uid);
+std::vector<std::string> dicom_names(std::int64_t slices);  // the files that it writes
+
 }  // namespace voxswap

@@ -1,4 +1,4 @@
-// Multimodal brain phantoms with nested tumours, written as real NIfTI data sets: something to train and test
+// Multimodal brain phantoms with nested tumours, written as real data sets: something to train and test
 // on where no patient data may go.
 #pragma once
 
@@ -15,7 +15,7 @@ struct PhantomOptions {
   int cases = 20;
   Size3 size{64, 64, 64};
   std::uint64_t seed = 1;
-  std::string layout = "brats2021";  // brats2021 | msd
+  std::string layout = "brats2021";  // a row of phantom_layouts.h
 };
 
 // Changes whenever the same seed gives other phantoms than before.

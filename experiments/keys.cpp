@@ -96,8 +96,11 @@ void add_data(std::vector<Key>& table) {
   table.push_back(real("data.split.validation", "share of the cases kept for validation",
                        AT(split.validation), {0, 1, true, true}));
   table.push_back(seed("data.split.seed", "draws which cases those are", AT(split.seed)));
-  table.push_back(
-      place_or_none("data.split.file", "a split.csv (columns case,part) to use instead", AT(split.file)));
+  table.push_back(place_or_none(
+      "data.split.file", "a split.csv (columns case,part) or nnU-Net's splits_final.json to use instead",
+      AT(split.file)));
+  table.push_back(whole("data.split.fold", "which fold of splits_final.json validates, counted from 0",
+                        AT(split.fold), {0, 1e6}));
   table.push_back(place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
 }
 

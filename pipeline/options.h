@@ -19,7 +19,8 @@ namespace voxswap {
 struct SplitOptions {
   double validation = 0.2;
   std::uint64_t seed = 1;
-  std::filesystem::path file;  // a split.csv (columns case,part); empty: drawn from `seed`
+  std::filesystem::path file;  // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
+  std::int64_t fold = 0;       // of splits_final.json
 };
 
 struct ScheduleOptions {

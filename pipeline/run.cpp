@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
+#include "data/prediction_input.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
@@ -186,51 +187,6 @@ void predict_and_score(Job& job) {
   write_csv(options.output / "dice.csv", dice_csv(rows));
 }
 
-// The cases of `input`: a data set of the run's kind, a case's folder inside one, or one multi-channel file.
-Dataset prediction_cases(const RunOptions& options, const fs::path& input) {
-  if (!fs::exists(input)) fail(Exit::bad_data, "{}: no such file or folder", input.string());
-  const Dataset trained = open_dataset(options.data);  // labels and regions are the training set's
-  DatasetOptions wanted = options.data;
-  wanted.modalities = trained.modalities;
-  wanted.labels = trained.labels;
-  wanted.regions = trained.regions;
-  if (fs::is_directory(input)) {
-    wanted.root = input;
-    try {
-      return open_dataset(wanted);
-    } catch (const Error& as_dataset) {
-      wanted.root = fs::absolute(input).lexically_normal().parent_path();
-      if (!fs::absolute(input).lexically_normal().has_filename()) wanted.root = wanted.root.parent_path();
-      try {
-        Dataset around = open_dataset(wanted);
-        std::erase_if(around.cases, [&](const CaseFiles& files) {
-          return !fs::equivalent(files.channels.front().parent_path(), input);
-        });
-        if (!around.cases.empty()) return around;
-      } catch (const Error&) {
-        // What the folder itself said is the more useful message.
-      }
-      throw;
-    }
-  }
-  Dataset single = trained;
-  CaseFiles files;
-  std::string id = input.filename().string();
-  for (const char* suffix : {".nii.gz", ".nii", ".nrrd", ".mha"}) {
-    if (ends_with(id, suffix)) {
-      id.resize(id.size() - std::string_view(suffix).size());
-      break;
-    }
-  }
-  files.id = id;
-  for (std::size_t c = 0; c < trained.modalities.size(); ++c) {
-    files.channels.push_back(input);
-    files.components.push_back(trained.modalities.size() > 1 ? static_cast<int>(c) : -1);
-  }
-  single.cases = {files};
-  return single;
-}
-
 // A file per output channel, one in memory at a time.
 void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
                          const PreparedCase& prepared, const std::vector<std::string>& outputs) {
@@ -264,8 +220,7 @@ void run(const RunOptions& options) {
 
 void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
              const PredictOptions& how) {
-  Dataset dataset = prediction_cases(options, input);
-  for (CaseFiles& files : dataset.cases) files.truth.clear();  // prediction is free of truth
+  const Dataset dataset = open_for_prediction(open_dataset(options.data), options.data, input);
   const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
   const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/philox.h"
 
 namespace voxswap {
@@ -30,31 +33,64 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
   return split;
 }
 
-Split from_file(const Dataset& dataset, const std::filesystem::path& path) {
+using Parts = std::vector<std::pair<std::string, std::string>>;  // case, training | validation
+
+Parts parts_of_csv(const std::filesystem::path& path) {
   const Csv csv = read_csv(path);
   const std::size_t id = csv.column("case", path.string()), part = csv.column("part", path.string());
-  std::map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
-  Split split;
-  std::map<std::string, std::string> seen;
+  Parts parts;
   for (const auto& row : csv.rows) {
-    const auto found = index.find(row[id]);
-    if (found == index.end()) {
-      fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", path.string(), row[id],
-           dataset.root.string());
-    }
-    if (!seen.emplace(row[id], row[part]).second) {
-      fail(Exit::bad_data, "{}: case '{}' is listed twice", path.string(), row[id]);
-    }
     if (row[part] != "training" && row[part] != "validation") {
       fail(Exit::bad_data, "{}: case '{}': part is '{}', expected training or validation", path.string(),
            row[id], row[part]);
     }
-    if (dataset.cases[found->second].truth.empty()) {
-      fail(Exit::bad_data, "{}: case '{}' has no truth and cannot take part in {}", path.string(), row[id],
-           row[part]);
+    parts.emplace_back(row[id], row[part]);
+  }
+  return parts;
+}
+
+// nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
+Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
+  const nlohmann::json folds = nlohmann::json::parse(read_file(path), nullptr, false);
+  Parts parts;
+  try {
+    if (fold >= static_cast<std::int64_t>(folds.get<std::vector<nlohmann::json>>().size())) {
+      fail(Exit::usage, "data.split.fold: {} holds {} folds, counted from 0; there is no fold {}",
+           path.string(), folds.size(), fold);
     }
-    (row[part] == "training" ? split.training : split.validation).push_back(found->second);
+    const nlohmann::json& one = folds.at(static_cast<std::size_t>(fold));
+    for (const auto& [key, part] : {std::pair{"train", "training"}, std::pair{"val", "validation"}}) {
+      for (const auto& id : one.at(key).get<std::vector<std::string>>()) parts.emplace_back(id, part);
+    }
+  } catch (const nlohmann::json::exception&) {
+    fail(Exit::bad_data,
+         "{}: is no list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
+         "\"val\": "
+         "[case, …]}}, …]",
+         path.string());
+  }
+  return parts;
+}
+
+Split from_file(const Dataset& dataset, const SplitOptions& options) {
+  const std::filesystem::path& path = options.file;
+  const bool json = ends_with(lower(path.string()), ".json");
+  const Parts parts = json ? parts_of_json(path, options.fold) : parts_of_csv(path);
+  std::map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
+  Split split;
+  std::set<std::string> seen;
+  for (const auto& [id, part] : parts) {
+    const auto found = index.find(id);
+    if (found == index.end()) {
+      fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", path.string(), id,
+           dataset.root.string());
+    }
+    if (!seen.insert(id).second) fail(Exit::bad_data, "{}: case '{}' is listed twice", path.string(), id);
+    if (dataset.cases[found->second].truth.empty()) {
+      fail(Exit::bad_data, "{}: case '{}' has no truth and cannot take part in {}", path.string(), id, part);
+    }
+    (part == "training" ? split.training : split.validation).push_back(found->second);
   }
   return split;
 }
@@ -64,7 +100,7 @@ Split from_file(const Dataset& dataset, const std::filesystem::path& path) {
 Split make_split(const Dataset& dataset, const SplitOptions& options) {
   Split split;
   if (!options.file.empty()) {
-    split = from_file(dataset, options.file);
+    split = from_file(dataset, options);
   } else {
     std::vector<std::size_t> cases;
     for (std::size_t i = 0; i < dataset.cases.size(); ++i) {

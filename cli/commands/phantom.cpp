@@ -1,15 +1,24 @@
 // voxswap phantom: data to train and test on where no patient's may go.
-#include "data/phantom.h"
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/options.h"
+#include "data/phantom_layouts.h"
 
 namespace voxswap {
 
+namespace {
+
+std::string describe_layouts() {
+  std::vector<std::vector<std::string>> rows = {{"layout", "files"}};
+  for (const PhantomLayout& layout : phantom_layouts()) rows.push_back({layout.name, layout.looks_like});
+  return "\n" + table(rows);
+}
+
+}  // namespace
+
 Exit phantom_command(const Arguments& arguments) {
-  CLI::App app("Multimodal brain phantoms with nested tumours, written as a real NIfTI data set.",
+  CLI::App app("Multimodal brain phantoms with nested tumours, written as a real data set.",
                "voxswap phantom");
   CommonOptions common;
   PhantomOptions options;
@@ -18,16 +27,17 @@ Exit phantom_command(const Arguments& arguments) {
   app.add_option("--cases", options.cases, "how many")->capture_default_str();
   app.add_option("--size", size, "voxels: X or X,Y,Z")->capture_default_str();
   app.add_option("--seed", options.seed, "the same seed gives the same phantoms")->capture_default_str();
-  app.add_option("--layout", options.layout, "brats2021 or msd")->capture_default_str();
+  app.add_option("--layout", options.layout, "how they are laid out on disk, see below")
+      ->capture_default_str();
   add_common(app, common);
+  app.footer(describe_layouts());
   if (!parse(app, arguments, common)) return Exit::done;
 
   options.out = out;
   options.size = parse_size("--size", size, 16, 1024);
   if (options.cases < 1 || options.cases > 100000)
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
-  if (options.layout != "brats2021" && options.layout != "msd")
-    fail(Exit::usage, "--layout: expected brats2021 or msd, found '{}'", options.layout);
+  phantom_layout(options.layout);  // refuses unknown ones
   const bool written = write_phantoms(options);
   std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", there already");
   return Exit::done;

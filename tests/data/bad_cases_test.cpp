@@ -18,9 +18,10 @@ const Geometry grid = geometry({8, 8, 8});
 class BadCases : public testing::Test {
  protected:
   BadCases() {
+    std::uint64_t seed = 0;
     for (const char* id : {"BraTS2021_00000", "BraTS2021_00001"}) {
       for (const char* modality : {"t1", "t1ce", "t2", "flair"})
-        write_image(file(id, modality), random_image(grid));
+        write_image(file(id, modality), random_image(grid, ++seed));
       write_label_map(file(id, "seg"), random_labels(grid, {0, 1, 2, 4}));
     }
   }
@@ -41,7 +42,7 @@ class BadCases : public testing::Test {
     expect_checked("error", parts);
   }
   void expect_checked(const std::string& severity, const std::vector<std::string>& parts) const {
-    const CheckReport report = check_dataset(options(), false, 0);
+    const CheckReport report = check_dataset({options(), false, 0});
     const bool told =
         std::any_of(report.problems.begin(), report.problems.end(), [&](const Problem& problem) {
           return problem.severity == severity &&
@@ -55,10 +56,10 @@ class BadCases : public testing::Test {
 };
 
 TEST_F(BadCases, AreNotFoundWhereThereAreNone) {
-  const CheckReport report = check_dataset(options(), false, 0);
+  const CheckReport report = check_dataset({options(), false, 0});
   for (const Problem& problem : report.problems) ADD_FAILURE() << problem.what;
-  ASSERT_EQ(report.foreground.size(), 2U);
-  EXPECT_EQ(report.foreground[1], (std::pair<std::string, Size3>{"BraTS2021_00001", {8, 8, 8}}));
+  ASSERT_EQ(report.cases.size(), 2U);
+  EXPECT_EQ(report.cases[1].foreground, (Size3{8, 8, 8}));
 }
 
 TEST_F(BadCases, AMissingChannelNamesCaseChannelAndExpectedFile) {
@@ -143,8 +144,8 @@ TEST_F(BadCases, AConstantBackgroundOtherThanZeroIsPointedOut) {
   image.at(4, 4, 4) = 1;
   for (const char* modality : {"t1", "t1ce", "t2", "flair"}) write_image(bad(modality), image);
   expect_checked("warning", {bad("t1").string(), "-2.5", "background"});
-  const CheckReport report = check_dataset(options(), true, 0);
-  EXPECT_EQ(report.foreground[1].second, (Size3{3, 3, 3}));
+  const CheckReport report = check_dataset({options(), true, 0});
+  EXPECT_EQ(report.cases[1].foreground, (Size3{3, 3, 3}));
 }
 
 TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {

@@ -19,7 +19,7 @@ Dataset dataset_of(int cases) {
 
 TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
   const Dataset dataset = dataset_of(25);
-  const Split split = make_split(dataset, {0.2, 7, {}}), again = make_split(dataset, {0.2, 7, {}});
+  const Split split = make_split(dataset, {0.2, 7, {}, 0}), again = make_split(dataset, {0.2, 7, {}, 0});
   EXPECT_EQ(split.validation, again.validation);
   EXPECT_EQ(split.validation.size(), 5u);
   EXPECT_EQ(split.training.size(), 20u);
@@ -27,15 +27,15 @@ TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
   all.insert(all.end(), split.validation.begin(), split.validation.end());
   std::sort(all.begin(), all.end());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
-  EXPECT_NE(make_split(dataset, {0.2, 8, {}}).validation, split.validation);
+  EXPECT_NE(make_split(dataset, {0.2, 8, {}, 0}).validation, split.validation);
 }
 
 TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
   const Dataset dataset = dataset_of(10);
-  const Split split = make_split(dataset, {0.3, 1, {}});
+  const Split split = make_split(dataset, {0.3, 1, {}, 0});
   const auto file = std::filesystem::path(testing::TempDir()) / "split.csv";
   write_split(file, dataset, split);
-  const Split back = make_split(dataset, {0.5, 99, file});
+  const Split back = make_split(dataset, {0.5, 99, file, 0});
   EXPECT_EQ(back.training, split.training);
   EXPECT_EQ(back.validation, split.validation);
 }
@@ -46,16 +46,42 @@ TEST(Split, RefusesFilesThatDoNotFitTheDataSet) {
                            "case,part\ncase_00,training\ncase_00,validation\n", "case,part\ncase_00,tests\n",
                            "case,part\ncase_00,training\n", "id,part\ncase_00,training\n"}) {
     write_file(file, text);
-    EXPECT_THROW(make_split(dataset_of(3), {0.2, 1, file}), Error) << text;
+    EXPECT_THROW(make_split(dataset_of(3), {0.2, 1, file, 0}), Error) << text;
+  }
+}
+
+// As nnU-Net writes splits_final.json.
+TEST(Split, ComesFromAFoldOfNnUNet) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "splits_final.json";
+  write_file(file, R"([{"train": ["case_00", "case_02"], "val": ["case_01"]},
+                       {"train": ["case_01", "case_02"], "val": ["case_00"]}])");
+  SplitOptions options;
+  options.file = file;
+  EXPECT_EQ(make_split(dataset_of(4), options).training, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(make_split(dataset_of(4), options).validation, (std::vector<std::size_t>{1}));
+  options.fold = 1;
+  EXPECT_EQ(make_split(dataset_of(4), options).validation, (std::vector<std::size_t>{0}));
+  options.fold = 2;
+  EXPECT_THROW(make_split(dataset_of(4), options), Error);
+  options.fold = 0;
+  for (const char* text : {"", "{}", "[1]", R"([{"train": ["case_00"]}])", R"([{"train": [1], "val": [2]}])",
+                           R"([{"train": ["case_00"], "val": ["case_00"]}])"}) {
+    write_file(file, text);
+    try {
+      make_split(dataset_of(3), options);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << text;
+    }
   }
 }
 
 TEST(Split, NeedsTwoCasesWithTruth) {
   Dataset dataset = dataset_of(3);
   dataset.cases[0].truth.clear();
-  EXPECT_EQ(make_split(dataset, {0.01, 1, {}}).validation.size(), 1u);
+  EXPECT_EQ(make_split(dataset, {0.01, 1, {}, 0}).validation.size(), 1u);
   dataset.cases[1].truth.clear();
-  EXPECT_THROW(make_split(dataset, {0.2, 1, {}}), Error);
+  EXPECT_THROW(make_split(dataset, {0.2, 1, {}, 0}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,200 @@
+#include "cli/check_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "data/resolutions.h"
+#include "metrics/box_statistics.h"
+
+namespace voxswap {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+using Json = nlohmann::ordered_json;
+
+std::vector<Size3> foregrounds(const CheckReport& report) {
+  std::vector<Size3> sizes;
+  for (const CaseFacts& facts : report.cases) {
+    if (facts.foreground) sizes.push_back(*facts.foreground);
+  }
+  return sizes;
+}
+
+BoxStatistics axis_statistics(const std::vector<Size3>& sizes, std::size_t axis) {
+  std::vector<double> sides;
+  for (const Size3& size : sizes) sides.push_back(static_cast<double>(size[axis]));
+  return box_statistics(sides);
+}
+
+std::string size_text(const Size3& size) {
+  return size[0] == size[1] && size[1] == size[2] ? std::to_string(size[0])
+                                                  : format("[{}, {}, {}]", size[0], size[1], size[2]);
+}
+
+// A value of every case counted, the most frequent first.
+struct Counted {
+  std::string text;
+  std::int64_t cases;
+};
+template <class Value>
+std::vector<Counted> counted(const CheckReport& report, Value value) {
+  std::map<std::string, std::int64_t> counts;
+  for (const CaseFacts& facts : report.cases) {
+    if (const std::string text = value(facts); !text.empty()) ++counts[text];
+  }
+  std::vector<Counted> result;
+  for (const auto& [text, cases] : counts) result.push_back({text, cases});
+  std::stable_sort(result.begin(), result.end(),
+                   [](const auto& a, const auto& b) { return a.cases > b.cases; });
+  return result;
+}
+
+std::string grid_text(const CaseFacts& facts) {
+  if (!facts.grid) return {};
+  const Geometry& grid = *facts.grid;
+  return format("{}x{}x{} voxels of {:.4g}x{:.4g}x{:.4g} mm, axes {}", grid.size[0], grid.size[1],
+                grid.size[2], grid.spacing[0], grid.spacing[1], grid.spacing[2], facts.axes);
+}
+
+std::string elements_text(const CaseFacts& facts) {
+  std::vector<std::string> elements = facts.elements;
+  std::erase(elements, "");
+  std::sort(elements.begin(), elements.end());
+  elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+  return join(elements, ", ");
+}
+
+std::string grids_table(const CheckReport& report) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (const auto& [title, list] : {std::pair{"grid", counted(report, grid_text)},
+                                    std::pair{"stored as", counted(report, elements_text)}}) {
+    if (list.empty()) continue;
+    Rows rows = {{title, "cases"}};
+    for (std::size_t i = 0; i < std::min(most, list.size()); ++i)
+      rows.push_back({list[i].text, std::to_string(list[i].cases)});
+    text += "\n" + table(rows);
+    if (list.size() > most) text += format("and {} others; --json lists every case\n", list.size() - most);
+  }
+  return text;
+}
+
+// Per label value: how many cases have it, and voxels over those.
+struct LabelFacts {
+  std::int64_t cases = 0;
+  BoxStatistics voxels;
+};
+LabelFacts label_facts(const CheckReport& report, int value) {
+  std::vector<double> voxels;
+  for (const CaseFacts& facts : report.cases) {
+    const auto found = facts.labels.find(value);
+    if (found != facts.labels.end()) voxels.push_back(static_cast<double>(found->second));
+  }
+  return {static_cast<std::int64_t>(voxels.size()), box_statistics(voxels)};
+}
+
+// Those of the data set first, then what else occurs.
+std::vector<std::pair<std::string, int>> all_labels(const CheckReport& report) {
+  std::vector<std::pair<std::string, int>> labels = report.dataset.labels;
+  for (const CaseFacts& facts : report.cases) {
+    for (const auto& [value, voxels] : facts.labels) {
+      if (std::none_of(labels.begin(), labels.end(),
+                       [&](const auto& known) { return known.second == value; }))
+        labels.emplace_back("(unknown)", value);
+    }
+  }
+  return labels;
+}
+
+std::string labels_table(const CheckReport& report) {
+  Rows rows = {{"label", "value", "cases", "voxels: median", "min", "max"}};
+  for (const auto& [name, value] : all_labels(report)) {
+    const LabelFacts facts = label_facts(report, value);
+    const auto voxels = [&](double count) {
+      return facts.cases > 0 ? format("{:.0f}", count) : std::string("-");
+    };
+    rows.push_back({name, std::to_string(value), std::to_string(facts.cases), voxels(facts.voxels.median),
+                    voxels(facts.voxels.minimum), voxels(facts.voxels.maximum)});
+  }
+  return rows.size() > 1 ? "\n" + table(rows) : std::string();
+}
+
+std::string foreground_table(const CheckReport& report) {
+  const std::vector<Size3> sizes = foregrounds(report);
+  if (sizes.empty()) return {};
+  Rows rows = {{"foreground, voxels", "mean", "median", "min", "max"}};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const BoxStatistics of = axis_statistics(sizes, axis);
+    rows.push_back({std::string(1, "xyz"[axis]), format("{:.1f}", of.mean), format("{:.1f}", of.median),
+                    format("{:.0f}", of.minimum), format("{:.0f}", of.maximum)});
+  }
+  std::string text = "\n" + table(rows);
+  Rows advice = {{"preprocess.resolution", "voxels left", "cases that lose detail", ""}};
+  for (const ResolutionAdvice& one : sensible_resolutions(sizes))
+    advice.push_back({size_text(one.size), format("{:.1f} %", 100 * one.kept),
+                      format("{} of {}", one.shrunk, sizes.size()), one.why});
+  return text + "\n" + table(advice);
+}
+
+Json case_json(const CaseFacts& facts) {
+  Json json = {{"case", facts.id}, {"stored_as", facts.elements}};
+  if (facts.grid) {
+    json["size"] = facts.grid->size;
+    json["spacing"] = facts.grid->spacing;
+    json["axes"] = facts.axes;
+  }
+  if (facts.foreground) json["foreground"] = *facts.foreground;
+  for (const auto& [value, voxels] : facts.labels) json["label_voxels"][std::to_string(value)] = voxels;
+  return json;
+}
+
+}  // namespace
+
+std::int64_t count_problems(const CheckReport& report, const std::string& severity) {
+  return std::count_if(report.problems.begin(), report.problems.end(),
+                       [&](const Problem& problem) { return problem.severity == severity; });
+}
+
+std::string check_json(const CheckReport& report) {
+  const Dataset& dataset = report.dataset;
+  Json json = {{"root", dataset.root.string()},    {"layout", dataset.layout},
+               {"recognised", dataset.recognised}, {"modalities", dataset.modalities},
+               {"cases", dataset.cases.size()},    {"problems", Json::array()}};
+  for (const auto& [name, value] : dataset.labels) json["labels"][name] = value;
+  for (const auto& [name, values] : dataset.regions) json["regions"][name] = values;
+  for (const Problem& problem : report.problems)
+    json["problems"].push_back({{"case", problem.case_id},
+                                {"severity", problem.severity},
+                                {"what", problem.what},
+                                {"fix", problem.fix}});
+  const std::vector<Size3> sizes = foregrounds(report);
+  for (std::size_t axis = 0; axis < 3 && !sizes.empty(); ++axis) {
+    const BoxStatistics of = axis_statistics(sizes, axis);
+    json["foreground_statistics"][std::string(1, "xyz"[axis])] = {
+        {"mean", of.mean}, {"median", of.median}, {"min", of.minimum}, {"max", of.maximum}};
+  }
+  for (const ResolutionAdvice& one : sensible_resolutions(sizes))
+    json["resolutions"].push_back(
+        {{"size", one.size}, {"why", one.why}, {"voxels_left", one.kept}, {"cases_that_lose", one.shrunk}});
+  for (const CaseFacts& facts : report.cases) json["per_case"].push_back(case_json(facts));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string check_text(const CheckReport& report) {
+  const Dataset& dataset = report.dataset;
+  std::string text = format("{}: {}\n{} cases, channels {}\n", dataset.root.string(), dataset.recognised,
+                            dataset.cases.size(), join(dataset.modalities, ", "));
+  Rows problems = {{"case", "severity", "problem", "what to do"}};
+  for (const Problem& problem : report.problems)
+    problems.push_back(
+        {problem.case_id.empty() ? "(all)" : problem.case_id, problem.severity, problem.what, problem.fix});
+  if (problems.size() > 1) text += "\n" + table(problems);
+  text += grids_table(report) + labels_table(report) + foreground_table(report);
+  return text + format("\n{} errors, {} warnings\n", count_problems(report, "error"),
+                       count_problems(report, "warning"));
+}
+
+}  // namespace voxswap

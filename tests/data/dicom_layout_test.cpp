@@ -1,0 +1,105 @@
+// DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
+#include "data/dataset.h"
+#include "data/dicom.h"
+#include "data/orientation.h"
+#include "data/prediction_input.h"
+#include "tests/data/support.h"
+
+namespace voxswap {
+namespace {
+
+using namespace test;
+
+Image whole_numbers(const Geometry& grid, std::uint64_t seed) {
+  Image image = random_image(grid, seed);
+  for (float& value : image.voxels) value = std::round(1000 * value);
+  return image;
+}
+
+const Geometry grid = geometry({5, 4, 3});
+
+void write_series(const fs::path& folder, const std::string& description, std::uint64_t seed) {
+  fs::create_directories(folder);
+  write_dicom(folder, whole_numbers(grid, seed), description, format("1.{}", seed));
+}
+
+Dataset open(const fs::path& root, const Labels& labels = {{"tumor", 1}}) {
+  DatasetOptions options;
+  options.root = root;
+  options.labels = labels;
+  return open_dataset(options);
+}
+
+TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
+  const TemporaryFolder folder;
+  const Image image = whole_numbers(oblique_geometry({5, 4, 3}), 1);
+  for (const char* name : {"a", "b"}) {
+    fs::create_directories(folder / name);
+    write_dicom(folder / name, image, "t1", "1.1");
+  }
+  testing::internal::CaptureStderr();
+  const Image back = read_image(folder / "a");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  // Slices go up along the cross product of rows and columns; this grid is left-handed, so its third axis
+  // turns.
+  EXPECT_EQ(canonical(back).voxels, canonical(image).voxels);
+  EXPECT_TRUE(same_grid(canonical(back).geometry, canonical(image).geometry)) << describe(back.geometry);
+  for (const std::string& name : dicom_names(3)) {
+    std::ifstream a(folder / ("a/" + name), std::ios::binary), b(folder / ("b/" + name), std::ios::binary);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}),
+              std::string(std::istreambuf_iterator<char>(b), {}));
+  }
+}
+
+TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/study/T1", "", 1);
+  write_series(folder / "p1/study/0003", "ax T1 TSE +C gadovist", 2);
+  write_series(folder / "p1/study/0004", "AX T2 FLAIR", 3);
+  write_series(folder / "p1/study/0005", "localizer", 4);
+  write_label_map(folder / "p1/p1_seg.nii.gz", random_labels(grid, {0, 1}));
+  write_series(folder / "p2/t1", "", 5);
+  write_series(folder / "p2/t1ce", "", 6);
+  write_series(folder / "p2/flair", "", 7);
+  const Dataset dataset = open(folder.path());
+  EXPECT_EQ(dataset.layout, "dicom");
+  EXPECT_NE(dataset.recognised.find("1 series tell of no sequence and are left out, e.g. 0005"),
+            std::string::npos)
+      << dataset.recognised;
+  EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
+  ASSERT_EQ(dataset.cases.size(), 2U);
+  const Volume volume = read_case(dataset, dataset.cases[0]);
+  EXPECT_EQ(volume.id, "p1");
+  EXPECT_TRUE(volume.has_truth());
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(volume.channels[c].voxels, whole_numbers(grid, c + 1).voxels);
+  EXPECT_FALSE(read_case(dataset, dataset.cases[1]).has_truth());
+}
+
+TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreTold) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/t1", "", 1);
+  write_series(folder / "p1/t2", "", 2);
+  write_series(folder / "p2/t1", "", 3);
+  expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"case p2", "t2 is missing"});
+  write_series(folder / "p2/t2 fs", "", 4);
+  write_series(folder / "p2/t2 sag", "", 5);
+  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+                 {"p2", "two series look like t2", "t2 fs", "t2 sag"});
+}
+
+TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/se_1", "", 1);
+  write_series(folder / "p2/se_1", "", 2);
+  DatasetOptions options;
+  options.root = folder.path();
+  options.files = {{"adc", "{case}/se_1"}};
+  const Dataset dataset = open_dataset(options);
+  ASSERT_EQ(dataset.cases.size(), 2U);
+  EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[0].voxels, whole_numbers(grid, 2).voxels);
+  const Dataset one = open_for_prediction(dataset, options, folder / "p1/se_1");
+  EXPECT_EQ(read_case(one, one.cases.at(0)).channels[0].voxels, whole_numbers(grid, 1).voxels);
+}
+
+}  // namespace
+}  // namespace voxswap
