@@ -80,29 +80,41 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
   dataset.modalities = wanted;
 }
 
-void check_labels(const Labels& labels) {
+// Who said what the labels or regions are: it is there that a mistake must be corrected.
+struct Source {
+  Exit exit;
+  std::string name;
+};
+
+Source source_of(bool by_experiment, const Dataset& dataset, const char* key) {
+  if (by_experiment) return {Exit::usage, format("data.{}", key)};
+  return {Exit::bad_data, format("{}: its {}", dataset.root.string(), key)};
+}
+
+void check_labels(const Labels& labels, const Source& source) {
   std::set<int> values;
   std::set<std::string> names;
   for (const auto& [name, value] : labels) {
     if (value < 1 || value > 32767) {
-      fail(Exit::usage, "data.labels: {}: {} cannot be a label; labels are 1 to 32767, 0 is the background",
-           name, value);
+      fail(source.exit, "{}: {}: {} cannot be a label; labels are 1 to 32767, 0 is the background",
+           source.name, name, value);
     }
-    if (!values.insert(value).second) fail(Exit::usage, "data.labels: two labels have the value {}", value);
-    if (!names.insert(name).second) fail(Exit::usage, "data.labels: two labels have the name {}", name);
+    if (!values.insert(value).second)
+      fail(source.exit, "{}: two labels have the value {}", source.name, value);
+    if (!names.insert(name).second) fail(source.exit, "{}: two labels have the name {}", source.name, name);
   }
 }
 
-void check_regions(const Dataset& dataset) {
+void check_regions(const Dataset& dataset, const Source& source) {
   for (const auto& [name, values] : dataset.regions) {
-    if (values.empty()) fail(Exit::usage, "data.regions: {} has no labels", name);
+    if (values.empty()) fail(source.exit, "{}: {} has no labels", source.name, name);
     for (const int value : values) {
       const bool known = std::any_of(dataset.labels.begin(), dataset.labels.end(),
                                      [&](const auto& label) { return label.second == value; });
       if (known) continue;
       std::vector<std::string> listed;
       for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
-      fail(Exit::usage, "data.regions: {}: {} is no label; the labels are {{{}}}", name, value,
+      fail(source.exit, "{}: {}: {} is no label; the labels are {{{}}}", source.name, name, value,
            join(listed, ", "));
     }
   }
@@ -115,10 +127,10 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
     dataset.labels = options.labels;
     dataset.regions.clear();
   }
-  check_labels(dataset.labels);
+  check_labels(dataset.labels, source_of(!options.labels.empty(), dataset, "labels"));
   if (!options.regions.empty()) dataset.regions = options.regions;
   if (dataset.regions.empty()) dataset.regions = default_regions(dataset.labels);
-  check_regions(dataset);
+  check_regions(dataset, source_of(!options.regions.empty(), dataset, "regions"));
 }
 
 void check_cases(const Dataset& dataset, const Layout& layout) {

@@ -1,5 +1,6 @@
 #include "data/dicom.h"
 
+#include <gdcmTrace.h>
 #include <itkGDCMImageIO.h>
 #include <itkMetaDataObject.h>
 
@@ -78,7 +79,19 @@ void check_kind(const Slice& slice) {
   if (slice.io->GetNumberOfComponents() != 1) refuse(slice.path, "holds colours, not intensities");
 }
 
+// GDCM's warnings go to stderr without a file name; what matters is checked here.
+void silence_gdcm() {
+  static const bool silent = [] {
+    gdcm::Trace::DebugOff();
+    gdcm::Trace::WarningOff();
+    gdcm::Trace::ErrorOff();
+    return true;
+  }();
+  static_cast<void>(silent);
+}
+
 Slice open_slice(const fs::path& path) {
+  silence_gdcm();
   Slice slice{path, itk::GDCMImageIO::New(), {}};
   slice.io->SetFileName(path.string());
   reading(path, [&] { slice.io->ReadImageInformation(); });

@@ -37,6 +37,9 @@ void describe_slice(itk::MetaDataDictionary& tags, const std::string& descriptio
     itk::EncapsulateMetaData<std::string>(tags, key, value);
   };
   set("0008|0060", "MR");
+  set("0008|0020", "20170101");  // a study's date and time would else be the present
+  set("0008|0030", "120000");
+  set("0028|0004", "MONOCHROME2");
   set("0008|0018", format("{}.{}", series, z + 1));  // SOPInstanceUID
   set("0020|000e", series);                          // SeriesInstanceUID
   set("0020|000d", series.substr(0, series.rfind('.')));

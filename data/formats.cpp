@@ -18,7 +18,7 @@ bool is_nifti(const fs::path& path) {
   return has_extension(path, {".nii", ".nii.gz"});
 }
 
-bool is_itk_file(const fs::path& path) {
+bool is_raw_image(const fs::path& path) {
   return has_extension(path, {".nrrd", ".nhdr", ".mha", ".mhd"});
 }
 

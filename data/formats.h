@@ -10,7 +10,7 @@ namespace voxswap {
 
 bool has_extension(const std::filesystem::path& path, std::initializer_list<std::string_view> extensions);
 bool is_nifti(const std::filesystem::path& path);
-bool is_itk_file(const std::filesystem::path& path);  // NRRD and MetaImage
+bool is_raw_image(const std::filesystem::path& path);  // NRRD and MetaImage
 
 // What an exception of ITK says, without its decoration ("ITK ERROR: NiftiImageIO(0x55…): …") and in one
 // line.

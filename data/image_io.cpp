@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "data/dicom.h"
 #include "data/formats.h"
-#include "data/itk_image.h"
 #include "data/nifti_voxels.h"
+#include "data/raw_image.h"
 
 namespace voxswap {
 
@@ -24,7 +24,7 @@ struct Format {
 };
 
 const Format nifti{is_nifti, nifti_header, nifti_volumes};
-const Format itk_file{is_itk_file, itk_header, itk_volumes};
+const Format raw_image{is_raw_image, raw_header, raw_volumes};
 const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
@@ -34,7 +34,7 @@ const Format& format_of(const fs::path& path) {
     if (dicom.is(path)) return dicom;
     fail(Exit::bad_data, "{}: is a directory without DICOM slices, not an image", path.string());
   }
-  for (const Format* format : {&nifti, &itk_file}) {
+  for (const Format* format : {&nifti, &raw_image}) {
     if (format->is(path)) return *format;
   }
   fail(Exit::bad_data,

@@ -1,4 +1,4 @@
-// Files to grids and back. Each format has its reader (nifti_voxels, itk_image, dicom); geometry is fixed
+// Files to grids and back. Each format has its reader (nifti_voxels, raw_image, dicom); geometry is fixed
 // here, at the border, once.
 #pragma once
 

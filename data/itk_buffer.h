@@ -1,4 +1,4 @@
-// What the readers that stand on ITK share: its raw buffers become our grids, its exceptions our messages.
+// What reading and writing DICOM share of ITK: its raw buffers become our grids, its exceptions our messages.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "data/affine.h"
 #include "data/byte_order.h"
+#include "data/voxel_bytes.h"
 
 namespace voxswap {
 
@@ -26,27 +28,16 @@ constexpr Fields nifti_1{348, 344, 40, 2, 70, 76, 4, 108, 112, 116, 252, 2, 254,
 constexpr Fields nifti_2{540, 4, 16, 8, 12, 104, 8, 168, 176, 184, 344, 4, 348, 352, 400, 500};
 
 // The data types of nifti1.h that are plain numbers of at most eight bytes.
-struct Element {
-  int code;
-  const char* name;
-  std::size_t bytes;
-};
-constexpr std::array<Element, 10> elements{{{2, "uint8", 1},
-                                            {4, "int16", 2},
-                                            {8, "int32", 4},
-                                            {16, "float32", 4},
-                                            {64, "float64", 8},
-                                            {256, "int8", 1},
-                                            {512, "uint16", 2},
-                                            {768, "uint32", 4},
-                                            {1024, "int64", 8},
-                                            {1280, "uint64", 8}}};
-
-const Element* element_of(int code) {
-  const auto found = std::find_if(elements.begin(), elements.end(),
-                                  [&](const Element& element) { return element.code == code; });
-  return found == elements.end() ? nullptr : &*found;
-}
+constexpr std::array<std::pair<int, const char*>, 10> elements{{{2, "uint8"},
+                                                                {4, "int16"},
+                                                                {8, "int32"},
+                                                                {16, "float32"},
+                                                                {64, "float64"},
+                                                                {256, "int8"},
+                                                                {512, "uint16"},
+                                                                {768, "uint32"},
+                                                                {1024, "int64"},
+                                                                {1280, "uint64"}}};
 
 class Reader {
  public:
@@ -73,30 +64,9 @@ class Reader {
   bool swapped_;
 };
 
-// Voxel index to NIfTI's world: three columns and the origin, row-major.
-using Affine = std::array<double, 12>;
-
 bool is_finite(const Affine& affine) {
   return std::all_of(affine.begin(), affine.end(), [](double value) { return std::isfinite(value); });
 }
-
-double length(const Affine& affine, std::size_t axis) {
-  return std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
-}
-
-// The largest cosine between two axes; 0 when they stand at right angles, 1 when an axis has no length.
-double skew(const Affine& affine) {
-  double worst = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::size_t next = (axis + 1) % 3;
-    const double lengths = length(affine, axis) * length(affine, next);
-    const double product = affine[axis] * affine[next] + affine[4 + axis] * affine[4 + next] +
-                           affine[8 + axis] * affine[8 + next];
-    worst = std::max(worst, lengths > 1e-20 ? std::fabs(product) / lengths : 1.0);
-  }
-  return worst;
-}
-constexpr double most_skew = 1e-3;  // a quarter of a voxel over the 240 of a scan
 
 class Parser {
  public:
@@ -163,13 +133,13 @@ class Parser {
   }
 
   void read_voxels() {
-    header_.datatype = static_cast<int>(reader_->whole(at_.datatype, 2));
-    const Element* element = element_of(header_.datatype);
-    if (element == nullptr) {
-      fail(Exit::bad_data, "{}: its voxels are no plain numbers (NIfTI data type {})", path_.string(),
-           header_.datatype);
+    const auto code = reader_->whole(at_.datatype, 2);
+    for (const auto& [of_type, name] : elements) {
+      if (of_type == code) header_.image.element = name;
     }
-    header_.image.element = element->name;
+    if (header_.image.element.empty()) {
+      fail(Exit::bad_data, "{}: its voxels are no plain numbers (NIfTI data type {})", path_.string(), code);
+    }
     const double offset = at_.dim_bytes == 8 ? static_cast<double>(reader_->whole(at_.vox_offset, 8))
                                              : reader_->real(at_.vox_offset, 4);
     if (!(offset >= static_cast<double>(at_.header_bytes) && offset < 1e9))
@@ -288,25 +258,13 @@ class Parser {
   void read_place() {
     Affine affine = choose();
     const double millimetres = unit();
-    Geometry& geometry = header_.image.geometry;
+    Size3& size = header_.image.geometry.size;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       // An axis of a single slice may be left out by who wrote the file.
-      if (length(affine, axis) == 0 && geometry.size[axis] == 1) affine[axis * 4 + axis] = 1;
-      const double spacing = length(affine, axis) * millimetres;
-      if (!std::isfinite(spacing) || spacing < 1e-10 || spacing > 1e10 ||
-          !std::isfinite(affine[axis * 4 + 3]))
-        damaged(format("its header gives axis {} {} voxels of {} mm at {}", axis, geometry.size[axis],
-                       number(spacing), number(affine[axis * 4 + 3])));
-      geometry.spacing[axis] = spacing;
+      if (length(affine, axis) == 0 && size[axis] == 1) affine[axis * 4 + axis] = 1;
     }
-    for (std::size_t row = 0; row < 3; ++row) {
-      const double sign = row < 2 ? -1 : 1;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double cosine = sign * affine[row * 4 + axis] * millimetres / geometry.spacing[axis];
-        geometry.direction[row * 3 + axis] = cosine + 0.0;  // no negative zeros
-      }
-      geometry.origin[row] = sign * affine[row * 4 + 3] * millimetres + 0.0;
-    }
+    for (std::size_t i = 0; i < 12; ++i) affine[i] *= i < 8 ? -millimetres : millimetres;  // RAS to LPS
+    header_.image.geometry = geometry_from(path_, affine, size);
   }
 
   const fs::path& path_;
@@ -319,7 +277,7 @@ class Parser {
 }  // namespace
 
 std::size_t NiftiHeader::promised_bytes() const {
-  return offset + voxels() * static_cast<std::size_t>(image.volumes) * element_of(datatype)->bytes;
+  return offset + voxels() * static_cast<std::size_t>(image.volumes) * bytes_of_element(image.element);
 }
 
 NiftiHeader parse_nifti_header(const fs::path& path, std::string_view begin) {

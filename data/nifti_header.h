@@ -18,7 +18,6 @@ inline constexpr std::size_t most_nifti_header_bytes = 540;  // of NIfTI-2; NIfT
 
 struct NiftiHeader {
   bool swapped = false;             // written on a machine of the other byte order
-  int datatype = 0;                 // code of nifti1.h
   std::size_t offset = 0;           // of the first voxel
   double slope = 1, intercept = 0;  // value = slope * stored + intercept
   ImageHeader image;

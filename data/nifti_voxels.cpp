@@ -3,13 +3,12 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <memory>
 
 #include "base/error.h"
-#include "data/byte_order.h"
 #include "data/nifti_header.h"
+#include "data/voxel_bytes.h"
 
 namespace voxswap {
 
@@ -78,46 +77,16 @@ NiftiFile load(const fs::path& path) {
   return result;
 }
 
-template <class T>
-std::vector<float> converted(const NiftiFile& file, std::size_t volume) {
-  const NiftiHeader& header = file.header;
-  std::vector<float> values(header.voxels());
-  const char* source = file.bytes.data() + header.offset + volume * values.size() * sizeof(T);
-  const bool scaled = header.slope != 1 || header.intercept != 0;
-  for (float& value : values) {
-    T stored;
-    std::memcpy(&stored, source, sizeof(T));
-    source += sizeof(T);
-    if (header.swapped) stored = swap_bytes(stored);
-    value = scaled ? static_cast<float>(header.slope * static_cast<double>(stored) + header.intercept)
-                   : static_cast<float>(stored);
-  }
-  return values;
-}
-
 std::vector<float> volume_of(const NiftiFile& file, std::size_t volume) {
-  switch (file.header.datatype) {
-    case 2:
-      return converted<std::uint8_t>(file, volume);
-    case 4:
-      return converted<std::int16_t>(file, volume);
-    case 8:
-      return converted<std::int32_t>(file, volume);
-    case 16:
-      return converted<float>(file, volume);
-    case 64:
-      return converted<double>(file, volume);
-    case 256:
-      return converted<std::int8_t>(file, volume);
-    case 512:
-      return converted<std::uint16_t>(file, volume);
-    case 768:
-      return converted<std::uint32_t>(file, volume);
-    case 1024:
-      return converted<std::int64_t>(file, volume);
-    default:
-      return converted<std::uint64_t>(file, volume);  // 1280; the header lets no other through
-  }
+  const NiftiHeader& header = file.header;
+  StoredVoxels stored;
+  stored.element = header.image.element;
+  stored.bytes = std::string_view(file.bytes)
+                     .substr(header.offset + volume * header.voxels() * bytes_of_element(stored.element));
+  stored.swapped = header.swapped;
+  stored.slope = header.slope;
+  stored.intercept = header.intercept;
+  return decode(stored, header.voxels());
 }
 
 }  // namespace

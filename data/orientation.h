@@ -1,5 +1,5 @@
-// One frame for all images: axes as near to left, posterior, superior (ITK's LPS) as turning and flipping whole
-// axes gets them. Nothing is resampled, so the way back is exact.
+// One frame for all images: axes as near to left, posterior, superior (ITK's LPS) as turning and flipping
+// whole axes gets them. Nothing is resampled, so the way back is exact.
 #pragma once
 
 #include <string>

@@ -99,10 +99,10 @@ std::vector<fs::path> named_files(const Naming& naming, int index) {
 PhantomLayout file_per_channel(const Naming& naming) {
   const auto files = [&naming](const PhantomOptions&, int index) { return named_files(naming, index); };
   const auto write = [&naming](const fs::path& root, int index, const Volume& volume) {
-    const std::vector<fs::path> files = named_files(naming, index);
-    make_folder_of(root / files[0]);
-    for (std::size_t m = 0; m < modalities.size(); ++m) write_image(root / files[m], volume.channels[m]);
-    write_label_map(root / files.back(), relabelled(volume.truth, naming.values));
+    const std::vector<fs::path> paths = named_files(naming, index);
+    make_folder_of(root / paths[0]);
+    for (std::size_t m = 0; m < modalities.size(); ++m) write_image(root / paths[m], volume.channels[m]);
+    write_label_map(root / paths.back(), relabelled(volume.truth, naming.values));
   };
   return {naming.name, naming.looks_like, files, write, {}};
 }

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "data/image_io.h"
+#include "data/orientation.h"
 
 namespace voxswap {
 
@@ -131,7 +132,8 @@ std::set<int> values_in(const LabelMap& labels) {
 }
 
 CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
-  const LabelMap truth = read_label_map(paths.truth), prediction = read_label_map(paths.prediction);
+  const LabelMap truth = canonical(read_label_map(paths.truth)),
+                 prediction = canonical(read_label_map(paths.prediction));
   require_same_grid(paths.truth, truth.geometry, paths.prediction, prediction.geometry);
   CaseScores scores{values_in(truth), values_in(prediction), {}};
   Regions regions = options.regions;

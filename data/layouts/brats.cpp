@@ -36,6 +36,7 @@ constexpr std::array<Naming, 6> namings{{
 struct Found {
   const Naming* naming = nullptr;
   std::vector<fs::path> folders;
+  std::size_t of_other_years = 0;  // case folders named as in another year
 };
 
 const Naming* naming_of(const std::string& folder) {
@@ -51,7 +52,7 @@ void find_cases(const fs::path& folder, int depth, std::vector<Found>& found) {
   const std::string own = fs::weakly_canonical(folder).filename().string();
   if (const Naming* naming = naming_of(own); naming != nullptr && !entries(folder).empty()) {
     auto same = std::find_if(found.begin(), found.end(), [&](const Found& f) { return f.naming == naming; });
-    if (same == found.end()) same = found.insert(found.end(), Found{naming, {}});
+    if (same == found.end()) same = found.insert(found.end(), Found{naming, {}, 0});
     same->folders.push_back(folder);
     return;
   }
@@ -69,7 +70,11 @@ Found find_cases(const fs::path& root) {
   const auto most = std::max_element(found.begin(), found.end(), [](const Found& a, const Found& b) {
     return a.folders.size() < b.folders.size();
   });
-  return most == found.end() ? Found{} : *most;
+  if (most == found.end()) return {};
+  for (const Found& other : found) {
+    if (other.naming != most->naming) most->of_other_years += other.folders.size();
+  }
+  return *most;
 }
 
 // 2020 shipped one truth under the name it had in the hospital (case 355).
@@ -122,8 +127,11 @@ void name_labels(Dataset& dataset, const Naming& naming) {
 }
 
 std::string reason(const Found& found) {
-  return format("{} case folders are named as in BraTS {}, e.g. {}", found.folders.size(),
-                found.naming->years, found.folders.front().filename().string());
+  std::string text = format("{} case folders are named as in BraTS {}, e.g. {}", found.folders.size(),
+                            found.naming->years, found.folders.front().filename().string());
+  if (found.of_other_years > 0)
+    text += format("; {} named as in other years are left out", found.of_other_years);
+  return text;
 }
 
 }  // namespace

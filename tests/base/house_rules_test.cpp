@@ -40,6 +40,7 @@ const std::map<std::string, std::vector<std::string>> third_parties = {
     {"spdlog/", {"base"}},
     {"xxhash", {"base"}},
     {"itk", {"data"}},
+    {"gdcm", {"data"}},
     {"zlib", {"data"}},
     {"oneapi/dnnl", {"net/backends/onednn"}},
     {"dnnl", {"net/backends/onednn"}},

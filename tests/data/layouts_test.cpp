@@ -116,6 +116,16 @@ TEST(Brats2024, IsToldFrom2023ByItsFollowUpScansOrItsFourthLabel) {
   }
 }
 
+TEST(BratsOfTwoYears, InOneFolderIsReadAsTheYearOfMostCasesAndSaysSo) {
+  const TemporaryFolder folder;
+  for (const char* id : {"BraTS2021_00000", "BraTS2021_00002"}) write_case(folder / id, id, plain, ".nii", 4);
+  write_case(folder / "BraTS20_Training_001", "BraTS20_Training_001", plain, ".nii", 4);
+  const Dataset dataset = open(folder.path());
+  expect_brats(dataset, {"BraTS2021_00000", "BraTS2021_00002"});
+  EXPECT_NE(dataset.recognised.find("1 named as in other years are left out"), std::string::npos)
+      << dataset.recognised;
+}
+
 TEST(Modalities, AreSelectedAndOrderedAndUnknownOnesRefused) {
   const TemporaryFolder folder;
   write_case(folder / "BraTS2021_00000", "BraTS2021_00000", plain, ".nii.gz", 4);

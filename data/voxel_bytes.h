@@ -1,0 +1,25 @@
+// Numbers as image files store them: the element types that formats have in common, and their bytes as float.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace voxswap {
+
+// "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float32" or "float64".
+std::size_t bytes_of_element(std::string_view element);
+
+struct StoredVoxels {
+  std::string_view bytes;           // from the first byte of the first voxel
+  std::string_view element;         // as above
+  std::size_t stride = 1;           // in elements, from one voxel to the next
+  bool swapped = false;             // of the other byte order
+  double slope = 1, intercept = 0;  // value = slope * stored + intercept
+};
+
+// REQUIRES: bytes holds `count` voxels.
+std::vector<float> decode(const StoredVoxels& stored, std::size_t count);
+
+}  // namespace voxswap
