@@ -12,7 +12,7 @@ namespace voxswap {
 
 struct PreviewOptions {
   std::int64_t cases = 3;               // the first of the training part, unless they are named
-  std::vector<std::string> case_names;  // of any part
+  std::vector<std::string> case_names = {};  // of any part
   std::int64_t epochs = 5;              // columns beside the prepared case
 };
 

@@ -139,7 +139,7 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   const std::vector<float> expected = predict(ample, &nothing);
   EXPECT_EQ(nothing, 0);
   Session whole(options_for("keep", ample), 2, 3, Session::Purpose::inference);
-  const std::int64_t tight = whole.arena_bytes() - (4 << 10);  // what the heads hold can leave
+  const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // what the heads hold can leave
   EXPECT_EQ(predict(tight, &something), expected);
   EXPECT_GT(something, 0);
 }
