@@ -106,6 +106,17 @@ IntensityChange draw_channel(const AugmentOptions& options, const AugmentKey& ke
   return drawn;
 }
 
+std::string describe(const Symmetry& turn) {
+  std::string axes, flips;
+  for (std::size_t i = 0; i < 3; ++i) {
+    axes += "xyz"[turn.axes[i]];
+    if (turn.flips[i]) flips += format(" {}", "xyz"[i]);
+  }
+  const std::string order = axes == "xyz" ? "" : "axes " + axes;
+  if (flips.empty()) return order;
+  return (order.empty() ? "" : order + ", ") + "flipped" + flips;
+}
+
 }  // namespace
 
 AugmentOptions nnunet_augmentation() {
@@ -166,7 +177,7 @@ std::string describe(const Augmentation& augmentation) {
   const auto add = [&](const char* what, double value, double otherwise) {
     if (value != otherwise) parts.push_back(format("{} {:.2f}", what, value));
   };
-  if (augmentation.space.symmetry != 0) parts.push_back(format("symmetry {}", augmentation.space.symmetry));
+  if (augmentation.space.symmetry != 0) parts.push_back(describe(symmetry(augmentation.space.symmetry)));
   if (const auto& [x, y, z] = augmentation.space.degrees; x != 0 || y != 0 || z != 0)
     parts.push_back(format("rotated {:.0f} {:.0f} {:.0f}", x, y, z));
   if (const auto& [x, y, z] = augmentation.space.factors; x == y && y == z)

@@ -23,10 +23,23 @@ bool is_t1_or_t2(const std::string& modality) {
   return (name.starts_with("t1") || name.starts_with("t2")) && !flair;
 }
 
-// Coarser where there are voxels enough: the field has no details.
-std::int64_t coarse_side(std::int64_t side) {
-  const std::int64_t factor = side >= 128 ? 4 : side >= 64 ? 2 : 1;
-  return (side + factor - 1) / factor;
+// A field has no details: this many voxels show it, as even in millimetres as whole factors allow.
+constexpr std::int64_t most_voxels = 50000;
+
+Size3 coarse_size(const Geometry& geometry) {
+  std::array<std::int64_t, 3> factor{1, 1, 1};
+  Size3 size = geometry.size;
+  while (size[0] * size[1] * size[2] > most_voxels) {
+    std::size_t finest = 0;
+    const auto spacing = [&](std::size_t axis) {
+      return geometry.spacing[axis] * static_cast<double>(factor[axis]);
+    };
+    for (std::size_t axis = 1; axis < 3; ++axis)
+      if (spacing(axis) < spacing(finest)) finest = axis;
+    ++factor[finest];
+    size[finest] = (geometry.size[finest] + factor[finest] - 1) / factor[finest];
+  }
+  return size;
 }
 
 // Means of the foreground over blocks; a block belongs to the mask when half of it is foreground.
@@ -36,8 +49,7 @@ struct Coarse {
 };
 
 Coarse shrink(const Image& image, float background) {
-  const Size3& from = image.geometry.size;
-  const Size3 to{coarse_side(from[0]), coarse_side(from[1]), coarse_side(from[2])};
+  const Size3 &from = image.geometry.size, to = coarse_size(image.geometry);
   Coarse coarse;
   coarse.image.geometry = resample_geometry(image.geometry, to);
   coarse.image.voxels.reserve(static_cast<std::size_t>(to[0] * to[1] * to[2]));

@@ -15,9 +15,9 @@ namespace voxswap {
 std::vector<bool> corrected_channels(const std::vector<std::string>& wanted,
                                      const std::vector<std::string>& modalities);
 
-// `image` without its field. Fitted on a grid at most four times as coarse, to the voxels that differ from
-// `background`; what lies outside them stays as it is. The same bits whatever the number of threads. Throws
-// Exit::bad_data naming `what` when the foreground holds values that have no logarithm.
+// `image` without its field. Fitted on a grid that is coarser where there are many voxels, to those that
+// differ from `background`; what lies outside them stays as it is. The same bits whatever the number of
+// threads. Throws Exit::bad_data naming `what` when the foreground holds values that have no logarithm.
 Image correct_bias(const Image& image, float background, const std::string& what);
 
 }  // namespace voxswap
