@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "data/dataset_description.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
 #include "data/prediction_input.h"
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t pictures = 6;  // cases shown in the report
+constexpr const char* description_file = "dataset.json";
 
 struct Job {
   RunOptions options;
@@ -104,6 +106,7 @@ Job train_job(const RunOptions& options) {
   make_writable_directory(options.output);
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
+  write_description(options.output / description_file, job.cases->dataset());
   write_file(options.output / "plan.json", plan_json(session.graph(), session.plan()));
   job.cases->prepare_all(job.split.training, job.split.validation);
 
@@ -196,6 +199,12 @@ void write_probabilities(const fs::path& folder, const std::string& id, const Pr
                 as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
 }
 
+// As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
+Dataset trained_on(const RunOptions& options) {
+  const fs::path noted = options.output / description_file;
+  return fs::exists(noted) ? read_description(noted) : open_dataset(options.data);
+}
+
 }  // namespace
 
 fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
@@ -220,7 +229,7 @@ void run(const RunOptions& options) {
 
 void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
              const PredictOptions& how) {
-  const Dataset dataset = open_for_prediction(open_dataset(options.data), options.data, input);
+  const Dataset dataset = open_for_prediction(trained_on(options), options.data, input);
   const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
   const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);

@@ -1,0 +1,95 @@
+// Predicting scans that lie there in another way than those that were trained on: other layouts, other
+// storage orders, and the training data gone.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "data/image_io.h"
+#include "data/orientation.h"
+#include "data/phantom.h"
+#include "pipeline/run.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NewScans : public testing::Test {
+ protected:
+  static fs::path folder() {
+    return fs::path(testing::TempDir()) / format("voxswap_new_scans_{}", ::getpid());
+  }
+  static void write_phantoms_as(const std::string& layout, int cases) {
+    PhantomOptions phantoms;
+    phantoms.out = folder() / layout;
+    phantoms.layout = layout;
+    phantoms.cases = cases;
+    phantoms.size = {20, 24, 18};
+    write_phantoms(phantoms);
+  }
+  // One short training on nnU-Net's layout, whose data then goes away.
+  static void SetUpTestSuite() {
+    write_phantoms_as("nnunet", 3);
+    options().data.root = folder() / "nnunet";
+    options().data.modalities = {"flair", "t1ce"};
+    options().output = folder() / "run";
+    options().memory.device = "reference";
+    options().network = {.base_filters = 2, .depth = 2};
+    options().preprocess.resolution = {12, 12, 12};
+    options().preprocess.normalize = "image";
+    options().training.epochs = 1;
+    train(options());
+    fs::rename(folder() / "nnunet", folder() / "gone");
+    write_phantoms_as("brats2021", 2);
+    predict(options(), folder() / "brats2021", folder() / "expected", {});
+  }
+  static void TearDownTestSuite() { fs::remove_all(folder()); }
+  static RunOptions& options() {
+    static RunOptions run;
+    return run;
+  }
+  static LabelMap expected(int index) {
+    return read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
+  }
+};
+
+TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
+  EXPECT_NE(expected(0).voxels, std::vector<std::int16_t>(20 * 24 * 18, 0));  // or all would be alike
+  for (const auto& [layout, id] :
+       {std::pair{"brats2023", "BraTS-GLI-00001-000"}, std::pair{"nnunet", "PHANTOM_001"},
+        std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
+    write_phantoms_as(layout, 2);
+    predict(options(), folder() / layout, folder() / "out" / layout, {});
+    const LabelMap found = read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
+    EXPECT_EQ(found.voxels, expected(1).voxels) << layout;
+    EXPECT_TRUE(same_grid(found.geometry, expected(1).geometry)) << layout << describe(found.geometry);
+  }
+}
+
+// Axes in another order, two of them flipped, under an affine that says so.
+TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
+  const fs::path from = folder() / "brats2021/BraTS2021_00000", to = folder() / "turned/BraTS2021_00000";
+  Geometry stored;
+  fs::create_directories(to);
+  for (const char* channel : {"t1", "t1ce", "t2", "flair"}) {
+    const std::string name = format("BraTS2021_00000_{}.nii.gz", channel);
+    const Image image = read_image(from / name);
+    const Geometry& straight = image.geometry;
+    stored = straight;
+    stored.size = {straight.size[2], straight.size[0], straight.size[1]};
+    stored.spacing = {straight.spacing[2], straight.spacing[0], straight.spacing[1]};
+    stored.direction = {0, -1, 0, 0, 0, 1, -1, 0, 0};  // the first axis runs down, the second to the right
+    stored.origin[0] += straight.spacing[0] * static_cast<double>(straight.size[0] - 1);
+    stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
+    write_image(to / name, as_stored(image, stored));
+  }
+  predict(options(), folder() / "turned", folder() / "out/turned", {});
+  const LabelMap found = read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
+  EXPECT_TRUE(same_grid(found.geometry, read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))
+      << describe(found.geometry);
+  EXPECT_EQ(found.voxels, as_stored(expected(0), stored).voxels);
+}
+
+}  // namespace
+}  // namespace voxswap
