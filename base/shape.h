@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
-
 namespace voxswap {
 
 class Shape {

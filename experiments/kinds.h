@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/text.h"
 #include "experiments/keys.h"
 
 namespace voxswap::kinds {

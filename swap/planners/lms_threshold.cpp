@@ -1,5 +1,6 @@
 // Caffe LMS (Le et al. 2018): what is larger than a threshold lives in host memory, is fetched when it is
 // needed and sent back when it is not, whatever the budget and whatever it costs.
+#include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 

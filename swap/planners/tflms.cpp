@@ -9,6 +9,7 @@
 // fixed: what fits here fits when it runs.
 #include <algorithm>
 
+#include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.h"
 #include "data/phantom.h"
 #include "pipeline/cases.h"
 

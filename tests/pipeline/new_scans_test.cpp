@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/text.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
 #include "data/phantom.h"
