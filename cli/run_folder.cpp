@@ -66,7 +66,8 @@ void check_run_folder(const Experiment& experiment, bool resume) {
 }
 
 std::string ran_with(const RunOptions& options) {
-  const std::unique_ptr<Backend> backend = open_device(options.memory.device);
+  const std::unique_ptr<Backend> backend =
+      open_device(options.memory.device, backend_options(options.training));
   std::string device = backend->description();
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');

@@ -156,14 +156,15 @@ void add_training(std::vector<Key>& table) {
   table.push_back(choice("training.targets", "output channels: exclusive labels or nested regions",
                          AT(training.targets), {{"labels", "regions"}, {}}));
   table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
-                         AT(training.precision), {{"auto", "f32", "bf16"}, {"f16"}}));
+                         AT(training.precision), {{"auto", "f32", "tf32", "bf16", "f16"}, {}}));
   for (Key& key : augment_keys()) table.push_back(std::move(key));
   table.push_back(patch());
   table.push_back(whole("training.loader_threads",
                         "that get samples ready ahead of training; 0: as many as the device leaves room for",
                         AT(training.loader_threads), {0, 1024}));
   table.push_back(seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
-  table.push_back(on_off("training.deterministic", "the same seed gives the same bits; always so on a CPU",
+  table.push_back(on_off("training.deterministic",
+                         "the same seed gives the same bits, always so on a CPU; false: a GPU may be faster",
                          AT(training.deterministic)));
   table.push_back(whole("training.repeats", "models trained with seeds seed, seed+1, … on the same split",
                         AT(training.repeats), {1, 10000}));

@@ -60,9 +60,11 @@ Key device() {
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
-    o.memory.device = cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "reference"}, {}});
+    o.memory.device =
+        cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "cuda", "reference"}, {}});
   };
-  return {path, "auto | cpu | reference", "what computes; reference: slow, in double, for checks", read,
+  return {path, "auto | cpu | cuda | cuda:N | reference",
+          "what computes; auto: a GPU where there is one; reference: slow, in double, for checks", read,
           [](const RunOptions& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
           }};
@@ -81,12 +83,11 @@ Key budget() {
 }
 
 Key planner() {
-  const std::vector<std::string> now = planner_names();
-  std::vector<std::string> later;
-  for (const char* name : {"hybrid", "checkpoint", "tflms", "lms-threshold", "unified"})
-    if (std::find(now.begin(), now.end(), name) == now.end()) later.push_back(name);
-  return choice("memory.planner", "who decides what stays, leaves or is computed again",
-                [](auto& o) -> auto& { return o.memory.planner; }, {now, later});
+  std::vector<std::string> names = planner_names();
+  names.push_back(unified_planner);
+  return choice("memory.planner",
+                "who decides what stays, leaves or is computed again; unified: for GPUs only",
+                [](auto& o) -> auto& { return o.memory.planner; }, {names, {}});
 }
 
 Key host() {

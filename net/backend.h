@@ -64,7 +64,7 @@ class Stream {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string name() const = 0;         // reference | onednn
+  virtual std::string name() const = 0;         // reference | onednn | cuda
   virtual std::string description() const = 0;  // for people: library version, instruction set
   virtual bool supports(ElementType type) const = 0;
   virtual ElementType fastest_type() const = 0;  // what precision: auto means here
@@ -74,6 +74,9 @@ class Backend {
   // Host memory for what leaves the device: reached by copies at full speed (pinned on a GPU), at a page's
   // boundary, and really taken when this returns. Throws Exit::does_not_fit.
   virtual std::unique_ptr<Memory> allocate_host(std::int64_t bytes) = 0;
+  // Memory that device and host both reach and that moves between them by itself. Throws Exit::does_not_fit
+  // rather than take more than the device has free, Exit::usage where there is no such memory.
+  virtual std::unique_ptr<Memory> allocate_unified(std::int64_t bytes);
   virtual std::unique_ptr<Stream> make_stream() = 0;
   // A stream whose commands run on the host, whatever the device: its kernels are host code and may block
   // (disk access, sleep) without holding up another stream. Its events order with those of make_stream().
@@ -86,7 +89,18 @@ class Backend {
   virtual bool computes_on_host() const = 0;         // device memory is host memory: they share what is free
 };
 
-std::unique_ptr<Backend> make_backend(const std::string& name);  // throws Exit::usage with the nearest name
-std::vector<std::string> backend_names();
+// How a device is to compute. What a backend does not have it ignores.
+struct BackendOptions {
+  int device = 0;              // of several, counted from 0
+  bool deterministic = true;   // the same bits every time; always so on a CPU
+  bool tensor_floats = false;  // f32 convolutions may round their factors to TF32 (10 bits of mantissa)
+};
+
+// Throws Exit::usage with the nearest name, Exit::does_not_fit where the machine has no such device.
+std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options = {});
+std::vector<std::string> backend_names();               // of those that have a device here
+int device_count(const std::string& backend);           // REQUIRES: in the table
+std::string why_no_device(const std::string& backend);  // for people; empty where there is one
+std::vector<std::string> backends_without_device();     // the rest of the table
 
 }  // namespace voxswap

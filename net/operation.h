@@ -18,7 +18,14 @@ struct ValueSpec {
 };
 
 // How the conformance suite fills an input.
-enum class Fill { normal, positive, statistics /* (mean, 1/deviation) pairs */, bits /* u8 target bits */ };
+enum class Fill {
+  normal,
+  positive,
+  statistics /* (mean, 1/deviation) pairs */,
+  bits /* u8 target bits */,
+  zeros,
+  one_infinite /* the others normal */
+};
 
 // An example on which every backend must agree with the reference.
 struct OperationCase {
@@ -119,9 +126,16 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 // loss_value_gradient        sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit
 // loss_sums_gradient         logits, target, dsums -> dlogits; over logits.
 //                            (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t)
-// adam                       gradient; updates parameter, m, v (all full). Kingma & Ba 2015, algorithm 1, with
+// loss_scale_seed            state[3] (scale, updates since it changed, updates ever) full -> [1]: the scale
+// all_finite                 gradient full (, so far[1]) -> [1] full: 1 if every number is finite and so far is not 0, else 0
+// loss_scale_update          finite[1]; updates state[3]. Finite: both counts grow by 1, and where the first reaches
+//                            `interval`, the scale doubles (up to `most`) and it starts anew. Otherwise the scale halves
+//                            (down to `least`) and it starts anew. Attributes interval, least, most,
+//                            initial (of the scale before the first step)
+// adam                       gradient (, state[3], finite[1]: loss scaling); updates parameter, m, v (all full). Kingma & Ba 2015, algorithm 1, with
 //                            decoupled weight decay. Attributes beta1, beta2, epsilon, weight_decay; learning rate and
-//                            step from StepContext
+//                            step from StepContext. With loss scaling the gradient is divided by the scale, the step is the
+//                            updates ever made + 1, and nothing changes where finite is 0
 // clang-format on
 
 }  // namespace voxswap

@@ -1,10 +1,12 @@
 #include "net/step.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "base/error.h"
 #include "net/autodiff.h"
 #include "net/networks/builder.h"
+#include "net/operation.h"
 #include "net/passes.h"
 
 namespace voxswap {
@@ -26,28 +28,61 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
                       {"voxels", static_cast<double>(shape[1] * shape[2] * shape[3])}});
 }
 
-std::vector<ValueId> add_optimizer_state(Graph& graph) {
+std::vector<ValueId> add_optimizer_state(Graph& graph, bool scaled) {
   std::vector<ValueId> state;
   for (ValueId parameter : graph.with_role(Role::parameter))
     for (const char* suffix : {".m", ".v"}) {
       const Value value = graph.value(parameter);
       state.push_back(graph.add_value(value.name + suffix, value.shape, value.type, Role::optimizer_state));
     }
+  if (scaled) state.push_back(graph.add_value("loss.scale", {3}, ElementType::f32, Role::optimizer_state));
   return state;
 }
 
-void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, const OptimizerOptions& options) {
+// Where the backward pass starts: the gradient of the loss with respect to itself, times the scale.
+ValueId add_seed(TrainingStep& step, bool scaled) {
+  if (scaled) return step.graph.apply("loss_scale_seed", "loss.seed", {step.optimizer_state.back()});
+  const double type = static_cast<double>(step.graph.value(step.loss).type);
+  return step.graph.apply("constant", "loss.seed", {}, {{"value", 1}, {"type", type}});
+}
+
+// Whether all gradients are finite, found out one after the other in the order in which they are made.
+ValueId add_check(Graph& graph, std::vector<ValueId> gradients) {
+  std::sort(gradients.begin(), gradients.end(),
+            [&](ValueId a, ValueId b) { return graph.value(a).producer < graph.value(b).producer; });
+  ValueId finite = none;
+  for (const ValueId gradient : gradients) {
+    std::vector<ValueId> inputs = {gradient};
+    if (finite != none) inputs.push_back(finite);
+    finite = graph.apply("all_finite", graph.value(gradient).name + ".finite", inputs);
+  }
+  return finite;
+}
+
+// `finite`: none where the loss is not scaled.
+void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, ValueId finite,
+                 const StepOptions& step_options) {
+  const OptimizerOptions& options = step_options.optimizer;
   step.graph.phase = Phase::update;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    assert(gradients[i] != none && "the loss depends on every parameter");
+    std::vector<ValueId> inputs = {gradients[i]};
+    if (finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), finite});
     const std::string name = step.graph.value(step.parameters[i]).name + ".update";
-    step.graph.add("adam", name, {gradients[i]},
+    step.graph.add("adam", name, inputs,
                    {{"beta1", options.beta1},
                     {"beta2", options.beta2},
                     {"epsilon", options.epsilon},
                     {"weight_decay", options.weight_decay}},
                    {step.parameters[i], step.optimizer_state[2 * i], step.optimizer_state[2 * i + 1]});
   }
+  if (finite == none) return;
+  const LossScaleOptions& scale = step_options.loss_scale;
+  step.graph.add("loss_scale_update", "loss.scale.update", {finite},
+                 {{"initial", scale.initial},
+                  {"interval", static_cast<double>(scale.interval)},
+                  {"least", scale.least},
+                  {"most", scale.most}},
+                 {step.optimizer_state.back()});
 }
 
 }  // namespace
@@ -61,10 +96,11 @@ LossOptions parse_loss(const std::string& name) {
 TrainingStep build_training_step(const StepOptions& options) {
   if (options.optimizer.name != "adam")
     fail(Exit::usage, "training.optimizer.name: expected adam, found '{}'", options.optimizer.name);
+  const bool scaled = options.activations == ElementType::f16;
   TrainingStep step;
   ForwardGraph forward =
       build_network(options.network, options.input, options.outputs, options.activations, /*training=*/true,
-                    [&step](Graph& graph) { step.optimizer_state = add_optimizer_state(graph); });
+                    [&](Graph& graph) { step.optimizer_state = add_optimizer_state(graph, scaled); });
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
   step.input = forward.input;
@@ -73,11 +109,22 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.loss = add_loss(step.graph, step.logits, step.target, options.loss);
 
   step.graph.phase = Phase::backward;
-  const double type = static_cast<double>(step.graph.value(step.loss).type);
-  const ValueId seed = step.graph.apply("constant", "loss.seed", {}, {{"value", 1}, {"type", type}});
-  add_updates(step, differentiate(step.graph, {{step.loss, seed}}, step.parameters), options.optimizer);
+  const std::vector<ValueId> gradients =
+      differentiate(step.graph, {{step.loss, add_seed(step, scaled)}}, step.parameters);
+  for (const ValueId gradient : gradients) assert(gradient != none && "the loss depends on every parameter");
+  const ValueId finite = scaled ? add_check(step.graph, gradients) : none;
+  add_updates(step, gradients, finite, options);
   update_early(step.graph);
   return step;
+}
+
+std::vector<float> initial_state(const Graph& graph, ValueId state) {
+  std::vector<float> values(static_cast<std::size_t>(graph.value(state).shape.count()));
+  for (const Node& node : graph.nodes()) {
+    if (node.operation->name == "loss_scale_update" && node.updates[0] == state)
+      values[0] = static_cast<float>(node.attributes.real("initial"));
+  }
+  return values;
 }
 
 // The loss comes before the probabilities, which may then be written over the logits.

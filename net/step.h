@@ -22,6 +22,12 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
 };
 
+// In f16 the loss is scaled (net/ops/loss_scale.cpp).
+struct LossScaleOptions {
+  double initial = 65536, least = 1, most = 16777216;  // powers of 2: scaling rounds nothing
+  std::int64_t interval = 2000;                        // updates in a row after which it is doubled
+};
+
 struct StepOptions {
   NetworkOptions network;
   Shape input;               // N,D,H,W,C
@@ -29,6 +35,7 @@ struct StepOptions {
   ElementType activations = ElementType::f32;
   LossOptions loss;
   OptimizerOptions optimizer;
+  LossScaleOptions loss_scale;
 };
 
 // Persistent values come first and in the same order in both: parameters, then (training only) m and v of
@@ -37,9 +44,12 @@ struct TrainingStep {
   Graph graph;
   ValueId input = none, target = none, logits = none, loss = none;
   std::vector<ValueId> parameters;
-  std::vector<ValueId> optimizer_state;  // m0, v0, m1, v1, …, named "<parameter>.m" and ".v"
+  // m0, v0, m1, v1, …, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
+  std::vector<ValueId> optimizer_state;
 };
 TrainingStep build_training_step(const StepOptions& options);
+// What a value of the optimiser's state holds before the first step: zeros, but for the loss scale.
+std::vector<float> initial_state(const Graph& graph, ValueId state);
 
 struct InferenceStep {
   Graph graph;

@@ -37,18 +37,18 @@ struct TrainingOptions {
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   std::string loss = "weighted_dice";
   std::string targets = "labels";  // labels | regions
-  std::string precision = "auto";  // auto | f32 | bf16
+  std::string precision = "auto";  // auto | f32 | tf32 | bf16 | f16
   AugmentOptions augment;
   std::optional<Size3> patch;       // voxels of the training grid that the network sees at a time; none: all
   std::int64_t loader_threads = 0;  // that get samples ready ahead of training; 0: as the device leaves room
   std::uint64_t seed = 1;
-  bool deterministic = true;  // always so on a CPU
+  bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest
   std::int64_t repeats = 1;
   double checkpoint_minutes = 10;  // besides one at the end of every epoch that improves
 };
 
 struct MemoryOptions {
-  std::string device = "auto";    // auto | cpu | reference (double accumulation, slow: for checks)
+  std::string device = "auto";    // auto | cpu | cuda | cuda:N | reference (double accumulation: for checks)
   std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
   std::string planner = "hybrid";
   std::optional<std::int64_t>

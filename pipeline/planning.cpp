@@ -1,8 +1,11 @@
 #include "pipeline/planning.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "pipeline/patches.h"
 #include "swap/planner.h"
@@ -42,25 +45,82 @@ void set_rate(Link& link, double rate, bool as_limit) {
   link.busy = as_limit ? std::min(link.busy, rate) : rate;
 }
 
+// tf32 is f32 in memory.
+ElementType parse_precision(const std::string& precision) {
+  return precision == "tf32" ? ElementType::f32 : parse_element_type(precision);
+}
 ElementType precision_elsewhere(const std::string& precision) {
-  return precision == "auto" ? ElementType::bf16 : parse_element_type(precision);
+  return precision == "auto" ? ElementType::bf16 : parse_precision(precision);
+}
+
+// N of "cuda:N", 0 of "cuda".
+int device_number(const std::string& device) {
+  const std::string digits = device == "cuda" ? "0" : device.substr(5);
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    fail(Exit::usage, "memory.device: expected cuda:N with the number of a GPU, found '{}'", device);
+  return number;
+}
+
+std::unique_ptr<Backend> open_gpu(const std::string& device, BackendOptions options) {
+  options.device = device_number(device);
+  try {
+    return make_backend("cuda", options);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    fail(Exit::does_not_fit,
+         "memory.device: {}: no CUDA device: {}; `voxswap info` lists the devices, memory.device: cpu needs "
+         "none",
+         device, error.what());
+  }
+}
+
+// A GPU that cannot be used is worth a word; that there is none is not.
+std::unique_ptr<Backend> open_best(const BackendOptions& options) {
+  if (device_count("cuda") == 0) return make_backend("onednn", options);
+  try {
+    return make_backend("cuda", options);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    log::warn("memory.device: auto: the CPU computes, because the GPU cannot: {}", error.what());
+    return make_backend("onednn", options);
+  }
+}
+
+// What estimates of a device that is here are made from: of GPUs, the one that is most like it.
+const DeviceRates& rates_of(const Backend& backend) {
+  if (backend.computes_on_host()) return find_device_rates("cpu");
+  for (const DeviceRates& device : known_devices()) {
+    std::string name = device.name;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (backend.description().find(name) != std::string::npos) return device;
+  }
+  return find_device_rates("a100");
 }
 
 }  // namespace
 
-std::unique_ptr<Backend> open_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return make_backend("onednn");
-  if (device == "reference") return make_backend("reference");
-  if (device == "cuda" || device.starts_with("cuda:")) {
-    fail(Exit::does_not_fit, "memory.device: {}: this build of voxswap has no CUDA backend; use cpu", device);
-  }
-  fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, reference", device);
+std::unique_ptr<Backend> open_device(const std::string& device, const BackendOptions& options) {
+  if (device == "auto") return open_best(options);
+  if (device == "cpu") return make_backend("onednn", options);
+  if (device == "reference") return make_backend("reference", options);
+  if (device == "cuda" || device.starts_with("cuda:")) return open_gpu(device, options);
+  fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
+       device);
+}
+
+BackendOptions backend_options(const TrainingOptions& training) {
+  BackendOptions options;
+  options.deterministic = training.deterministic;
+  options.tensor_floats = training.precision == "tf32";
+  return options;
 }
 
 ElementType choose_precision(const Backend& backend, const std::string& precision) {
   if (precision == "auto") return backend.fastest_type();
-  const ElementType type = parse_element_type(precision);
-  if (!backend.supports(type)) {
+  const ElementType type = parse_precision(precision);
+  if (!backend.supports(type) || (precision == "tf32" && backend.computes_on_host())) {
     fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(), precision,
          backend.description());
   }
@@ -83,8 +143,14 @@ std::string Target::description() const {
 Target open_target(const RunOptions& options, const std::string& as) {
   Target target;
   if (as.empty()) {
-    target.backend = open_device(options.memory.device);
-    target.rates = &find_device_rates("cpu");
+    target.backend = open_device(options.memory.device, backend_options(options.training));
+    if (options.memory.planner == unified_planner && target.backend->computes_on_host())
+      fail(
+          Exit::usage,
+          "memory.planner: unified is for a GPU, whose memory it lets move to the host by itself; the device "
+          "here is the CPU: choose {}",
+          join(planner_names(), ", "));
+    target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, options.training.precision);
     target.budgets = choose_budgets(*target.backend, options.memory);
     return target;

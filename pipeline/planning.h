@@ -19,7 +19,9 @@
 namespace voxswap {
 
 // The backend for memory.device; Exit::does_not_fit for a device that this build or machine has not got.
-std::unique_ptr<Backend> open_device(const std::string& device);
+// `auto` is the first GPU, or the CPU where there is none that can be used.
+std::unique_ptr<Backend> open_device(const std::string& device, const BackendOptions& options = {});
+BackendOptions backend_options(const TrainingOptions& training);
 ElementType choose_precision(const Backend& backend, const std::string& precision);
 
 // The budgets of the experiment, with `auto` resolved by what is free. Where the device computes in the

@@ -4,6 +4,7 @@
 
 #include "base/bfloat16.h"
 #include "base/error.h"
+#include "base/float16.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -47,7 +48,7 @@ struct Session::State {
   Target target;
   Steps steps;
   Prepared training_step, inference_step;
-  std::vector<std::uint16_t> half;  // an image on its way to a bf16 input
+  std::vector<std::uint16_t> half;  // an image on its way to an input in half precision
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
@@ -55,12 +56,13 @@ struct Session::State {
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
   void write_image(Executor& executor, ValueId input, std::span<const float> image) {
-    if (target.precision != ElementType::bf16) {
+    if (element_bytes(target.precision) != sizeof half[0]) {
       executor.write(input, image.data(), static_cast<std::int64_t>(image.size_bytes()));
       return;
     }
     half.resize(image.size());
-    std::transform(image.begin(), image.end(), half.begin(), to_bfloat16);
+    std::transform(image.begin(), image.end(), half.begin(),
+                   target.precision == ElementType::bf16 ? to_bfloat16 : to_float16);
     executor.write(input, half.data(), static_cast<std::int64_t>(half.size() * sizeof half[0]));
   }
 
@@ -175,8 +177,8 @@ void Session::initialize(std::uint64_t seed) {
   }
   if (!s.trains()) return;
   for (ValueId id : s.steps.training->optimizer_state) {
-    const std::vector<float> zeros(static_cast<std::size_t>(g.value(id).shape.count()));
-    executor.write(id, zeros.data(), g.value(id).bytes());
+    const std::vector<float> values = initial_state(g, id);
+    executor.write(id, values.data(), g.value(id).bytes());
   }
 }
 

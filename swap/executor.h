@@ -47,7 +47,7 @@ struct Tiers {
 
 // Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
 // cgroup) has both together, the scratch file after checking that the disk has room. Throws
-// Exit::does_not_fit. Null plans are skipped.
+// Exit::does_not_fit. Null plans are skipped. For a plan of planner `unified` the arena moves by itself.
 Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
                      const std::filesystem::path& disk_folder);
 

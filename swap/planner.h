@@ -33,7 +33,10 @@ struct PlanRequest {
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the
 // budgets: budget, what would be needed, the node that needs it, and what would help.
 Plan make_plan(const std::string& planner, const PlanRequest& request);
-std::vector<std::string> planner_names();
+std::vector<std::string> planner_names();  // those for any device
+
+// A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
+constexpr const char* unified_planner = "unified";
 std::string planner_summary(const std::string& planner);  // one line for people
 
 }  // namespace voxswap

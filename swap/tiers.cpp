@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "swap/executor.h"
+#include "swap/planner.h"
 
 namespace voxswap {
 namespace {
@@ -53,6 +54,11 @@ void check_apart(const Backend& backend, const Sizes& sizes) {
         format_bytes(sizes.host), format_bytes(free), within_cgroup);
 }
 
+bool wants_unified(const std::vector<const Plan*>& plans) {
+  return std::any_of(plans.begin(), plans.end(),
+                     [](const Plan* plan) { return plan != nullptr && plan->planner == unified_planner; });
+}
+
 }  // namespace
 
 Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
@@ -66,7 +72,7 @@ Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
   if (sizes.disk > 0) tiers.disk = std::make_shared<ScratchFile>(disk_folder, sizes.disk);
   // Whole blocks, because disk accesses move whole blocks.
   if (sizes.host > 0) tiers.host = backend.allocate_host(ScratchFile::whole_blocks(sizes.host));
-  tiers.arena = backend.allocate(sizes.arena);
+  tiers.arena = wants_unified(plans) ? backend.allocate_unified(sizes.arena) : backend.allocate(sizes.arena);
   return tiers;
 }
 

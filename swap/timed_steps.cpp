@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "net/network.h"
+#include "net/step.h"
 
 namespace voxswap {
 namespace {
@@ -54,21 +55,20 @@ std::vector<std::byte> input_content(const Value& value) {
   return bytes;
 }
 
-// Weights as at the start of a training, optimiser state zero.
+// Weights and optimiser state as at the start of a training.
 void write_persistent(Executor& executor, const Graph& graph) {
   std::size_t position = 0;
   for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
     const Value& value = graph.value(id);
     if (!value.persistent()) continue;
     std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
-    if (value.role == Role::parameter) {
-      const std::vector<float> numbers = initial_value(graph, id, position++, 1);
-      const std::vector<double> wide(numbers.begin(), numbers.end());
-      if (value.type == ElementType::f64)
-        std::memcpy(bytes.data(), wide.data(), bytes.size());
-      else
-        std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    }
+    const std::vector<float> numbers =
+        value.role == Role::parameter ? initial_value(graph, id, position++, 1) : initial_state(graph, id);
+    const std::vector<double> wide(numbers.begin(), numbers.end());
+    if (value.type == ElementType::f64)
+      std::memcpy(bytes.data(), wide.data(), bytes.size());
+    else
+      std::memcpy(bytes.data(), numbers.data(), bytes.size());
     executor.write(id, bytes.data(), value.bytes());
   }
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/error.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
@@ -45,6 +46,31 @@ void add_links(Backend& backend, nlohmann::ordered_json& json, Rows& rows) {
                                    costs.to_host.alone / 1e9, costs.to_device.alone / 1e9)});
 }
 
+void add_absence(const std::string& name, const std::string& why, nlohmann::ordered_json& json, Rows& rows) {
+  json["no_device"][name] = why;
+  rows.push_back({"backend " + name, "none: " + why});
+}
+
+// A device as memory.device names it where there are several. One that is there and cannot be used says why.
+void add_device(const std::string& backend_name, int number, nlohmann::ordered_json& json, Rows& rows) {
+  const std::string name = number == 0 ? backend_name : format("{}:{}", backend_name, number);
+  std::unique_ptr<Backend> backend;
+  try {
+    backend = make_backend(backend_name, {.device = number});
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    return add_absence(name, error.what(), json, rows);
+  }
+  const std::string fastest(element_name(backend->fastest_type()));
+  json["backends"][name] = {{"description", backend->description()},
+                            {"fastest_precision", fastest},
+                            {"free_bytes", backend->free_bytes()}};
+  rows.push_back(
+      {"backend " + name, format("{}; fastest precision {}; {} of memory free", backend->description(),
+                                 fastest, format_bytes(backend->free_bytes()))});
+  add_links(*backend, json["backends"][name], rows);
+}
+
 // Devices that `voxswap plan --as` knows.
 void add_known_devices(nlohmann::ordered_json& json, Rows& rows) {
   for (const DeviceRates& device : known_devices()) {
@@ -76,16 +102,10 @@ Exit info_command(const Arguments& arguments) {
                {"libraries", join(libraries, ", ")},
                {"processor", format("{}, {} cores", processor(), cores)}};
   for (const std::string& name : backend_names()) {
-    const std::unique_ptr<Backend> backend = make_backend(name);
-    const std::string fastest(element_name(backend->fastest_type()));
-    json["backends"][name] = {{"description", backend->description()},
-                              {"fastest_precision", fastest},
-                              {"free_bytes", backend->free_bytes()}};
-    rows.push_back(
-        {"backend " + name, format("{}; fastest precision {}; {} of memory free", backend->description(),
-                                   fastest, format_bytes(backend->free_bytes()))});
-    add_links(*backend, json["backends"][name], rows);
+    for (int device = 0; device < device_count(name); ++device) add_device(name, device, json, rows);
   }
+  for (const std::string& name : backends_without_device())
+    add_absence(name, why_no_device(name), json, rows);
   add_known_devices(json, rows);
   std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;

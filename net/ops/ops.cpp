@@ -37,6 +37,9 @@ const std::vector<const Operation*>& operations() {
       &ops::loss_value(),
       &ops::loss_value_gradient(),
       &ops::loss_sums_gradient(),
+      &ops::loss_scale_seed(),
+      &ops::all_finite(),
+      &ops::loss_scale_update(),
       &ops::adam(),
   };
   return table;

@@ -40,6 +40,9 @@ const Operation& loss_sums();
 const Operation& loss_value();
 const Operation& loss_value_gradient();
 const Operation& loss_sums_gradient();
+const Operation& loss_scale_seed();
+const Operation& all_finite();
+const Operation& loss_scale_update();
 const Operation& adam();
 
 // Shorthands for cases.

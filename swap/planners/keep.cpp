@@ -4,12 +4,23 @@
 
 namespace voxswap {
 
-Plan plan_keep(const PlanRequest& request) {
+namespace {
+
+Plan plan_staying(const PlanRequest& request, const char* name) {
   const Digest digest(request);
   Schedule schedule;
   schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);
-  return lay_out(digest, schedule, "keep");
+  return lay_out(digest, schedule, name);
+}
+
+}  // namespace
+
+Plan plan_keep(const PlanRequest& request) {
+  return plan_staying(request, "keep");
+}
+Plan plan_unified(const PlanRequest& request) {
+  return plan_staying(request, unified_planner);
 }
 
 }  // namespace voxswap

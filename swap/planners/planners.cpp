@@ -26,6 +26,11 @@ constexpr std::array planner_table = {
         plan_lms_threshold},
 };
 
+// Not in the table, because a device that computes on the host has no such memory.
+constexpr Row unified_row = {unified_planner,
+                             "everything stays, in memory that moves between a GPU and its host by itself",
+                             plan_unified};
+
 // Whether the step computes in a type wider than two bytes throughout.
 bool could_be_narrower(const Graph& graph) {
   return std::none_of(graph.values().begin(), graph.values().end(), [](const Value& value) {
@@ -70,7 +75,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
     at = plan.instructions[static_cast<std::size_t>(i)].node;
   std::int64_t needed = plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  if (row.name != "keep" && row.name != "lms-threshold")
+  if (row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
     needed = least_budget_of(row, request, plan.peak_bytes);
   const Node& node = graph.node(at);
   fail(Exit::does_not_fit,
@@ -88,6 +93,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
 const Row& find_planner(const std::string& planner) {
   for (const Row& row : planner_table)
     if (row.name == planner) return row;
+  if (planner == unified_planner) return unified_row;
   const std::string near = nearest(planner, planner_names());
   fail(Exit::usage, "memory.planner: there is no planner '{}'; there are {}{}", planner,
        join(planner_names(), ", "), near.empty() ? "" : format(". Did you mean '{}'?", near));

@@ -7,6 +7,7 @@
 namespace voxswap {
 
 Plan plan_keep(const PlanRequest& request);
+Plan plan_unified(const PlanRequest& request);
 Plan plan_lms_threshold(const PlanRequest& request);
 Plan plan_tflms(const PlanRequest& request);
 Plan plan_checkpoint(const PlanRequest& request);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -150,6 +151,25 @@ TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
   const Result plan = call("plan study.yaml --json");
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_TRUE(plan.out.starts_with("{")) << plan.out;
+}
+
+// No GPU is visible to the program, as on a machine without one.
+TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
+  ASSERT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
+  write("study.yaml", tiny);
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  for (const char* command : {"run", "train", "plan", "bench"})
+    expect_refusal(call(std::string(command) + " study.yaml memory.device=cuda"), 4,
+                   "memory.device: cuda: no CUDA device: ");
+  expect_refusal(call("run study.yaml memory.device=cuda:1"), 4, "`voxswap info` lists the devices");
+  expect_refusal(call("run study.yaml memory.device=cuda:x"), 2, "expected one of auto, cpu, cuda, reference, found 'cuda:x'");
+  expect_refusal(call("plan study.yaml memory.planner=unified"), 2, "unified is for a GPU");
+  EXPECT_FALSE(fs::exists(folder_ / "runs"));
+  const Result plan = call("plan study.yaml --json");  // memory.device: auto
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(plan.err, "");
+  EXPECT_TRUE(contains(call("info --json").out, "\"no_device\""));
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 // An experiment on data that are not there yet, planned for a device that is not here.

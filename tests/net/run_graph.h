@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -176,6 +177,12 @@ inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint6
         break;
       case Fill::statistics:
         values[i] = i % 2 == 0 ? 0.5 * random.normal(i) : 0.5 + random.uniform(i);
+        break;
+      case Fill::zeros:
+        values[i] = 0;
+        break;
+      case Fill::one_infinite:
+        values[i] = i == values.size() / 2 ? std::numeric_limits<double>::infinity() : random.normal(i);
         break;
       case Fill::bits:
         values[i] = random.word(i) & 0xff;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "swap/planner.h"
+
 namespace voxswap {
 namespace {
 
@@ -111,6 +114,52 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   EXPECT_LT(costs.to_host.alone, 1e15);
   EXPECT_EQ(costs.to_device.alone, 1e6);
   EXPECT_EQ(costs.to_device.busy, 1e6);
+}
+
+TEST(Targets, WithPlannerUnifiedAreGpus) {
+  RunOptions options = tiny();
+  options.memory.device = "cpu";
+  options.memory.planner = "unified";
+  try {
+    open_target(options);
+    FAIL() << "the CPU has memory that moves by itself";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("memory.planner: unified"), std::string::npos) << error.what();
+  }
+  const Target h200 = open_target(options, "h200");  // on paper it is keep's plan
+  const Steps steps = build_steps(options, 1, 1, h200.precision, true);
+  const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
+  const Plan unified = plan_step("unified", step, h200.budgets, options.memory);
+  EXPECT_EQ(unified.planner, "unified");
+  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step, h200.budgets, options.memory).peak_bytes);
+}
+
+TEST(Targets, ThatAreNotHereAreRefusedWithTheReason) {
+  RunOptions options = tiny();
+  for (const char* device : {"cuda:1000", "cuda:99999999999"}) {
+    options.memory.device = device;
+    try {
+      open_target(options);
+      FAIL() << device << " is here";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what())
+                    .find(format("memory.device: {}", std::string(device) == "cuda:1000"
+                                                          ? "cuda:1000: no CUDA device"
+                                                          : "expected cuda:N")),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(Precisions, Tf32IsForGpus) {
+  RunOptions options = tiny();
+  options.memory.device = "cpu";
+  options.training.precision = "tf32";
+  EXPECT_THROW(open_target(options), Error);
+  EXPECT_EQ(open_target(options, "h200").precision, ElementType::f32);
+  EXPECT_TRUE(backend_options(options.training).tensor_floats);
 }
 
 TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {

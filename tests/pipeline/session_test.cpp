@@ -92,6 +92,28 @@ TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
   EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
 }
 
+TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
+  RunOptions options = options_for("keep", ample);
+  options.training.precision = "f16";
+  Session kept = open(options);
+  const Results expected = train(kept);
+  const Tensor scale = kept.optimizer_state().back();
+  EXPECT_EQ(scale.name, "loss.scale");
+  EXPECT_GT(scale.values[2], 0);  // updates were made
+
+  Checkpoint checkpoint;
+  for (const auto& tensors : {kept.weights(), kept.optimizer_state()})
+    checkpoint.tensors.insert(checkpoint.tensors.end(), tensors.begin(), tensors.end());
+  options.memory.planner = "hybrid";
+  options.memory.budget_bytes = small;
+  Session swapping = open(options);
+  EXPECT_TRUE(train(swapping) == expected);
+  swapping.initialize(4);
+  EXPECT_EQ(swapping.optimizer_state().back().values, (std::vector<float>{65536, 0, 0}));
+  swapping.load(checkpoint, "here", true);
+  EXPECT_EQ(swapping.optimizer_state().back().values, scale.values);
+}
+
 TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {
   Session session = open(options_for("hybrid", small));
   StepReport report;

@@ -97,7 +97,7 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
 // Values by id, each in a buffer of its own; nodes in the graph's order. What every plan has to equal.
 class NaiveRunner {
  public:
-  NaiveRunner(Backend& backend, const Graph& graph) : graph_(graph) {
+  NaiveRunner(Backend& backend, const Graph& graph) : graph_(graph), stream_(backend.make_stream()) {
     for (const Value& value : graph.values())
       buffers_.push_back(backend.allocate(std::max<std::int64_t>(value.bytes(), 64)));
     for (const Node& node : graph.nodes()) {
@@ -106,17 +106,20 @@ class NaiveRunner {
     }
   }
   void write(ValueId value, const void* bytes, std::int64_t size) {
-    std::memcpy(data(value), bytes, static_cast<std::size_t>(size));
+    stream_->copy(data(value), bytes, size);
+    stream_->synchronize();
   }
   void read(ValueId value, void* bytes, std::int64_t size) {
-    std::memcpy(bytes, data(value), static_cast<std::size_t>(size));
+    stream_->copy(bytes, data(value), size);
+    stream_->synchronize();
   }
   void run(const StepContext& context) {
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const Node& node = graph_.nodes()[i];
       const auto inputs = addresses(node.inputs), outputs = addresses(node.outputs),
                  updates = addresses(node.updates);
-      kernels_[i]->run({inputs, outputs, updates, workspaces_[i]->data(), &context});
+      stream_->launch(*kernels_[i], {inputs, outputs, updates, workspaces_[i]->data(), &context});
+      stream_->synchronize();
     }
   }
 
@@ -129,6 +132,7 @@ class NaiveRunner {
   }
 
   const Graph& graph_;
+  std::unique_ptr<Stream> stream_;
   std::vector<std::unique_ptr<Memory>> buffers_, workspaces_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };

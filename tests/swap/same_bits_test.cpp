@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "base/error.h"
 #include "net/step.h"
@@ -16,16 +17,18 @@ namespace {
 using test::Results;
 constexpr int steps = 2;
 
-// A step on the reference backend, with costs under which nothing comes for free.
+// A step on a backend, with costs under which nothing comes for free.
 struct Subject {
   TrainingStep step;
-  std::unique_ptr<Backend> backend = make_backend("reference");
+  std::unique_ptr<Backend> backend;
   CompiledGraph compiled;
   CostModel costs;
   Results expected;
 
-  explicit Subject(const std::string& network)
-      : step(build_training_step(test::tiny(network))), compiled(*backend, step.graph) {
+  Subject(const std::string& backend_name, const std::string& network)
+      : step(build_training_step(test::tiny(network))),
+        backend(make_backend(backend_name)),
+        compiled(*backend, step.graph) {
     DeviceRates rates;
     rates.flops_f32 = rates.flops_half = 1e10;
     rates.memory_rate = 1e10;
@@ -56,10 +59,17 @@ struct TierCase {
   std::int64_t host, disk;
 };
 
-class SameBits : public testing::TestWithParam<std::string> {};
+// Backend and network. On the CPU the reference stands for all; a GPU has memories and streams of its own.
+class SameBits : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+std::vector<std::string> backends() {
+  std::vector<std::string> names = {"reference"};
+  if (device_count("cuda") > 0) names.push_back("cuda");
+  return names;
+}
 
 TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
-  Subject subject(GetParam());
+  Subject subject(std::get<0>(GetParam()), std::get<1>(GetParam()));
   const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
   const std::int64_t least =
       least_budget(subject.step.graph, subject.compiled.workspaces(), {subject.step.loss}).bytes;
@@ -96,7 +106,12 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   EXPECT_GE(repeated, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, SameBits, testing::Values("isensee2017", "unet3d", "resnet3d"));
+INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
+                         testing::Combine(testing::ValuesIn(backends()),
+                                          testing::Values("isensee2017", "unet3d", "resnet3d")),
+                         [](const auto& way) {
+                           return std::get<0>(way.param) + "_" + std::get<1>(way.param);
+                         });
 
 }  // namespace
 }  // namespace voxswap

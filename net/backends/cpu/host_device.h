@@ -13,7 +13,7 @@ std::unique_ptr<Memory> allocate_host(
     std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
 std::unique_ptr<Memory> allocate_touched_host(
     std::int64_t bytes);  // the same, at a page's boundary and with every page really there
-std::unique_ptr<Stream> make_host_stream();
+std::unique_ptr<Stream> make_host_stream();               // takes events that are HostEvents (host_event.h)
 std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that name it
 double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both have happened
 

@@ -1,8 +1,7 @@
-// Streams and events of the CPU as a device. A stream is a worker thread that takes commands from a ring made
+// Streams of the CPU as a device. A stream is a worker thread that takes commands from a ring made
 // once: enqueuing allocates nothing, and a full ring blocks whoever enqueues. After a failure the stream
 // skips its commands, events excepted so that nobody waits for ever, until synchronize() has thrown it.
 #include <array>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -10,45 +9,10 @@
 #include <thread>
 
 #include "net/backends/cpu/host_device.h"
+#include "net/backends/cpu/host_event.h"
 
 namespace voxswap {
 namespace {
-
-// Every record() of an event is a generation. A wait asks for the generation that was last recorded when the
-// wait was enqueued, so an event can be used again in the next step.
-class HostEvent : public Event {
- public:
-  std::uint64_t next_generation() {
-    const std::lock_guard lock(mutex_);
-    return ++recorded_;
-  }
-  std::uint64_t generation() {
-    const std::lock_guard lock(mutex_);
-    return recorded_;
-  }
-  void happen(std::uint64_t generation) {
-    const std::lock_guard lock(mutex_);
-    if (generation > happened_) {
-      happened_ = generation;
-      time_ = std::chrono::steady_clock::now();
-    }
-    changed_.notify_all();  // under the lock: a waiter may destroy the event as soon as it is released
-  }
-  void wait(std::uint64_t generation) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return happened_ >= generation; });
-  }
-  std::chrono::steady_clock::time_point time() const {
-    const std::lock_guard lock(mutex_);
-    return time_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t recorded_ = 0, happened_ = 0;
-  std::chrono::steady_clock::time_point time_;  // of the last happening
-};
 
 struct Command {
   enum class Kind { launch, copy, record, wait } kind = Kind::launch;
@@ -112,7 +76,7 @@ class HostStream : public Stream {
     command.kind = kind;
     command.event = static_cast<HostEvent*>(&event);
     command.generation =
-        kind == Command::Kind::record ? command.event->next_generation() : command.event->generation();
+        kind == Command::Kind::record ? command.event->record_enqueued() : command.event->wait_enqueued();
     enqueue(command);
   }
 
@@ -184,13 +148,4 @@ class HostStream : public Stream {
 std::unique_ptr<Stream> make_host_stream() {
   return std::make_unique<HostStream>();
 }
-std::unique_ptr<Event> make_host_event() {
-  return std::make_unique<HostEvent>();
-}
-double host_elapsed(const Event& from, const Event& to) {
-  return std::chrono::duration<double>(static_cast<const HostEvent&>(to).time() -
-                                       static_cast<const HostEvent&>(from).time())
-      .count();
-}
-
 }  // namespace voxswap

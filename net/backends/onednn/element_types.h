@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "net/backend.h"
+#include "net/backends/function_kernel.h"
 #include "net/backends/onednn/lanes.h"
 
 namespace voxswap::onednn {
@@ -16,16 +16,6 @@ std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) 
   if (type == ElementType::bf16) return make(Bf16{});
   fail(Exit::failed, "node {}: the onednn backend computes in f32 and bf16, not in {}", node.name,
        element_name(type));
-}
-
-inline ElementType input_type(const Graph& graph, const Node& node, std::size_t index = 0) {
-  return graph.value(node.inputs[index]).type;
-}
-inline const Shape& input_shape(const Graph& graph, const Node& node, std::size_t index = 0) {
-  return graph.value(node.inputs[index]).shape;
-}
-inline const Shape& output_shape(const Graph& graph, const Node& node, std::size_t index = 0) {
-  return graph.value(node.outputs[index]).shape;
 }
 
 }  // namespace voxswap::onednn

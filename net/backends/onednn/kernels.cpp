@@ -14,6 +14,11 @@ std::unique_ptr<Kernel> by_reference(const Graph& graph, const Node& node) {
   return make_reference_backend()->compile(graph, node);
 }
 
+// Loss scaling belongs to f16, which this backend has not got.
+std::unique_ptr<Kernel> adam(const Graph& graph, const Node& node) {
+  return node.inputs.size() == 1 ? make_adam(graph, node) : by_reference(graph, node);
+}
+
 struct Row {
   std::string_view operation;
   Maker maker;
@@ -52,7 +57,10 @@ constexpr std::array table = {
     Row{"loss_value", by_reference},
     Row{"loss_value_gradient", by_reference},
     Row{"loss_sums_gradient", make_loss_sums_gradient},
-    Row{"adam", make_adam},
+    Row{"loss_scale_seed", by_reference},
+    Row{"all_finite", by_reference},
+    Row{"loss_scale_update", by_reference},
+    Row{"adam", adam},
 };
 
 }  // namespace

@@ -10,59 +10,16 @@
 #include <string>
 #include <utility>
 
-#include "net/backend.h"
+#include "net/backends/function_kernel.h"
 #include "net/backends/onednn/lanes.h"
 
 namespace voxswap::onednn {
-
-// A kernel made of a function of KernelArguments.
-template <class Function>
-class FunctionKernel final : public Kernel {
- public:
-  FunctionKernel(Function function, std::int64_t workspace, std::string implementation)
-      : function_(std::move(function)), workspace_(workspace), implementation_(std::move(implementation)) {}
-  std::int64_t workspace_bytes() const override { return workspace_; }
-  std::string implementation() const override { return implementation_; }
-  void run(const KernelArguments& arguments) override { function_(arguments); }
-
- private:
-  Function function_;
-  std::int64_t workspace_;
-  std::string implementation_;
-};
 
 std::string pass_name();  // "pass:avx512" and the like
 
 template <class Function>
 std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0) {
-  return std::make_unique<FunctionKernel<Function>>(std::move(function), workspace, pass_name());
-}
-
-template <class T>
-const T* input(const KernelArguments& arguments, std::size_t index) {
-  return static_cast<const T*>(arguments.inputs[index]);
-}
-template <class T>
-T* output(const KernelArguments& arguments, std::size_t index = 0) {
-  return static_cast<T*>(arguments.outputs[index]);
-}
-
-// Places booked in a kernel's workspace, 64-byte aligned.
-class WorkspacePlan {
- public:
-  std::int64_t book(std::int64_t bytes) {  // returns the offset
-    const std::int64_t offset = bytes_;
-    bytes_ += (bytes + 63) / 64 * 64;
-    return offset;
-  }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  std::int64_t bytes_ = 0;
-};
-template <class T>
-T* place(const KernelArguments& arguments, std::int64_t offset) {
-  return reinterpret_cast<T*>(static_cast<std::byte*>(arguments.workspace) + offset);
+  return make_function_kernel(std::move(function), workspace, pass_name());
 }
 
 // Calls task(begin, end) for [0, count) in pieces of `grain`, on all threads.

@@ -45,6 +45,9 @@ constexpr std::array table = {
     Row{"loss_value", loss_value},
     Row{"loss_value_gradient", loss_value_gradient},
     Row{"loss_sums_gradient", loss_sums_gradient},
+    Row{"loss_scale_seed", loss_scale_seed},
+    Row{"all_finite", all_finite},
+    Row{"loss_scale_update", loss_scale_update},
     Row{"adam", adam},
 };
 

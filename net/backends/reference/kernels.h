@@ -75,6 +75,10 @@ void loss_sums(const Call&);
 void loss_value(const Call&);
 void loss_value_gradient(const Call&);
 void loss_sums_gradient(const Call&);
+// loss_scale.cpp
+void loss_scale_seed(const Call&);
+void all_finite(const Call&);
+void loss_scale_update(const Call&);
 // adam.cpp
 void adam(const Call&);
 

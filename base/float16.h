@@ -1,0 +1,27 @@
+// float16 (IEEE 754 binary16): 5 bits of exponent, 10 of mantissa. Rounded to nearest even; from 65520 on it
+// is infinite; NaN stays NaN.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace voxswap {
+
+inline std::uint16_t to_float16(float value) {
+  constexpr std::uint32_t infinity = 0x7f800000u, overflows = 0x477ff000u /* 65520 */,
+                          least_normal = 0x38800000u /* 2^-14 */, rebias = (127u - 15u) << 23;
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > infinity) return sign | 0x7e00u;
+  if (magnitude >= overflows) return sign | 0x7c00u;
+  if (magnitude < least_normal) {
+    // The last place of numbers from 0.5 to 1 is 2^-24, as that of the subnormals here: adding 0.5 rounds.
+    const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) - 0x3f000000u));
+  }
+  const std::uint32_t tie_to_even = (magnitude >> 13) & 1u;
+  return static_cast<std::uint16_t>(sign | ((magnitude - rebias + 0xfffu + tie_to_even) >> 13));
+}
+
+}  // namespace voxswap

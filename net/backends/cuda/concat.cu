@@ -1,0 +1,60 @@
+// Two tensors side by side along an axis, and taken apart again.
+#include <numeric>
+
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+// Rows of `a` and `b` pieces make rows of `whole`. A thread per piece of it.
+template <bool joins, class Piece, class Index>
+__global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Piece* b, Piece* whole) {
+  const std::int64_t at = index_of_thread();
+  if (at >= static_cast<std::int64_t>(pieces)) return;
+  Index row = static_cast<Index>(at);
+  const std::int64_t column = take_axis(row, static_cast<Index>(row_of_a + row_of_b));
+  const std::int64_t r = static_cast<std::int64_t>(row), wide_a = static_cast<std::int64_t>(row_of_a),
+                     wide_b = static_cast<std::int64_t>(row_of_b);
+  Piece& part = column < wide_a ? a[r * wide_a + column] : b[r * wide_b + column - wide_a];
+  if constexpr (joins) {
+    whole[at] = part;
+  } else {
+    part = whole[at];
+  }
+}
+
+template <bool joins>
+std::unique_ptr<Kernel> make_move(const Shape& a, const Shape& b, ElementType type, std::int64_t axis) {
+  const std::int64_t bytes_a = a.count_from(axis) * element_bytes(type);
+  const std::int64_t bytes_b = b.count_from(axis) * element_bytes(type);
+  const std::int64_t bytes = (a.count() + b.count()) * element_bytes(type);
+  return make_own([=](const KernelArguments& arguments) {
+    for_piece(std::gcd(bytes_a, bytes_b), [&]<class Piece>(Piece) {
+      const std::int64_t size = sizeof(Piece), pieces = bytes / size;
+      const auto part = [&](std::size_t i) {
+        return static_cast<Piece*>(joins ? arguments.inputs[i] : arguments.outputs[i]);
+      };
+      Piece* whole = static_cast<Piece*>(joins ? arguments.outputs[0] : arguments.inputs[0]);
+      for_index(pieces, [&]<class Index>() {
+        launch(joins ? "concat" : "split", move<joins, Piece, Index>, blocks_for(pieces), block_threads,
+               pieces, bytes_a / size, bytes_b / size, part(0), part(1), whole);
+      });
+    });
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node, Device&) {
+  return make_move<true>(input_shape(graph, node, 0), input_shape(graph, node, 1), input_type(graph, node),
+                         node.attributes.integer("axis"));
+}
+
+std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node, Device&) {
+  return make_move<false>(output_shape(graph, node, 0), output_shape(graph, node, 1), input_type(graph, node),
+                          node.attributes.integer("axis"));
+}
+
+}  // namespace voxswap::cuda

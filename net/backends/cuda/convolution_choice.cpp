@@ -1,0 +1,52 @@
+#include "net/backends/cuda/convolution_choice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "net/backends/cuda/convolution_timing.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+using Plans = std::vector<std::shared_ptr<const ConvolutionPlan>>;
+
+constexpr std::size_t timed_plans = 8;
+
+// Where no engine keeps to the limit: the one that needs the least.
+Plans least_workspace(const ConvolutionProblem& problem, const Descriptor& properties, PlanRules rules) {
+  rules.workspace_limit = std::numeric_limits<std::int64_t>::max();
+  Plans plans = convolution_plans(problem, properties, rules, std::numeric_limits<std::size_t>::max());
+  const auto least = std::min_element(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
+    return a->workspace_bytes() < b->workspace_bytes();
+  });
+  return least == plans.end() ? Plans{} : Plans{*least};
+}
+
+}  // namespace
+
+std::int64_t workspace_limit(const ConvolutionProblem& problem) {
+  const std::int64_t volumes = (problem.x.count() + problem.y.count()) * element_bytes(problem.type);
+  return std::max(volumes / 4, std::int64_t{64} << 20);
+}
+
+ConvolutionChoices::ConvolutionChoices(const Device& device, Descriptor properties)
+    : device_(device), properties_(std::move(properties)) {}
+
+std::shared_ptr<const ConvolutionPlan> ConvolutionChoices::find(const ConvolutionProblem& problem) {
+  const auto [place, is_new] = chosen_.try_emplace(problem.text());
+  if (is_new) place->second = choose(problem);
+  return place->second;
+}
+
+std::shared_ptr<const ConvolutionPlan> ConvolutionChoices::choose(const ConvolutionProblem& problem) {
+  const PlanRules rules = {.deterministic = device_.deterministic,
+                           .tensor_floats = device_.tensor_floats,
+                           .workspace_limit = workspace_limit(problem)};
+  Plans plans = convolution_plans(problem, properties_, rules, device_.deterministic ? 1 : timed_plans);
+  if (plans.empty()) plans = least_workspace(problem, properties_, rules);
+  if (plans.empty()) return nullptr;
+  return plans.size() == 1 ? plans[0] : fastest(plans, problem, device_);
+}
+
+}  // namespace voxswap::cuda

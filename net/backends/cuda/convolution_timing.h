@@ -1,0 +1,19 @@
+// Timing of cuDNN's engines on the device itself.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/backends/cuda/convolution_plan.h"
+#include "net/backends/cuda/device.h"
+
+namespace voxswap::cuda {
+
+// The one that takes the shortest time, the middle of three runs; one that fails when it runs is passed over.
+// Memory for one run is taken meanwhile; where there is not enough, the first plan is returned untimed.
+// REQUIRES: not empty.
+std::shared_ptr<const ConvolutionPlan> fastest(
+    const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
+    const Device& device);
+
+}  // namespace voxswap::cuda

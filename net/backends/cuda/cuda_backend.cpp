@@ -1,0 +1,220 @@
+#include "net/backends/cuda/cuda_backend.h"
+
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "net/backends/cpu/host_device.h"
+#include "net/backends/cuda/convolution_choice.h"
+#include "net/backends/cuda/event.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/libraries.h"
+#include "net/backends/cuda/memory.h"
+#include "net/backends/cuda/runtime.h"
+#include "net/backends/cuda/stream.h"
+#include "net/operation.h"
+
+namespace voxswap {
+
+namespace {
+
+using cuda::check;
+using cuda::CudaEvent;
+
+// "13.0" of 13000.
+std::string version_text(int version) {
+  return format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+int driver_version() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+}
+
+cuda::Device open_device(const BackendOptions& options) {
+  if (const std::string why = why_no_cuda_device(); !why.empty()) fail(Exit::does_not_fit, "{}", why);
+  if (options.device >= cuda_device_count())
+    fail(Exit::does_not_fit, "there is no GPU {}: this machine has {}, counted from 0", options.device,
+         cuda_device_count());
+  check(cudaSetDevice(options.device), "cudaSetDevice");
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, options.device), "cudaGetDeviceProperties");
+  cuda::Device device;
+  device.name = properties.name;
+  device.ordinal = options.device;
+  device.major = properties.major;
+  device.minor = properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  device.deterministic = options.deterministic;
+  device.tensor_floats = options.tensor_floats;
+  return device;
+}
+
+// A kernel under its node's name in NVIDIA's profilers.
+class NamedKernel final : public Kernel {
+ public:
+  NamedKernel(std::unique_ptr<Kernel> kernel, std::string name)
+      : kernel_(std::move(kernel)), name_(std::move(name)) {}
+  std::int64_t workspace_bytes() const override { return kernel_->workspace_bytes(); }
+  std::string implementation() const override { return kernel_->implementation(); }
+  void run(const KernelArguments& arguments) override {
+    nvtxRangePushA(name_.c_str());
+    try {
+      kernel_->run(arguments);
+    } catch (...) {
+      nvtxRangePop();
+      throw;
+    }
+    nvtxRangePop();
+  }
+
+ private:
+  std::unique_ptr<Kernel> kernel_;
+  std::string name_;
+};
+
+// The host's clock at a moment of the device's: an event recorded on an idle stream, waited for at once. A
+// moment that is long ago would be counted in too few digits, so it is taken anew now and then.
+class Clocks {
+ public:
+  explicit Clocks(int ordinal) : ordinal_(ordinal) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    check(cudaEventCreate(&event_), "cudaEventCreate");
+  }
+  ~Clocks() {
+    cudaEventDestroy(event_);
+    cudaStreamDestroy(stream_);
+  }
+  Clocks(const Clocks&) = delete;
+  Clocks& operator=(const Clocks&) = delete;
+
+  HostEvent::Clock::time_point host_time(const CudaEvent& event) {
+    if (event.of_host()) return event.time();
+    const std::lock_guard lock(mutex_);
+    check(cudaSetDevice(ordinal_), "cudaSetDevice");
+    if (const auto now = HostEvent::Clock::now(); !taken_ || now - time_ > std::chrono::milliseconds(100)) {
+      check(cudaEventRecord(event_, stream_), "cudaEventRecord");
+      check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+      time_ = HostEvent::Clock::now();
+      taken_ = true;
+    }
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, event_, event.device_event()), "cudaEventElapsedTime");
+    return time_ + std::chrono::duration_cast<HostEvent::Clock::duration>(
+                       std::chrono::duration<double, std::milli>(milliseconds));
+  }
+
+ private:
+  int ordinal_;
+  std::mutex mutex_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t event_ = nullptr;
+  bool taken_ = false;
+  HostEvent::Clock::time_point time_;
+};
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(const BackendOptions& options)
+      : device_(open_device(options)),
+        convolutions_(device_, cuda::device_properties(device_.ordinal)),
+        flags_(std::make_shared<cuda::Flags>(device_.ordinal)),
+        clocks_(device_.ordinal) {
+    device_.libraries = &libraries_;
+    device_.convolutions = &convolutions_;
+  }
+
+  std::string name() const override { return "cuda"; }
+  std::string description() const override {
+    int blas = 0;
+    check(cuda::cublas_library().get_version(libraries_.cublas(), &blas), "cublasGetVersion");
+    return format(
+        "{}, compute capability {}.{}, {}, driver for CUDA {}, CUDA {}, cuDNN {}, cuBLAS {}.{}.{}{}{}",
+        device_.name, device_.major, device_.minor, format_bytes(device_.memory_bytes),
+        version_text(driver_version()), version_text(CUDART_VERSION), cuda::cudnn_version_text(),
+        blas / 10000, blas / 100 % 100, blas % 100,
+        device_.deterministic ? "" : ", engines chosen by their time",
+        device_.tensor_floats ? ", f32 rounded to TF32" : "");
+  }
+  bool supports(ElementType type) const override {
+    return type == ElementType::f32 || type == ElementType::f16 ||
+           (type == ElementType::bf16 && device_.major >= 8);
+  }
+  ElementType fastest_type() const override {
+    return device_.major >= 8 ? ElementType::bf16 : ElementType::f16;
+  }
+
+  std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
+    const cuda::Maker maker = cuda::find_maker(node.operation->name);
+    if (maker == nullptr)
+      fail(Exit::failed, "the cuda backend cannot run operation '{}' (node {})", node.operation->name,
+           node.name);
+    check(cudaSetDevice(device_.ordinal), "cudaSetDevice");
+    return std::make_unique<NamedKernel>(maker(graph, node, device_), node.name);
+  }
+  std::unique_ptr<Memory> allocate(std::int64_t bytes) override {
+    return cuda::allocate_device(device_.ordinal, bytes);
+  }
+  std::unique_ptr<Memory> allocate_host(std::int64_t bytes) override {
+    return cuda::allocate_pinned(device_.ordinal, bytes);
+  }
+  std::unique_ptr<Memory> allocate_unified(std::int64_t bytes) override {
+    return cuda::allocate_managed(device_.ordinal, bytes);
+  }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<cuda::CudaStream>(device_.ordinal);
+  }
+  std::unique_ptr<Stream> make_host_stream() override { return voxswap::make_host_stream(); }
+  std::unique_ptr<Event> make_event() override {
+    return std::make_unique<CudaEvent>(device_.ordinal, flags_);
+  }
+  double elapsed(const Event& from, const Event& to) const override {
+    const auto &begin = static_cast<const CudaEvent&>(from), &end = static_cast<const CudaEvent&>(to);
+    if (begin.of_host() || end.of_host())
+      return std::chrono::duration<double>(clocks_.host_time(end) - clocks_.host_time(begin)).count();
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.device_event(), end.device_event()),
+          "cudaEventElapsedTime");
+    return milliseconds / 1e3;
+  }
+  std::int64_t free_bytes() const override { return cuda::free_device_bytes(device_.ordinal); }
+  std::int64_t free_host_bytes() const override { return voxswap::free_host_bytes(); }
+  bool computes_on_host() const override { return false; }
+
+ private:
+  cuda::Device device_;  // first: makes the device the current one
+  cuda::Libraries libraries_;
+  cuda::ConvolutionChoices convolutions_;
+  std::shared_ptr<cuda::Flags> flags_;
+  mutable Clocks clocks_;
+};
+
+}  // namespace
+
+int cuda_device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+std::string why_no_cuda_device() {
+  if (driver_version() == 0) return "there is no NVIDIA driver on this machine";
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver)
+    return format("the NVIDIA driver is for CUDA {}, this program needs one for CUDA {} or later",
+                  version_text(driver_version()), version_text(CUDART_VERSION));
+  if (status != cudaSuccess) return format("the NVIDIA driver finds no GPU ({})", cudaGetErrorString(status));
+  return count > 0 ? "" : "the NVIDIA driver finds no GPU";
+}
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace voxswap

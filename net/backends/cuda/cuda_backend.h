@@ -1,0 +1,16 @@
+// The backend for NVIDIA's GPUs. It is in a build whose machine had the CUDA toolkit, and starts where there
+// is no GPU, no driver and no cuDNN: then there are no devices, and it says why.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/backend.h"
+
+namespace voxswap {
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);  // throws Exit::does_not_fit
+int cuda_device_count();
+std::string why_no_cuda_device();  // empty where there is one
+
+}  // namespace voxswap

@@ -1,0 +1,45 @@
+// cuDNN's graph API knows one kind of object: a descriptor with typed attributes that is finalized before
+// use.
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace voxswap::cuda {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(cudnnBackendDescriptorType_t type);
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  using Name = cudnnBackendAttributeName_t;
+  Descriptor& set(Name name, cudnnBackendAttributeType_t type, std::int64_t count, const void* values);
+  Descriptor& set(Name name, std::int64_t value);
+  Descriptor& set(Name name, const std::vector<std::int64_t>& values);
+  Descriptor& set(Name name, float value);
+  Descriptor& set(Name name, bool value);
+  Descriptor& set(Name name, cudnnDataType_t value);
+  Descriptor& set(Name name, const Descriptor& value);
+  Descriptor& set(Name name, const std::vector<const Descriptor*>& values);
+  Descriptor& finalize();  // throws
+  bool try_finalize();     // false: not supported; throws what is wrong otherwise
+
+  std::int64_t integer(Name name) const;
+  // Values of an enumeration, at most `most` of them.
+  std::vector<std::int32_t> enumeration(Name name, cudnnBackendAttributeType_t type, std::size_t most) const;
+  // As many as there are, up to `most`, each of `type`.
+  std::vector<Descriptor> descriptors(Name name, cudnnBackendDescriptorType_t type, std::size_t most) const;
+
+  cudnnBackendDescriptor_t raw() const { return raw_; }
+
+ private:
+  cudnnBackendDescriptor_t raw_ = nullptr;
+};
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,132 @@
+#include "net/backends/cuda/libraries.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/error.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+constexpr std::size_t least_cudnn = 90800;  // plans are made from device properties since 9.8
+
+std::vector<std::string> folders() {
+  std::vector<std::string> result = {""};  // where the system's linker looks
+  const auto add = [&](const std::string& root) {
+    for (const char* library_folder : {"lib64", "lib"}) result.push_back(root + "/" + library_folder + "/");
+  };
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
+  }
+  add("/usr/local/cuda");
+  return result;
+}
+
+// Stays open until the program ends.
+void* open_library(const std::string& file) {
+  std::string last;
+  for (const std::string& folder : folders()) {
+    if (void* handle = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (const char* why = dlerror()) last = why;
+  }
+  fail(Exit::does_not_fit,
+       "the CUDA backend needs {} and finds it neither where the system looks for libraries nor in {}: "
+       "install "
+       "it, add its folder to LD_LIBRARY_PATH, or use memory.device: cpu (the last try said: {})",
+       file, join({folders().begin() + 1, folders().end()}, ", "), last);
+}
+
+class EntryPoints {
+ public:
+  explicit EntryPoints(std::string file) : file_(std::move(file)), handle_(open_library(file_)) {}
+  template <class Function>
+  void find(Function& function, const char* name) const {
+    function = reinterpret_cast<Function>(dlsym(handle_, name));
+    if (function == nullptr)
+      fail(Exit::does_not_fit,
+           "{} has no function {}: its version is not the one that this program was built for", file_, name);
+  }
+
+ private:
+  std::string file_;
+  void* handle_;
+};
+
+CudnnLibrary open_cudnn() {
+  const EntryPoints in(format("libcudnn.so.{}", CUDNN_MAJOR));
+  CudnnLibrary library;
+  in.find(library.get_version, "cudnnGetVersion");
+  if (library.get_version() < least_cudnn)
+    fail(Exit::does_not_fit, "the CUDA backend needs cuDNN 9.8 or later, found {}", library.get_version());
+  in.find(library.get_error_string, "cudnnGetErrorString");
+  in.find(library.get_last_error_string, "cudnnGetLastErrorString");
+  in.find(library.create, "cudnnCreate");
+  in.find(library.destroy, "cudnnDestroy");
+  in.find(library.set_stream, "cudnnSetStream");
+  in.find(library.create_descriptor, "cudnnBackendCreateDescriptor");
+  in.find(library.destroy_descriptor, "cudnnBackendDestroyDescriptor");
+  in.find(library.set_attribute, "cudnnBackendSetAttribute");
+  in.find(library.get_attribute, "cudnnBackendGetAttribute");
+  in.find(library.finalize, "cudnnBackendFinalize");
+  in.find(library.execute, "cudnnBackendExecute");
+  return library;
+}
+
+CublasLibrary open_cublas() {
+  const EntryPoints in(format("libcublas.so.{}", CUBLAS_VER_MAJOR));
+  CublasLibrary library;
+  in.find(library.get_version, "cublasGetVersion_v2");
+  in.find(library.get_status_string, "cublasGetStatusString");
+  in.find(library.create, "cublasCreate_v2");
+  in.find(library.destroy, "cublasDestroy_v2");
+  in.find(library.set_stream, "cublasSetStream_v2");
+  in.find(library.set_workspace, "cublasSetWorkspace_v2");
+  in.find(library.set_math_mode, "cublasSetMathMode");
+  in.find(library.multiply, "cublasGemmEx_64");
+  return library;
+}
+
+}  // namespace
+
+const CudnnLibrary& cudnn_library() {
+  static const CudnnLibrary library = open_cudnn();
+  return library;
+}
+
+const CublasLibrary& cublas_library() {
+  static const CublasLibrary library = open_cublas();
+  return library;
+}
+
+std::string cudnn_version_text() {
+  const std::size_t version = cudnn_library().get_version();
+  return format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+void check(cudnnStatus_t status, std::string_view call) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  char details[1024] = "";
+  cudnn_library().get_last_error_string(details, sizeof details);
+  fail(Exit::failed, "cuDNN {}: {}: {} ({})", cudnn_version_text(), call,
+       cudnn_library().get_error_string(status), details);
+}
+
+void check(cublasStatus_t status, std::string_view call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(Exit::failed, "cuBLAS: {}: {}", call, cublas_library().get_status_string(status));
+}
+
+Libraries::Libraries() {
+  check(cudnn_library().create(&cudnn_), "cudnnCreate");
+  check(cublas_library().create(&cublas_), "cublasCreate");
+}
+
+Libraries::~Libraries() {
+  if (cublas_ != nullptr) cublas_library().destroy(cublas_);
+  if (cudnn_ != nullptr) cudnn_library().destroy(cudnn_);
+}
+
+}  // namespace voxswap::cuda

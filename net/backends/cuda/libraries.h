@@ -1,0 +1,67 @@
+// cuDNN and cuBLAS, opened when the first GPU is: the program holds no link to them, so it starts, and runs
+// on the CPU, where they are not. Looked for where the system's linker looks, then in the folder lib64 or lib
+// of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cudnn.h>
+
+#include <string>
+#include <string_view>
+
+namespace voxswap::cuda {
+
+// The entry points that are used, under their own names without the library's prefix.
+struct CudnnLibrary {
+  decltype(&::cudnnGetVersion) get_version = nullptr;
+  decltype(&::cudnnGetErrorString) get_error_string = nullptr;
+  decltype(&::cudnnGetLastErrorString) get_last_error_string = nullptr;
+  decltype(&::cudnnCreate) create = nullptr;
+  decltype(&::cudnnDestroy) destroy = nullptr;
+  decltype(&::cudnnSetStream) set_stream = nullptr;
+  decltype(&::cudnnBackendCreateDescriptor) create_descriptor = nullptr;
+  decltype(&::cudnnBackendDestroyDescriptor) destroy_descriptor = nullptr;
+  decltype(&::cudnnBackendSetAttribute) set_attribute = nullptr;
+  decltype(&::cudnnBackendGetAttribute) get_attribute = nullptr;
+  decltype(&::cudnnBackendFinalize) finalize = nullptr;
+  decltype(&::cudnnBackendExecute) execute = nullptr;
+};
+
+struct CublasLibrary {
+  decltype(&::cublasGetVersion_v2) get_version = nullptr;
+  decltype(&::cublasGetStatusString) get_status_string = nullptr;
+  decltype(&::cublasCreate_v2) create = nullptr;
+  decltype(&::cublasDestroy_v2) destroy = nullptr;
+  decltype(&::cublasSetStream_v2) set_stream = nullptr;
+  decltype(&::cublasSetWorkspace_v2) set_workspace = nullptr;
+  decltype(&::cublasSetMathMode) set_math_mode = nullptr;
+  decltype(&::cublasGemmEx_64) multiply = nullptr;
+};
+
+// Opened by the first call. Throw Error (Exit::does_not_fit, like a GPU that is not there) with where was
+// looked, or which version is too old.
+const CudnnLibrary& cudnn_library();
+const CublasLibrary& cublas_library();
+std::string cudnn_version_text();  // "9.19.0"
+
+// Throw with the call's name and the library's own words.
+void check(cudnnStatus_t status, std::string_view call);
+void check(cublasStatus_t status, std::string_view call);
+
+// The handles of one device, used by one thread at a time. REQUIRES: the device is the thread's current one.
+class Libraries {
+ public:
+  Libraries();
+  ~Libraries();
+  Libraries(const Libraries&) = delete;
+  Libraries& operator=(const Libraries&) = delete;
+
+  cudnnHandle_t cudnn() const { return cudnn_; }
+  cublasHandle_t cublas() const { return cublas_; }
+
+ private:
+  cudnnHandle_t cudnn_ = nullptr;
+  cublasHandle_t cublas_ = nullptr;
+};
+
+}  // namespace voxswap::cuda

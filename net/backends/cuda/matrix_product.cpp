@@ -1,0 +1,173 @@
+// cuBLAS counts matrices column by column: a volume [voxels][channels] is a matrix of channels x voxels to
+// it, weights [outputs][inputs] one of inputs x outputs.
+#include "net/backends/cuda/matrix_product.h"
+
+#include "base/error.h"
+#include "net/backends/cuda/libraries.h"
+#include "net/backends/cuda/runtime.h"
+#include "net/backends/cuda/weights.h"
+#include "net/backends/cuda/workspace.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+using Start = ConvolutionProblem::Start;
+
+cudaDataType_t library_type(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return CUDA_R_32F;
+    case ElementType::bf16:
+      return CUDA_R_16BF;
+    case ElementType::f16:
+      return CUDA_R_16F;
+    default:
+      fail(Exit::failed, "the CUDA backend multiplies in f32, bf16 and f16, not in {}", element_name(type));
+  }
+}
+
+struct Factor {
+  const void* data;
+  bool transposed;
+  std::int64_t rows;  // as it lies in memory
+};
+
+// What all three products share. `rows` x `inner` times `inner` x `columns`.
+class Product : public Kernel {
+ public:
+  Product(const ConvolutionProblem& problem, std::int64_t library_bytes, Device& device)
+      : device_(device), type_(problem.type), library_bytes_(library_bytes) {
+    voxels_ = problem.x.count() / problem.x[4];
+    inputs_ = problem.x[4];
+    outputs_ = problem.y[4];
+    library_place_ = plan_.book(library_bytes);
+  }
+  std::int64_t workspace_bytes() const override { return plan_.bytes(); }
+  std::string implementation() const override { return "cuBLAS"; }
+
+ protected:
+  // to (rows x columns, of `to_type`) = a b (+ what is there).
+  void multiply(const KernelArguments& arguments, Factor a, Factor b, void* to, ElementType to_type,
+                std::int64_t rows, std::int64_t columns, std::int64_t inner, bool add) {
+    const CublasLibrary& library = cublas_library();
+    cublasHandle_t handle = device_.libraries->cublas();
+    check(library.set_stream(handle, current_stream()), "cublasSetStream");
+    check(library.set_workspace(handle, WorkspacePlan::at<void>(arguments, library_place_),
+                                static_cast<std::size_t>(library_bytes_)),
+          "cublasSetWorkspace");
+    check(library.set_math_mode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+          "cublasSetMathMode");
+    const float one = 1, kept = add ? 1.0F : 0.0F;
+    const auto operation = [](const Factor& factor) { return factor.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const cudaDataType_t type = library_type(type_);
+    check(library.multiply(handle, operation(a), operation(b), rows, columns, inner, &one, a.data, type,
+                           a.rows, b.data, type, b.rows, &kept, to, library_type(to_type), rows, arithmetic(),
+                           CUBLAS_GEMM_DEFAULT),
+          "cublasGemmEx");
+  }
+
+  // Weights in the volumes' type: where they lie, or converted.
+  std::int64_t book_weights() {
+    return type_ == ElementType::f32 ? 0 : plan_.book(inputs_ * outputs_ * element_bytes(type_));
+  }
+  const void* weights(const KernelArguments& arguments, std::int64_t place) const {
+    if (type_ == ElementType::f32) return arguments.inputs[1];
+    void* converted = WorkspacePlan::at<void>(arguments, place);
+    pack_weights(static_cast<const float*>(arguments.inputs[1]), converted, type_, {outputs_, inputs_, 1});
+    return converted;
+  }
+
+  Device& device_;
+  WorkspacePlan plan_;
+  ElementType type_;
+  std::int64_t voxels_ = 0, inputs_ = 0, outputs_ = 0;
+
+ private:
+  cublasComputeType_t arithmetic() const {
+    if (type_ != ElementType::f32) return CUBLAS_COMPUTE_32F;
+    return device_.tensor_floats ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
+  }
+
+  std::int64_t library_bytes_, library_place_ = 0;
+};
+
+// What NVIDIA advises for its newest GPUs; only sums over voxels, which are split among blocks, use so much.
+constexpr std::int64_t split_sums_bytes = std::int64_t{32} << 20;
+constexpr std::int64_t plain_bytes = std::int64_t{4} << 20;
+
+class Forward final : public Product {
+ public:
+  Forward(const ConvolutionProblem& problem, Device& device)
+      : Product(problem, plain_bytes, device), start_(problem.start), weights_(book_weights()) {}
+  void run(const KernelArguments& arguments) override {
+    void* y = arguments.outputs[0];
+    if (start_ == Start::sum && arguments.inputs[2] != y)
+      check(cudaMemcpyAsync(y, arguments.inputs[2],
+                            static_cast<std::size_t>(voxels_ * outputs_ * element_bytes(type_)),
+                            cudaMemcpyDeviceToDevice, current_stream()),
+            "cudaMemcpyAsync");
+    multiply(arguments, {weights(arguments, weights_), true, inputs_}, {arguments.inputs[0], false, inputs_},
+             y, type_, outputs_, voxels_, inputs_, start_ == Start::sum);
+    if (start_ == Start::bias)
+      add_bias(y, static_cast<const float*>(arguments.inputs[2]), type_, voxels_, outputs_, device_);
+  }
+
+ private:
+  Start start_;
+  std::int64_t weights_;
+};
+
+class DataGradient final : public Product {
+ public:
+  DataGradient(const ConvolutionProblem& problem, bool bias, Device& device)
+      : Product(problem, plain_bytes, device), bias_(bias), weights_(book_weights()) {}
+  void run(const KernelArguments& arguments) override {
+    void* dx = arguments.outputs[0];
+    multiply(arguments, {weights(arguments, weights_), false, inputs_},
+             {arguments.inputs[0], false, outputs_}, dx, type_, inputs_, voxels_, outputs_, false);
+    if (bias_) add_bias(dx, static_cast<const float*>(arguments.inputs[2]), type_, voxels_, inputs_, device_);
+  }
+
+ private:
+  bool bias_;
+  std::int64_t weights_;
+};
+
+class WeightGradient final : public Product {
+ public:
+  WeightGradient(const ConvolutionProblem& problem, bool bias, Device& device)
+      : Product(problem, split_sums_bytes, device), bias_(bias) {
+    if (bias_) sums_ = plan_.book(channel_sums_workspace(type_, voxels_, outputs_, device_));
+  }
+  void run(const KernelArguments& arguments) override {
+    multiply(arguments, {arguments.inputs[0], false, inputs_}, {arguments.inputs[1], true, outputs_},
+             arguments.outputs[0], ElementType::f32, inputs_, outputs_, voxels_, false);
+    if (bias_)
+      channel_sums(arguments.inputs[1], static_cast<float*>(arguments.outputs[1]), type_, voxels_, outputs_,
+                   WorkspacePlan::at<void>(arguments, sums_), device_);
+  }
+
+ private:
+  bool bias_;
+  std::int64_t sums_ = 0;
+};
+
+}  // namespace
+
+bool is_matrix_product(const ConvolutionProblem& problem) {
+  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0;
+}
+
+std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device) {
+  return std::make_unique<Forward>(problem, device);
+}
+std::unique_ptr<Kernel> product_data_gradient(const ConvolutionProblem& problem, bool bias, Device& device) {
+  return std::make_unique<DataGradient>(problem, bias, device);
+}
+std::unique_ptr<Kernel> product_weight_gradient(const ConvolutionProblem& problem, bool bias,
+                                                Device& device) {
+  return std::make_unique<WeightGradient>(problem, bias, device);
+}
+
+}  // namespace voxswap::cuda

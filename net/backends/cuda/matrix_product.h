@@ -1,0 +1,21 @@
+// Convolutions with a kernel of one voxel, which are products of matrices: cuBLAS, sums in f32.
+#pragma once
+
+#include <memory>
+
+#include "net/backend.h"
+#include "net/backends/cuda/convolution_plan.h"
+#include "net/backends/cuda/device.h"
+
+namespace voxswap::cuda {
+
+bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding
+
+// y = w * x + start (start: bias or sum as in the problem), of a node of inputs x, w (, b or s).
+std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device);
+// dx of a node of inputs dy, w (, b).
+std::unique_ptr<Kernel> product_data_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
+// dw (, db) of a node of inputs x, dy.
+std::unique_ptr<Kernel> product_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,101 @@
+#include "net/backends/cuda/memory.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "net/backends/cpu/host_device.h"
+#include "net/backends/cuda/runtime.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+// Frees with cudaFree, as device memory and managed memory do.
+class CudaMemory final : public Memory {
+ public:
+  CudaMemory(void* data, std::int64_t bytes) : data_(data), bytes_(bytes) {}
+  ~CudaMemory() override { cudaFree(data_); }
+  CudaMemory(const CudaMemory&) = delete;
+  CudaMemory& operator=(const CudaMemory&) = delete;
+  std::byte* data() override { return static_cast<std::byte*>(data_); }
+  std::int64_t bytes() const override { return bytes_; }
+
+ private:
+  void* data_;
+  std::int64_t bytes_;
+};
+
+// The host's memory as the CPU backend takes it (in huge pages, really there, within the cgroup's limit),
+// made known to the GPU.
+class PinnedMemory final : public Memory {
+ public:
+  explicit PinnedMemory(std::int64_t bytes) : memory_(allocate_touched_host(bytes)) {
+    const cudaError_t status = cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable);
+    if (status == cudaSuccess) return;
+    cudaGetLastError();  // so that no later call reports it
+    fail(Exit::does_not_fit,
+         "host memory: {} could not be pinned for the GPU ({}); lower memory.host, or raise the limit of "
+         "locked memory",
+         format_bytes(bytes), cudaGetErrorString(status));
+  }
+  ~PinnedMemory() override { cudaHostUnregister(memory_->data()); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  std::byte* data() override { return memory_->data(); }
+  std::int64_t bytes() const override { return memory_->bytes(); }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(std::max<std::int64_t>(memory_->bytes(), 1)); }
+  std::unique_ptr<Memory> memory_;
+};
+
+std::size_t at_least_one(std::int64_t bytes) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+}
+
+void use(int ordinal) {
+  check(cudaSetDevice(ordinal), "cudaSetDevice");
+}
+
+}  // namespace
+
+std::int64_t free_device_bytes(int ordinal) {
+  use(ordinal);
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return static_cast<std::int64_t>(free);
+}
+
+std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes) {
+  use(ordinal);
+  void* data = nullptr;
+  if (const cudaError_t status = cudaMalloc(&data, at_least_one(bytes)); status != cudaSuccess) {
+    cudaGetLastError();  // so that no later call reports it
+    if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
+    fail(Exit::does_not_fit,
+         "device memory: {} are needed in one block, {} are free on GPU {}; lower memory.budget or "
+         "preprocess.resolution, or end other programs on it",
+         format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal);
+  }
+  return std::make_unique<CudaMemory>(data, bytes);
+}
+
+std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes) {
+  use(ordinal);
+  return std::make_unique<PinnedMemory>(bytes);
+}
+
+std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
+  use(ordinal);
+  if (const std::int64_t free = free_device_bytes(ordinal); bytes > free)
+    fail(Exit::does_not_fit,
+         "memory.planner: unified: {} of managed memory are needed, {} are free on GPU {}, and more than "
+         "that is refused because it can hang the GPU; use another planner, which swaps what does not fit",
+         format_bytes(bytes), format_bytes(free), ordinal);
+  void* data = nullptr;
+  check(cudaMallocManaged(&data, at_least_one(bytes), cudaMemAttachGlobal), "cudaMallocManaged");
+  return std::make_unique<CudaMemory>(data, bytes);
+}
+
+}  // namespace voxswap::cuda

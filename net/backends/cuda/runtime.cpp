@@ -1,0 +1,51 @@
+#include "net/backends/cuda/runtime.h"
+
+#include "base/error.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+thread_local cudaStream_t stream_of_this_thread = nullptr;
+
+std::string_view what_helps(cudaError_t status) {
+  switch (status) {
+    case cudaErrorMemoryAllocation:
+      return "; lower memory.budget or preprocess.resolution, or end other programs on this GPU";
+    case cudaErrorInsufficientDriver:
+      return "; the driver is older than this build's CUDA: install a newer one, or use memory.device: cpu";
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+      return "; `voxswap info` lists the devices";
+    case cudaErrorNoKernelImageForDevice:
+      return "; this build holds no code for this GPU: build with CMAKE_CUDA_ARCHITECTURES set to it";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void check(cudaError_t status, std::string_view call) {
+  if (status == cudaSuccess) return;
+  const Exit exit = status == cudaErrorMemoryAllocation ? Exit::does_not_fit : Exit::failed;
+  fail(exit, "CUDA: {}: {} ({}){}", call, cudaGetErrorString(status), cudaGetErrorName(status),
+       what_helps(status));
+}
+
+void check_launch(std::string_view kernel) {
+  check(cudaGetLastError(), kernel);
+}
+
+cudaStream_t current_stream() {
+  return stream_of_this_thread;
+}
+
+CurrentStream::CurrentStream(cudaStream_t stream) : before_(stream_of_this_thread) {
+  stream_of_this_thread = stream;
+}
+CurrentStream::~CurrentStream() {
+  stream_of_this_thread = before_;
+}
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,34 @@
+// A stream of the GPU behind the backend's interface.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <exception>
+
+#include "net/backend.h"
+
+namespace voxswap::cuda {
+
+class CudaStream final : public Stream {
+ public:
+  explicit CudaStream(int ordinal);
+  ~CudaStream() override;  // drains: what was enqueued is done first
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  void launch(Kernel& kernel, const KernelArguments& arguments) override;
+  void copy(void* to, const void* from, std::int64_t bytes) override;
+  void record(Event& event) override;
+  void wait(Event& event) override;
+  void synchronize() override;
+
+ private:
+  template <class Work>
+  void attempt(Work work);
+
+  int ordinal_;
+  cudaStream_t stream_ = nullptr;
+  std::exception_ptr failure_;  // thrown by the next synchronize(); until then work is skipped
+};
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,79 @@
+// Sums over the voxels of every sample and channel, in two launches: a block adds up what its threads have
+// found and writes it down; a second kernel adds up the blocks'. Everything after a thread's own f32 sums is
+// double, in an order that depends on the shape alone, and without atomics: the same bits every time.
+#pragma once
+
+#include "net/backends/cuda/launch.h"
+#include "net/backends/cuda/walk.cuh"
+
+namespace voxswap::cuda {
+
+// What blocks write down: [samples][chunks][kinds][slots] doubles.
+inline std::int64_t sums_bytes(const Rows& rows, int kinds) {
+  return rows.samples * rows.chunks * kinds * rows.slots() * static_cast<std::int64_t>(sizeof(double));
+}
+
+// Adds sums[kind][lane] over the groups of the block. To be called by all of its threads.
+template <int width, int kinds>
+__device__ void write_sums_of_block(const Rows& rows, const double (&sums)[kinds][width], double* written) {
+  __shared__ double shared[width][block_threads];
+  const int thread = static_cast<int>(threadIdx.x), phase = phase_of_thread(rows);
+  const int group = group_of_thread(rows);
+  double* own =
+      written + (static_cast<std::int64_t>(blockIdx.z) * gridDim.x + blockIdx.x) * kinds * rows.slots();
+  for (int kind = 0; kind < kinds; ++kind) {
+    for (int lane = 0; lane < width; ++lane) shared[lane][thread] = sums[kind][lane];
+    __syncthreads();
+    for (int left = rows.groups; left > 1;) {
+      const int half = (left + 1) / 2;
+      if (group + half < left) {
+        for (int lane = 0; lane < width; ++lane)
+          shared[lane][thread] += shared[lane][thread + half * rows.phases];
+      }
+      left = half;
+      __syncthreads();
+    }
+    if (group == 0 && phase < rows.row) {
+      for (int lane = 0; lane < width; ++lane)
+        own[kind * rows.slots() + phase * width + lane] = shared[lane][thread];
+    }
+    __syncthreads();
+  }
+}
+
+constexpr int finishing_threads = 128;
+
+// A block per channel (blockIdx.x) and sample (blockIdx.y). take(sample, channel, sums) is called once for
+// each.
+template <int kinds, class Take>
+__global__ void finish_sums(const double* written, std::int64_t chunks, int slots, int channels, Take take) {
+  __shared__ double shared[kinds][finishing_threads];
+  const int thread = static_cast<int>(threadIdx.x), channel = static_cast<int>(blockIdx.x);
+  const int repeats = slots / channels;  // a row may hold a channel several times
+  const double* own = written + blockIdx.y * chunks * kinds * slots + channel;
+  double sums[kinds] = {};
+  for (std::int64_t i = thread; i < chunks * repeats; i += finishing_threads) {
+    const double* row = own + i / repeats * kinds * slots + i % repeats * channels;
+    for (int kind = 0; kind < kinds; ++kind) sums[kind] += row[kind * slots];
+  }
+  for (int kind = 0; kind < kinds; ++kind) shared[kind][thread] = sums[kind];
+  __syncthreads();
+  for (int half = finishing_threads / 2; half > 0; half /= 2) {
+    if (thread < half) {
+      for (int kind = 0; kind < kinds; ++kind) shared[kind][thread] += shared[kind][thread + half];
+    }
+    __syncthreads();
+  }
+  if (thread != 0) return;
+  for (int kind = 0; kind < kinds; ++kind) sums[kind] = shared[kind][0];
+  take(static_cast<std::int64_t>(blockIdx.y), channel, sums);
+}
+
+template <int kinds, class Take>
+void launch_finish(std::string_view name, const Rows& rows, const double* written, Take take) {
+  launch(name, finish_sums<kinds, Take>,
+         dim3(static_cast<unsigned>(rows.channels), static_cast<unsigned>(rows.samples)), finishing_threads,
+         written, rows.chunks, rows.slots(), rows.channels, take);
+}
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,141 @@
+// The parts of a convolution of an upsampled volume that are not a convolution
+// (net/ops/upsampled_convolution.cpp): the kernels of its eight phases, and the places of their outputs.
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+// Along an axis, the taps of the 3 that go into tap `tap` of the 2 of a phase: first to last.
+__device__ inline int first_tap(int phase, int tap) {
+  return tap == 0 ? 0 : 1 + phase;
+}
+__device__ inline int last_tap(int phase, int tap) {
+  return tap == 0 ? phase : 2;
+}
+// The other way round.
+__device__ inline int tap_of(int phase, int k) {
+  return (k + 1 - phase) / 2;
+}
+
+// A thread per element of the kernels [8][pairs][8], then one per bias.
+__global__ void upsampled_weights(std::int64_t pairs, std::int64_t outputs, const float* w, const float* b,
+                                  float* kernels, float* biases) {
+  const std::int64_t i = index_of_thread(), count = 64 * pairs;
+  if (i >= count) {
+    if (i < count + 8 * outputs) biases[i - count] = b[(i - count) % outputs];
+    return;
+  }
+  const int tap = static_cast<int>(i % 8), phase = static_cast<int>(i / 8 / pairs);
+  const float* of_pair = w + i / 8 % pairs * 27;
+  const int pz = phase >> 2, py = phase >> 1 & 1, px = phase & 1, tz = tap >> 2, ty = tap >> 1 & 1,
+            tx = tap & 1;
+  float sum = 0;
+  for (int z = first_tap(pz, tz); z <= last_tap(pz, tz); ++z)
+    for (int y = first_tap(py, ty); y <= last_tap(py, ty); ++y)
+      for (int x = first_tap(px, tx); x <= last_tap(px, tx); ++x) sum += of_pair[9 * z + 3 * y + x];
+  kernels[i] = sum;
+}
+
+__global__ void upsampled_weights_gradient(std::int64_t pairs, std::int64_t outputs, const float* kernels,
+                                           const float* biases, float* dw, float* db) {
+  const std::int64_t i = index_of_thread(), count = 27 * pairs;
+  if (i >= count + outputs) return;
+  float sum = 0;
+  for (int phase = 0; phase < 8; ++phase) {
+    if (i >= count) {
+      sum += biases[phase * outputs + i - count];
+    } else {
+      const int k = static_cast<int>(i % 27);
+      const int tap =
+          4 * tap_of(phase >> 2, k / 9) + 2 * tap_of(phase >> 1 & 1, k / 3 % 3) + tap_of(phase & 1, k % 3);
+      sum += kernels[(phase * pairs + i / 27) * 8 + tap];
+    }
+  }
+  (i >= count ? db[i - count] : dw[i]) = sum;
+}
+
+// Both volumes in pieces, `columns` of them to a phase of a voxel.
+template <class Index>
+struct Phases {
+  Index depth, height, width;  // of z, one more than half of y's
+  Index columns;
+};
+
+// A thread per piece of z. y[2 j + p] = z[j + p]: the voxel i of z gives phase p to 2 (i - p) + p, where that
+// is inside.
+template <bool scatters, class Piece, class Index>
+__global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* y) {
+  const std::int64_t at = index_of_thread();
+  if (at >= static_cast<std::int64_t>(pieces)) return;
+  Index rest = static_cast<Index>(at);
+  const std::int64_t column = take_axis(rest, phases.columns), phase = take_axis(rest, Index{8});
+  const std::int64_t x = take_axis(rest, phases.width), row = take_axis(rest, phases.height);
+  const std::int64_t plane = take_axis(rest, phases.depth), sample = static_cast<std::int64_t>(rest);
+  const std::int64_t d = 2 * static_cast<std::int64_t>(phases.depth - 1),
+                     h = 2 * static_cast<std::int64_t>(phases.height - 1),
+                     w = 2 * static_cast<std::int64_t>(phases.width - 1);
+  const std::int64_t to_z = 2 * plane - (phase >> 2), to_y = 2 * row - (phase >> 1 & 1),
+                     to_x = 2 * x - (phase & 1);
+  const bool inside = to_z >= 0 && to_z < d && to_y >= 0 && to_y < h && to_x >= 0 && to_x < w;
+  const std::int64_t fine =
+      (((sample * d + to_z) * h + to_y) * w + to_x) * static_cast<std::int64_t>(phases.columns) + column;
+  if constexpr (scatters) {
+    if (inside) y[fine] = z[at];
+  } else {
+    z[at] = inside ? y[fine] : Piece{};
+  }
+}
+
+template <bool scatters>
+std::unique_ptr<Kernel> make_interleaving(const Shape& z, ElementType type) {
+  const std::int64_t bytes = element_bytes(type), channels = z[4] / 8;
+  return make_own([=](const KernelArguments& arguments) {
+    for_piece(channels * bytes, [&]<class Piece>(Piece) {
+      const std::int64_t size = static_cast<std::int64_t>(sizeof(Piece)) / bytes, pieces = z.count() / size;
+      void *const from = arguments.inputs[0], *const to = arguments.outputs[0];
+      for_index(pieces, [&]<class Index>() {
+        const auto index = [](std::int64_t value) { return static_cast<Index>(value); };
+        const Phases<Index> phases = {index(z[1]), index(z[2]), index(z[3]), index(channels / size)};
+        launch(scatters ? "interleave" : "interleave_gradient", interleave<scatters, Piece, Index>,
+               blocks_for(pieces), block_threads, pieces, phases, static_cast<Piece*>(scatters ? from : to),
+               static_cast<Piece*>(scatters ? to : from));
+      });
+    });
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_upsampled_weights(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  const Shape& w = input_shape(graph, node);
+  const std::int64_t pairs = w[0] * w[1], outputs = w[0];
+  return make_own([=](const KernelArguments& arguments) {
+    launch("upsampled_weights", upsampled_weights, blocks_for(64 * pairs + 8 * outputs), block_threads, pairs,
+           outputs, input<float>(arguments, 0), input<float>(arguments, 1), output<float>(arguments),
+           output<float>(arguments, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  const Shape& dw = output_shape(graph, node);
+  const std::int64_t pairs = dw[0] * dw[1], outputs = dw[0];
+  return make_own([=](const KernelArguments& arguments) {
+    launch("upsampled_weights_gradient", upsampled_weights_gradient, blocks_for(27 * pairs + outputs),
+           block_threads, pairs, outputs, input<float>(arguments, 0), input<float>(arguments, 1),
+           output<float>(arguments), output<float>(arguments, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_interleave(const Graph& graph, const Node& node, Device&) {
+  return make_interleaving<true>(input_shape(graph, node), input_type(graph, node));
+}
+
+std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node& node, Device&) {
+  return make_interleaving<false>(output_shape(graph, node), input_type(graph, node));
+}
+
+}  // namespace voxswap::cuda

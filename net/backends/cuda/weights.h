@@ -1,0 +1,36 @@
+// What our own kernels do around a convolution of a library (weights.cu): its weights in the library's layout
+// and type, their gradient back, and the bias. All enqueue on the current stream; addresses are of device
+// memory, 64-byte aligned.
+#pragma once
+
+#include <cstdint>
+
+#include "net/backends/cuda/device.h"
+#include "net/graph.h"
+
+namespace voxswap::cuda {
+
+// Weights O,I,d,h,w with d h w = taps.
+struct WeightShape {
+  std::int64_t outputs = 1, inputs = 1, taps = 1;
+  std::int64_t count() const { return outputs * inputs * taps; }
+};
+
+// f32 [outputs][inputs][taps] -> [outputs][taps][inputs] of `type` (f32, bf16, f16), rounded to nearest even.
+void pack_weights(const float* from, void* to, ElementType type, const WeightShape& shape);
+
+// [outputs][taps][inputs] of `type` -> f32 [outputs][inputs][taps].
+void unpack_weights(const void* from, ElementType type, float* to, const WeightShape& shape);
+
+// y[voxel][c] += bias[c], in place, rounded once.
+void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,
+              const Device& device);
+
+// sums[c] = sum of y[voxel][c] over the voxels, f32, the same bits every time. The operation channel_sum does
+// the same. `workspace`: as many bytes as channel_sums_workspace says.
+std::int64_t channel_sums_workspace(ElementType type, std::int64_t voxels, std::int64_t channels,
+                                    const Device& device);
+void channel_sums(const void* y, float* sums, ElementType type, std::int64_t voxels, std::int64_t channels,
+                  void* workspace, const Device& device);
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,32 @@
+// Places within a kernel's workspace, booked when it is made.
+#pragma once
+
+#include <cstdint>
+
+#include "net/backend.h"
+
+namespace voxswap::cuda {
+
+class WorkspacePlan {
+ public:
+  static constexpr std::int64_t alignment = 256;
+  std::int64_t book(std::int64_t bytes) {  // returns the place: an offset
+    const std::int64_t place = bytes_;
+    bytes_ += (bytes + alignment - 1) / alignment * alignment;
+    return place;
+  }
+  // Workspaces are aligned less than places within them: there is room to begin later.
+  std::int64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + alignment; }
+
+  template <class T>
+  static T* at(const KernelArguments& arguments, std::int64_t place) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(arguments.workspace);
+    const std::uintptr_t aligned = (begin + alignment - 1) / alignment * alignment;
+    return reinterpret_cast<T*>(aligned + static_cast<std::uintptr_t>(place));
+  }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace voxswap::cuda

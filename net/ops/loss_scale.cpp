@@ -1,0 +1,84 @@
+// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2) for f16, whose smallest numbers are larger
+// than many gradients: the backward pass starts from the scale instead of from 1, Adam divides by it, and
+// where a gradient came out infinite or not a number the whole update is left out and the scale halved. After
+// many updates in a row that went well it is doubled.
+//
+// The scale's state is [3]: the scale, the updates since it last changed, the updates ever made (which Adam
+// counts instead of steps, because some steps made none).
+#include "net/ops/ops.h"
+
+namespace voxswap::ops {
+
+namespace {
+
+bool is_state(const Graph& graph, ValueId id) {
+  return shape_of(graph, id) == Shape{3};
+}
+
+std::vector<ValueSpec> infer_seed(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 1 && is_state(graph, inputs[0]));
+  return {{{1}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_all_finite(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes&) {
+  assert(inputs.size() == 1 || inputs.size() == 2);
+  assert(inputs.size() == 1 || shape_of(graph, inputs[1]) == Shape{1});
+  return {{{1}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0]) == Shape{1});
+  return {};
+}
+
+const Attributes usual = {{"interval", 3}, {"least", 1}, {"most", 8}, {"initial", 4}};
+
+}  // namespace
+
+const Operation& loss_scale_seed() {
+  static const Operation operation = {"loss_scale_seed", "state[3] -> [1]: the scale",
+                                      infer_seed,        nullptr,
+                                      nullptr,           {},
+                                      /*cheap=*/false,   {{"one", {full({3}, Fill::positive)}, {}, {}}}};
+  return operation;
+}
+
+const Operation& all_finite() {
+  static const Operation operation = {
+      "all_finite",
+      "gradient (, so far[1]) -> [1]: 1 where all numbers are finite (and so far is not 0), else 0",
+      infer_all_finite,
+      nullptr,
+      per_element<1>,
+      {},
+      /*cheap=*/false,
+      {{"all are", {full({16, 4, 3, 3, 3})}, {}, {}},
+       {"one number", {full({1}), full({1}, Fill::positive)}, {}, {}},
+       {"one is not", {full({20, 5, 3, 3, 3}, Fill::one_infinite), full({1}, Fill::positive)}, {}, {}},
+       {"many, one is not", {full({64, 64, 3, 3, 3}, Fill::one_infinite)}, {}, {}},
+       {"all are, some before were not", {full({33}), full({1}, Fill::zeros)}, {}, {}}}};
+  return operation;
+}
+
+const Operation& loss_scale_update() {
+  static const Operation operation = {
+      "loss_scale_update",
+      "finite[1]; updates state[3]: the scale doubled after `interval` good updates, halved after a bad one",
+      infer_update,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      {{"a good one", {full({1}, Fill::positive)}, usual, {full({3}, Fill::positive)}},
+       {"a bad one", {full({1}, Fill::zeros)}, usual, {full({3}, Fill::positive)}},
+       {"the first", {full({1}, Fill::positive)}, usual, {full({3}, Fill::zeros)}},
+       {"each counts",
+        {full({1}, Fill::positive)},
+        {{"interval", 1}, {"least", 1}, {"most", 1e30}, {"initial", 4}},
+        {full({3}, Fill::positive)}}}};
+  return operation;
+}
+
+}  // namespace voxswap::ops

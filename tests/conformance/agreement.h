@@ -1,0 +1,158 @@
+// How a backend's kernel for one case of an operation is held against the reference: the same inputs; outputs
+// agree to a tolerance relative to the tensor's scale (f32 1e-4, bf16 2e-2, f16 4e-3), repeat bit for bit,
+// are the same when written over an input where the operation allows it, and nothing is written beside them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "net/backends/reference/reference_backend.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap {
+
+struct Check {
+  const Operation* operation;
+  const OperationCase* example;
+  Backend* backend;
+  ElementType type;
+};
+
+constexpr ElementType checked_types[] = {ElementType::f32, ElementType::bf16, ElementType::f16};
+
+inline std::string identifier(std::string text) {  // what gtest takes for a name
+  for (char& c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return text;
+}
+
+inline std::string name_of(const Check& check) {
+  return identifier(format("{}__{}__{}_{}", check.operation->name, check.example->name, check.backend->name(),
+                           element_name(check.type)));
+}
+
+inline void PrintTo(const Check& check, std::ostream* out) {
+  *out << name_of(check);
+}
+
+// One backend with the inputs of a case in place.
+struct Trial {
+  GraphRun graph;
+
+  Trial(Backend& backend, const CaseGraph& example, const OperationCase& spec)
+      : graph(example.graph, backend) {
+    fill(example, spec);
+  }
+  void fill(const CaseGraph& example, const OperationCase& spec) {
+    for (std::size_t i = 0; i < example.inputs.size(); ++i) {
+      graph.set(example.inputs[i], fill_values(spec.inputs[i].fill, spec.inputs[i].shape.count(), i));
+    }
+    for (std::size_t i = 0; i < example.updates.size(); ++i) {
+      graph.set(example.updates[i],
+                fill_values(spec.updates[i].fill, spec.updates[i].shape.count(), 100 + i));
+    }
+  }
+};
+
+constexpr StepContext conformance_context{.seed = 7, .step = 3, .learning_rate = 1e-2};
+
+inline std::vector<ValueId> results(const CaseGraph& example) {
+  std::vector<ValueId> ids = example.graph.node(example.node).outputs;
+  ids.insert(ids.end(), example.updates.begin(), example.updates.end());
+  return ids;
+}
+
+// The largest difference in units of the largest expected magnitude.
+inline void expect_close(const std::vector<double>& found, const std::vector<double>& expected,
+                         double tolerance, const std::string& what) {
+  double scale = 0;
+  for (double x : expected) scale = std::max(scale, std::abs(x));
+  std::size_t wrong = 0, worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(found[i] - expected[i]);
+    if (!(error <= tolerance * scale)) ++wrong;
+    if (!(error <= std::abs(found[worst] - expected[worst]))) worst = i;
+  }
+  EXPECT_EQ(wrong, 0u) << what << ": of " << expected.size() << " elements; the worst is element " << worst
+                       << " with " << found[worst] << " instead of " << expected[worst] << ", scale "
+                       << scale;
+}
+
+inline double tolerance_of(ElementType type) {
+  if (type == ElementType::bf16) return 2e-2;
+  return type == ElementType::f16 ? 4e-3 : 1e-4;
+}
+
+inline void expect_agreement(const Check& check, const CaseGraph& example) {
+  const std::unique_ptr<Backend> plain = make_reference_backend();
+  Trial reference(*plain, example, *check.example);
+  Trial tested(*check.backend, example, *check.example);
+  reference.graph.run(conformance_context);
+  tested.graph.run(conformance_context);
+  const double tolerance = tolerance_of(check.type);
+  for (ValueId id : results(example)) {
+    expect_close(tested.graph.get(id), reference.graph.get(id), tolerance, example.graph.value(id).name);
+  }
+}
+
+inline void expect_only_outputs_are_written(const Check& check, const CaseGraph& example) {
+  Trial tested(*check.backend, example, *check.example);
+  std::vector<std::vector<std::byte>> before;
+  for (ValueId id : example.inputs) before.push_back(tested.graph.bytes(id));
+  tested.graph.run(conformance_context);
+  EXPECT_EQ(tested.graph.broken_guards(), std::vector<std::string>{});
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_TRUE(tested.graph.bytes(example.inputs[i]) == before[i]) << "input " << i << " was changed";
+  }
+}
+
+inline void expect_the_same_bits_every_time(const Check& check, const CaseGraph& example) {
+  Trial first(*check.backend, example, *check.example), second(*check.backend, example, *check.example);
+  first.graph.run(conformance_context);
+  second.graph.run(conformance_context);
+  second.fill(example, *check.example);
+  second.graph.run(conformance_context);  // once more where outputs and workspace are no longer fresh
+  for (ValueId id : results(example)) {
+    EXPECT_TRUE(first.graph.bytes(id) == second.graph.bytes(id)) << example.graph.value(id).name;
+  }
+}
+
+inline bool may_overwrite(const CaseGraph& example, std::pair<int, int> output_and_input) {
+  const Node& node = example.graph.node(example.node);
+  const auto output = static_cast<std::size_t>(output_and_input.first);
+  const auto input = static_cast<std::size_t>(output_and_input.second);
+  return input < node.inputs.size() &&
+         example.graph.value(node.outputs[output]).bytes() == example.graph.value(node.inputs[input]).bytes();
+}
+
+inline void expect_the_same_bits_in_place(const Check& check, const CaseGraph& example) {
+  Trial apart(*check.backend, example, *check.example);
+  apart.graph.run(conformance_context);
+  for (const auto& pair : check.operation->in_place) {
+    if (!may_overwrite(example, pair)) continue;
+    Trial together(*check.backend, example, *check.example);
+    together.graph.share(pair.first, pair.second);
+    together.graph.run(conformance_context);
+    const ValueId output = example.graph.node(example.node).outputs[static_cast<std::size_t>(pair.first)];
+    EXPECT_TRUE(together.graph.bytes(output) == apart.graph.bytes(output)) << "over input " << pair.second;
+    EXPECT_EQ(together.graph.broken_guards(), std::vector<std::string>{});
+  }
+}
+
+inline void expect_conformance(const Check& check) {
+  const CaseGraph example = case_graph(*check.operation, *check.example, check.type);
+  expect_agreement(check, example);
+  expect_only_outputs_are_written(check, example);
+  expect_the_same_bits_every_time(check, example);
+  expect_the_same_bits_in_place(check, example);
+}
+
+}  // namespace voxswap

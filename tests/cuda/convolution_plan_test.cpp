@@ -1,0 +1,160 @@
+// What cuDNN would do on GPUs that are not here: every convolution of the conformance suite and of large
+// volumes finds an engine that obeys the rules.
+#include "net/backends/cuda/convolution_plan.h"
+
+#include "net/backends/cuda/kernels.h"
+#include "net/operation.h"
+#include "net/step.h"
+#include "tests/cuda/paper_devices.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap::cuda {
+namespace {
+
+using ConvolutionPlans = WithCudnn;
+using Problem = ConvolutionProblem;
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+struct Combination {
+  const PaperDevice* device;
+  std::vector<ElementType> types;
+};
+const std::vector<Combination>& combinations() {
+  static const std::vector<Combination> list = {
+      {&t4, {ElementType::f32, ElementType::f16}},
+      {&a100, {ElementType::f32, ElementType::bf16}},
+      {&h200, {ElementType::f32, ElementType::bf16, ElementType::f16}},
+      {&b200, {ElementType::f32, ElementType::bf16}}};
+  return list;
+}
+
+// The convolution of one level of a network: x of `channels`, as many out.
+Problem cube(Problem::Kind kind, ElementType type, std::int64_t side, std::int64_t channels) {
+  Problem problem;
+  problem.kind = kind;
+  problem.type = type;
+  problem.x = problem.y = {1, side, side, side, channels};
+  problem.kernel = 3;
+  problem.stride = problem.padding = 1;
+  return problem;
+}
+
+TEST_F(ConvolutionPlans, ExistForEveryCaseOfTheConformanceSuiteOnEveryGeneration) {
+  for (const Combination& combination : combinations()) {
+    OnPaper paper(*combination.device);
+    for (const char* name : {"conv3d", "conv3d_sum", "conv3d_data_gradient", "conv3d_weight_gradient"}) {
+      for (const OperationCase& example : find_operation(name).cases) {
+        for (const ElementType type : combination.types) {
+          const CaseGraph graph = case_graph(find_operation(name), example, type);
+          const auto kernel = find_maker(name)(graph.graph, graph.graph.node(graph.node), paper.device);
+          EXPECT_NE(kernel->implementation(), "")
+              << combination.device->name << " " << name << " " << example.name << " " << element_name(type);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
+  for (const Combination& combination : combinations()) {
+    OnPaper paper(*combination.device);
+    for (const std::string& network : network_names()) {
+      StepOptions options;
+      options.network.name = network;
+      options.network.depth = network_depths(network).first + 2;
+      options.input = {1, 64, 64, 64, 4};
+      options.activations = combination.types.back();
+      const TrainingStep step = build_training_step(options);
+      int convolutions = 0;
+      for (const Node& node : step.graph.nodes()) {
+        if (!node.operation->name.starts_with("conv3d")) continue;
+        ++convolutions;
+        EXPECT_NO_THROW(find_maker(node.operation->name)(step.graph, node, paper.device))
+            << combination.device->name << " " << network << " " << node.name;
+      }
+      EXPECT_GT(convolutions, 10) << network;
+    }
+  }
+}
+
+TEST_F(ConvolutionPlans, ExistForVolumesOfTwoThousandMillionElements) {
+  OnPaper paper(h200);
+  for (const auto kind :
+       {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient})
+    EXPECT_NE(paper.choices.find(cube(kind, ElementType::bf16, 512, 16)), nullptr);
+}
+
+TEST_F(ConvolutionPlans, AddTheBiasThemselvesInHalfPrecision) {
+  OnPaper paper(h200);
+  for (const std::int64_t channels : {3, 16, 128}) {
+    Problem problem = cube(Problem::Kind::forward, ElementType::bf16, 32, channels);
+    problem.start = Problem::Start::bias;
+    EXPECT_NE(paper.choices.find(problem), nullptr) << channels;
+  }
+}
+
+TEST_F(ConvolutionPlans, RoundF32ToTf32OnlyWhenAsked) {
+  const Descriptor properties = device_properties(properties_json(h200));
+  const auto use_tensor_cores = [&](const PlanRules& rules) {
+    std::size_t count = 0;
+    for (const auto kind :
+         {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient})
+      for (const auto& plan : convolution_plans(cube(kind, ElementType::f32, 64, 32), properties, rules, 100))
+        count += plan->name.find("tensor cores") != std::string::npos ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(use_tensor_cores({.tensor_floats = false, .workspace_limit = 1024 * mebibyte}), 0u);
+  EXPECT_GT(use_tensor_cores({.tensor_floats = true, .workspace_limit = 1024 * mebibyte}), 0u);
+}
+
+TEST_F(ConvolutionPlans, LeaveOutWhatSumsInAnyOrderWhenTheSameBitsAreWanted) {
+  const Descriptor properties = device_properties(properties_json(h200));
+  const auto count = [&](bool deterministic) {
+    return convolution_plans(cube(Problem::Kind::data_gradient, ElementType::f32, 64, 32), properties,
+                             {.deterministic = deterministic, .workspace_limit = 1024 * mebibyte}, 100)
+        .size();
+  };
+  EXPECT_GT(count(true), 0u);
+  EXPECT_GT(count(false), count(true));
+}
+
+TEST_F(ConvolutionPlans, KeepToTheWorkspaceLimit) {
+  const Descriptor properties = device_properties(properties_json(h200));
+  const Problem problem = cube(Problem::Kind::weight_gradient, ElementType::bf16, 128, 16);
+  const auto most = [&](std::int64_t limit) {
+    std::int64_t bytes = 0;
+    for (const auto& plan : convolution_plans(problem, properties, {.workspace_limit = limit}, 100))
+      bytes = std::max(bytes, plan->workspace_bytes());
+    return bytes;
+  };
+  EXPECT_GT(most(1024 * mebibyte), 16 * mebibyte);
+  EXPECT_LE(most(16 * mebibyte), 16 * mebibyte);
+}
+
+TEST_F(ConvolutionPlans, AreTheSameEveryTime) {
+  const Descriptor properties = device_properties(properties_json(h200));
+  const auto text = [&] {
+    std::string lines;
+    const Problem problem = cube(Problem::Kind::data_gradient, ElementType::bf16, 64, 32);
+    for (const auto& plan : convolution_plans(problem, properties, {.workspace_limit = 1024 * mebibyte}, 100))
+      lines += format("{} {}\n", plan->name, plan->workspace_bytes());
+    return lines;
+  };
+  EXPECT_NE(text(), "");
+  EXPECT_EQ(text(), text());
+}
+
+TEST_F(ConvolutionPlans, NeedLittleBesideTheVolumes) {
+  OnPaper paper(h200);
+  for (const auto kind :
+       {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient}) {
+    const Problem problem = cube(kind, ElementType::bf16, 256, 16);
+    const auto plan = paper.choices.find(problem);
+    ASSERT_NE(plan, nullptr);
+    EXPECT_LE(plan->workspace_bytes(), workspace_limit(problem));
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::cuda

@@ -1,0 +1,13 @@
+// A backend whose kernels are the CUDA backend's own, run by the emulation. Convolutions, which there are a
+// library's, are the reference's.
+#pragma once
+
+#include <memory>
+
+#include "net/backend.h"
+
+namespace voxswap {
+
+std::unique_ptr<Backend> make_emulated_cuda_backend();
+
+}  // namespace voxswap

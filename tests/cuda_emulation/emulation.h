@@ -1,0 +1,39 @@
+// Runs CUDA kernels on the CPU, so that the sources which nvcc compiles for a GPU are tested where there is
+// none.
+//
+// The very same .cu files are compiled as C++: include/ has headers under CUDA's names with what our kernels
+// use of the language and the runtime. A block's threads are fibres on one thread of the host. A fibre runs
+// until it ends or waits for its block, then the next one does; so whatever two threads do to the same memory
+// between two barriers happens in an order that the test chooses, and where the result depends on it a
+// barrier is missing. Reads and writes are the host's own: AddressSanitizer sees those beside their arrays.
+//
+// It says nothing of speed, and it has no warps: lanes that need each other without a barrier would not meet.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace voxswap::emulation {
+
+struct Extent {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr Extent(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+// The order in which the threads of a block, and the blocks of a grid, take their turns.
+enum class Order { forward, backward, shuffled };
+void set_order(Order order);  // of all launches that follow, on any thread
+
+// Runs only some blocks of what the calling thread launches: what a test of a huge grid can afford.
+void set_blocks_that_run(std::function<bool(const Extent& block, const Extent& grid)> chosen);  // null: all
+
+// Runs thread() for every thread of every block; place(thread, block) says before each turn whose it is.
+// False when a device could not run such a grid (CUDA's limits). Throws what a thread throws, and
+// std::logic_error when threads wait for others that have ended.
+bool launch(const Extent& grid, const Extent& block,
+            const std::function<void(const Extent& thread, const Extent& block)>& place,
+            const std::function<void()>& thread);
+
+void wait_for_block();  // __syncthreads()
+
+}  // namespace voxswap::emulation

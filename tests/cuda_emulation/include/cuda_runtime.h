@@ -1,0 +1,51 @@
+// The language of CUDA's kernels, for the CPU (emulation.h). Found by the compiler in place of CUDA's own
+// header of this name; names are CUDA's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+
+#include <bit>
+#include <tuple>
+#include <utility>
+
+#include "tests/cuda_emulation/emulation.h"
+
+#define __global__
+#define __device__
+#define __host__
+// One block runs at a time on a thread of the host, so its memory may be the host thread's.
+#define __shared__ static thread_local
+
+using dim3 = voxswap::emulation::Extent;
+
+inline thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+inline void __syncthreads() {
+  voxswap::emulation::wait_for_block();
+}
+inline float __uint_as_float(unsigned bits) {
+  return std::bit_cast<float>(bits);
+}
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  unsigned long dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  const bool possible = voxswap::emulation::launch(
+      configuration->gridDim, configuration->blockDim,
+      [&](const dim3& thread, const dim3& block) {
+        threadIdx = thread;
+        blockIdx = block;
+        blockDim = configuration->blockDim;
+        gridDim = configuration->gridDim;
+      },
+      [&] { std::apply(kernel, values); });
+  return possible ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
