@@ -8,6 +8,7 @@ namespace {
 
 constexpr Command table_of_commands[] = {
     {"run", "check, prepare, train, predict the validation cases, evaluate, report", run_command},
+    {"sweep", "run for every combination of values, with one report", sweep_command},
     {"train", "the training part of run", train_command},
     {"predict", "label maps for new cases, on each case's own grid", predict_command},
     {"evaluate", "score any label maps against the truth", evaluate_command},
@@ -19,9 +20,6 @@ constexpr Command table_of_commands[] = {
     {"phantom", "make a data set of brain phantoms", phantom_command},
     {"info", "version, libraries, devices, their memory and measured link rates", info_command},
 };
-
-// Commands of the interface that this version does not have.
-constexpr const char* later[] = {"sweep"};
 
 std::string help() {
   std::string text =
@@ -39,10 +37,6 @@ std::vector<std::string> command_names() {
 }
 
 [[noreturn]] void unknown_command(const std::string& name) {
-  for (const char* known : later) {
-    if (name == known)
-      fail(Exit::usage, "this version does not have '{}'; it has {}", name, join(command_names(), ", "));
-  }
   const std::string guess = nearest(name, command_names());
   fail(Exit::usage, "'{}' is no command of voxswap; {}", name,
        guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");

@@ -22,6 +22,7 @@ std::span<const Command> commands();
 Exit dispatch(const Arguments& arguments);
 
 Exit run_command(const Arguments& arguments);
+Exit sweep_command(const Arguments& arguments);
 Exit train_command(const Arguments& arguments);
 Exit predict_command(const Arguments& arguments);
 Exit evaluate_command(const Arguments& arguments);

@@ -115,10 +115,7 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
   rows.push_back({"bound", bound_text(forecast.bound, step)});
   rows.push_back({"computing alone", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
-    const double steps =
-        std::max(1.0, std::floor(static_cast<double>(data.training_cases * patches_per_case(options)) /
-                                 static_cast<double>(options.training.batch_size)));
-    const double epoch = steps * step;
+    const double epoch = epoch_seconds(forecast, options);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
     rows.push_back({"time in all", "at most about " + format_seconds(epoch * static_cast<double>(
                                                                                  options.training.epochs *
@@ -138,6 +135,35 @@ std::string forecast_json(const std::string& plan, const Forecast& forecast) {
   Json whole = Json::parse(plan);
   whole["forecast"] = json;
   return whole.dump(1) + "\n";
+}
+
+std::string forecast_figures_json(const Forecast& forecast, const Simulation& simulation,
+                                  const Sharing& sharing) {
+  const PlanTotals moved = totals(forecast.plan);
+  const auto rate = [&](Lane lane, std::int64_t bytes) {
+    const double busy = simulation.busy_seconds[static_cast<std::size_t>(lane)];
+    return busy > 0 ? static_cast<double>(bytes) / busy / 1e9 : 0;
+  };
+  Json json = plan_figures(forecast.plan, forecast.bound);
+  json.update(Json{{"overhead", simulation.seconds / forecast.bound.compute_seconds},
+                   {"devices", sharing.devices},
+                   {"devices_per_link", sharing.devices_per_link},
+                   {"simulated_step_seconds", simulation.seconds},
+                   {"utilization", simulation.utilization()},
+                   {"stall_seconds", simulation.stall_seconds},
+                   {"to_host_gbps", rate(Lane::to_host, moved.out_bytes)},
+                   {"to_device_gbps", rate(Lane::to_device, moved.in_bytes)},
+                   {"precision", forecast.precision},
+                   {"device", forecast.device},
+                   {"costs", forecast.costs}});
+  return json.dump(2) + "\n";
+}
+
+std::string sharing_text(const Simulation& simulation, const Sharing& sharing) {
+  return two_columns(
+      {{"devices at once", format("{}, {} to a link; simulated", sharing.devices, sharing.devices_per_link)},
+       {"time per step", exact_seconds(simulation.seconds)},
+       {"kernels run for", format("{:.1f} % of it", 100 * simulation.utilization())}});
 }
 
 std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound) {

@@ -8,6 +8,7 @@
 #include "pipeline/benchmark.h"
 #include "pipeline/forecast.h"
 #include "pipeline/largest.h"
+#include "swap/simulator.h"
 
 namespace voxswap {
 
@@ -17,6 +18,12 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
 std::string forecast_table(const RunOptions& options, const Forecast& forecast);
 // plan_json() with the forecast in it.
 std::string forecast_json(const std::string& plan, const Forecast& forecast);
+
+// The figures alone, with those of the simulated step.
+std::string forecast_figures_json(const Forecast& forecast, const Simulation& simulation,
+                                  const Sharing& sharing);
+// A step of one of several devices that run it at once.
+std::string sharing_text(const Simulation& simulation, const Sharing& sharing);
 
 // Planners side by side, and below why some have no plan.
 std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound);

@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "experiments/keys.h"
 #include "experiments/rules.h"
-#include "experiments/settings.h"
 
 namespace voxswap {
 
@@ -70,10 +69,11 @@ std::string resolve(const RunOptions& options) {
 
 }  // namespace
 
-Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {
-  Settings settings = read_settings(parse_yaml(read_experiment_file(file), file.string()));
-  for (const std::string& assignment : overrides) override_setting(settings, assignment);
+Settings load_settings(const fs::path& file) {
+  return read_settings(parse_yaml(read_experiment_file(file), file.string()));
+}
 
+Experiment make_experiment(const fs::path& file, Settings settings) {
   Experiment experiment;
   experiment.file = file;
   experiment.run = default_options();
@@ -94,6 +94,12 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
   check_rules(run, where);
   run.resolved = resolve(run);
   return experiment;
+}
+
+Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {
+  Settings settings = load_settings(file);
+  for (const std::string& assignment : overrides) override_setting(settings, assignment);
+  return make_experiment(file, std::move(settings));
 }
 
 Experiment load_run(const fs::path& run_directory) {
@@ -125,7 +131,6 @@ std::string describe_keys() {
   const RunOptions defaults = default_options();
   std::string text;
   for (const Key& key : keys()) {
-    if (key.meaning.empty()) continue;
     const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
     std::string line = format("  {:<32} {:<24} ", key.path, value);
     const std::string values = key.expected.find(" | ") == key.expected.npos ? "" : " (" + key.expected + ")";

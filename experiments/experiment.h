@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/settings.h"
 #include "pipeline/options.h"
 
 namespace voxswap {
@@ -20,6 +21,11 @@ struct Experiment {
 // output.dir to the current directory. run.resolved holds the file as it would be written with every key.
 // Throws Exit::usage.
 Experiment load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+// The two halves of it, for who changes settings by other means than a line: the file as it stands, and the
+// experiment that settings make.
+Settings load_settings(const std::filesystem::path& file);
+Experiment make_experiment(const std::filesystem::path& file, Settings settings);
 
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
 // when it is no run.

@@ -79,6 +79,27 @@ Choices layouts() {
   return {names, {}};
 }
 
+// What `voxswap sweep` reads itself (experiments/sweep.cpp) before it makes the experiment of a cell; any
+// other command would leave it out without a word.
+Key combinations() {
+  const auto read = [](const Yaml& value, RunOptions&) {
+    if (value.kind == Yaml::Kind::nothing || (value.kind == Yaml::Kind::map && value.entries.empty())) return;
+    if (value.kind != Yaml::Kind::map)
+      wrong(value, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
+    fail(Exit::usage,
+         "{}: sweep: this file is a sweep over {}; `voxswap sweep FILE` runs every combination, and "
+         "sweep={{}} "
+         "here leaves it out",
+         value.where, value.entries[0].first);
+  };
+  return {"sweep",
+          "a map",
+          "keys with the values that `voxswap sweep` combines",
+          read,
+          [](const RunOptions&) { return std::string("{}"); },
+          Key::Shape::map};
+}
+
 // --- The table
 // ------------------------------------------------------------------------------------------------
 
@@ -183,7 +204,7 @@ void add_rest(std::vector<Key>& table) {
                         AT(evaluate.lesions.dilation), {0, 100}));
   table.push_back(real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
                        AT(evaluate.lesions.volume), {0, any_size}));
-  table.push_back(unavailable("sweep", "{}", "sweeps; run each combination"));
+  table.push_back(combinations());
   table.push_back(
       place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));
 }

@@ -14,7 +14,7 @@ namespace voxswap {
 struct Key {
   std::string path;      // "training.optimizer.learning_rate"
   std::string expected;  // "a number above 0", "plateau | poly | cosine | constant"
-  std::string meaning;   // one line; empty: a key whose function this version does not have
+  std::string meaning;   // one line
   std::function<void(const Yaml&, RunOptions&)>
       read;  // throws Exit::usage with place, key, expected and found
   std::function<std::string(const RunOptions&)> print;  // as YAML, on one line

@@ -85,17 +85,4 @@ std::string read_choice(const Yaml& value, const std::string& path, const Choice
   wrong(value, path, "one of " + join(choices.now, ", "));
 }
 
-Key unavailable(const std::string& path, const std::string& only, const std::string& what) {
-  const Yaml expected = parse_yaml_value(only, path);
-  const auto read = [=](const Yaml& value, RunOptions&) {
-    double a = 0, b = 0;
-    const bool same = voxswap::describe(value) == voxswap::describe(expected) ||
-                      (parse(value, a) && parse(expected, b) && a == b);
-    if (!same)
-      fail(Exit::usage, "{}: {}: this version does not have {}; leave the key out or set it to {}",
-           value.where, path, what, only);
-  };
-  return {path, only, "", read, [=](const RunOptions&) { return only; }};
-}
-
 }  // namespace voxswap::kinds

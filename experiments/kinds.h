@@ -72,7 +72,4 @@ Key choice(const std::string& path, const std::string& meaning, Field field, con
           [=](const RunOptions& o) { return yaml_scalar(field(o)); }};
 }
 
-// A key of the interface whose function this version does not have: its default is accepted, nothing else.
-Key unavailable(const std::string& path, const std::string& only, const std::string& what);
-
 }  // namespace voxswap::kinds

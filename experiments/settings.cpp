@@ -8,8 +8,6 @@ namespace voxswap {
 
 namespace {
 
-const std::string on_the_line = "on the command line";
-
 const Key* find_key(const std::string& path) {
   for (const Key& key : keys()) {
     if (key.path == path) return &key;
@@ -70,7 +68,7 @@ std::string keys_of_section(const std::string& path) {
     if (!key.path.starts_with(path + ".")) continue;
     const std::string rest = key.path.substr(path.size() + 1);
     const std::string name = rest.substr(0, rest.find('.'));
-    if (!key.meaning.empty() && (names.empty() || names.back() != name)) names.push_back(name);
+    if (names.empty() || names.back() != name) names.push_back(name);
   }
   return join(names, ", ");
 }
@@ -115,25 +113,23 @@ Settings read_settings(const Yaml& file) {
   return settings;
 }
 
-void override_setting(Settings& settings, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
-  const std::string path = trim(assignment.substr(0, equals));
-  if (equals == assignment.npos || path.empty())
-    fail(Exit::usage, "{}: '{}' is no override; expected key=value, such as preprocess.resolution=144",
-         on_the_line, assignment);
-  const std::string text = assignment.substr(equals + 1);
+Yaml setting_value(const std::string& path, const std::string& text, const std::string& where) {
   const Key* key = find_key(path);
   const Key* map = key ? nullptr : map_key(path);
   // Paths and patterns are taken as they stand: {case} is not the beginning of a YAML map.
   const bool literal =
       (key && key->shape == Key::Shape::text) || (map && map->shape == Key::Shape::map_of_text);
-  const Yaml value = literal ? yaml_text(text, on_the_line) : parse_yaml_value(text, on_the_line);
+  return literal ? yaml_text(text, where) : parse_yaml_value(text, where);
+}
+
+void assign_setting(Settings& settings, const std::string& path, const Yaml& value) {
+  const Key* map = find_key(path) ? nullptr : map_key(path);
   if (!map) return collect_entry(path, value, settings, true);
 
   Yaml& whole = settings[map->path];
   if (whole.kind != Yaml::Kind::map) whole = Yaml{};
   whole.kind = Yaml::Kind::map;
-  whole.where = on_the_line;
+  whole.where = value.where;
   const std::string name = path.substr(map->path.size() + 1);
   for (auto& [other, entry] : whole.entries) {
     if (other == name) {
@@ -142,6 +138,20 @@ void override_setting(Settings& settings, const std::string& assignment) {
     }
   }
   whole.entries.emplace_back(name, value);
+}
+
+std::pair<std::string, std::string> parse_assignment(const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string path = trim(assignment.substr(0, equals));
+  if (equals == assignment.npos || path.empty())
+    fail(Exit::usage, "{}: '{}' is no override; expected key=value, such as preprocess.resolution=144",
+         on_the_line, assignment);
+  return {path, assignment.substr(equals + 1)};
+}
+
+void override_setting(Settings& settings, const std::string& assignment) {
+  const auto [path, text] = parse_assignment(assignment);
+  assign_setting(settings, path, setting_value(path, text, on_the_line));
 }
 
 }  // namespace voxswap

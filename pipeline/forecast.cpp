@@ -1,10 +1,12 @@
 #include "pipeline/forecast.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "net/operation.h"
 #include "pipeline/cases.h"
+#include "pipeline/patches.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -107,6 +109,17 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
       options.training.repeats * (4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
   for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);
   return forecast;
+}
+
+double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
+  const auto samples = static_cast<double>(forecast.data.training_cases * patches_per_case(options));
+  const double steps = std::max(1.0, std::floor(samples / static_cast<double>(options.training.batch_size)));
+  return steps * forecast.plan.predicted_seconds;
+}
+
+double megavoxels_per_step(const RunOptions& options) {
+  const Size3 side = input_size(options);
+  return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
 }
 
 }  // namespace voxswap

@@ -70,4 +70,8 @@ struct Forecast {
 };
 Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);
 
+// Of its training part. REQUIRES: the data set is there.
+double epoch_seconds(const Forecast& forecast, const RunOptions& options);
+double megavoxels_per_step(const RunOptions& options);
+
 }  // namespace voxswap

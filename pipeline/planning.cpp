@@ -13,12 +13,11 @@
 
 namespace voxswap {
 
-namespace {
-
-// A reserve for prepared volumes, label maps and the libraries: a tenth, at least half a GiB.
 std::int64_t without_reserve(std::int64_t free) {
   return std::max<std::int64_t>(free - std::max<std::int64_t>(free / 10, 512LL << 20), 1);
 }
+
+namespace {
 
 // Of memory that device and host share, the part for the host pool when nobody says how much: none, unless it
 // is the way to the disk.
@@ -26,6 +25,8 @@ std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
   if (memory.host_bytes) return *memory.host_bytes;
   return memory.disk_bytes > 0 ? usable / 8 : 0;
 }
+
+}  // namespace
 
 Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
   Budgets budgets;
@@ -35,6 +36,8 @@ Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) 
   budgets.disk = memory.disk_bytes;
   return budgets;
 }
+
+namespace {
 
 // Of a device that is not here, the host is taken to have as much as anybody could ask for.
 constexpr std::int64_t ample_host_bytes = std::int64_t{1} << 40;

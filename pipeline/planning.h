@@ -29,6 +29,12 @@ ElementType choose_precision(const Backend& backend, const std::string& precisio
 // unless the experiment itself asks for it.
 Budgets choose_budgets(const Backend& backend, const MemoryOptions& memory);
 
+// What steps may take of free memory: less a reserve for prepared volumes, label maps and the libraries, a
+// tenth, at least half a GiB.
+std::int64_t without_reserve(std::int64_t free);
+// choose_budgets() where the device computes in the host's memory and may take `usable` bytes of it.
+Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory);
+
 // Where a step is planned for.
 struct Target {
   std::unique_ptr<Backend> backend;    // null: a device that is not here

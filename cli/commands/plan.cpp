@@ -19,6 +19,7 @@ struct PlanArguments {
   CommonOptions common;
   ForecastOptions how;
   bool all = false, resolution = false, batch = false, depth = false;
+  Sharing sharing;
   std::string out;
 
   std::vector<Dimension> dimensions() const {
@@ -41,14 +42,27 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_flag("--estimate", arguments.how.estimate, "measure nothing: costs from rates of a usual machine");
   app.add_option("--as", arguments.how.as,
                  "plan for a device that need not be here, from its published rates: " + join(devices, ", "));
-  app.add_option("--out", arguments.out,
-                 "write plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this folder");
+  const auto count = CLI::Range(1, 1024);
+  app.add_option("--devices", arguments.sharing.devices,
+                 "of one host, that each run the step at once; simulated")
+      ->capture_default_str()
+      ->check(count);
+  app.add_option("--devices-per-link", arguments.sharing.devices_per_link, "how many of them share a link")
+      ->capture_default_str()
+      ->check(count);
+  app.add_option(
+      "--out", arguments.out,
+      "write forecast.json, plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this "
+      "folder; of the largest that fits largest.json alone");
   add_common(app, arguments.common, true);
 }
 
-void write_pictures(const std::filesystem::path& folder, const StepForecast& step, const Plan& plan) {
+void write_plan(const std::filesystem::path& folder, const StepForecast& step, const Forecast& prediction,
+                const Sharing& sharing) {
   make_writable_directory(folder);
-  const Simulation simulation = simulate(plan, step.costs());
+  const Plan& plan = prediction.plan;
+  const Simulation simulation = simulate(plan, step.costs(), sharing);
+  write_file(folder / "forecast.json", forecast_figures_json(prediction, simulation, sharing));
   write_file(folder / "plan.json", plan_json(step.graph(), plan));
   write_file(folder / "arena.svg", arena_svg(step.graph(), plan));
   write_file(folder / "timeline.json", timeline_json(step.graph(), plan, simulation.begin, simulation.end));
@@ -61,6 +75,9 @@ void print_largest(const PlanArguments& arguments, const RunOptions& options, co
     if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
   }
   if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
+  if (arguments.out.empty()) return;
+  make_writable_directory(arguments.out);
+  write_file(std::filesystem::path(arguments.out) / "largest.json", largest_json(all));
 }
 
 void print_comparison(const PlanArguments& arguments, const StepForecast& step) {
@@ -88,6 +105,10 @@ void print_plan(const PlanArguments& arguments, const RunOptions& options, const
   else
     std::printf("%s\n%s", plan_text(step.graph(), prediction.plan).c_str(),
                 forecast_table(options, prediction).c_str());
+  if (arguments.sharing.devices > 1 && !arguments.common.json)
+    std::fputs(
+        sharing_text(simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing).c_str(),
+        stdout);
 }
 
 }  // namespace
@@ -114,7 +135,7 @@ Exit plan_command(const Arguments& words) {
   if (arguments.all && arguments.out.empty()) return Exit::done;
   const Forecast prediction = forecast(step, data, options);
   if (!arguments.all) print_plan(arguments, options, step, prediction);
-  if (!arguments.out.empty()) write_pictures(arguments.out, step, prediction.plan);
+  if (!arguments.out.empty()) write_plan(arguments.out, step, prediction, arguments.sharing);
   return Exit::done;
 }
 

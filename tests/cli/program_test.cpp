@@ -72,7 +72,7 @@ constexpr const char* tiny =
 
 TEST_F(Program, ExplainsItselfAndEachCommand) {
   for (const char* command :
-       {"run", "train", "predict", "evaluate", "report", "plan", "bench", "check", "phantom", "info"}) {
+       {"run", "sweep", "train", "predict", "evaluate", "report", "plan", "bench", "check", "phantom", "info"}) {
     const Result help = call(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_TRUE(contains(help.out, std::string("voxswap ") + command)) << help.out;
@@ -85,7 +85,7 @@ TEST_F(Program, ExplainsItselfAndEachCommand) {
 
 TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("trian"), 2, "did you mean 'train'?");
-  expect_refusal(call("sweep x.yaml"), 2, "this version does not have 'sweep'");
+  expect_refusal(call("sweep x.yaml"), 2, "there is no such experiment file");
   expect_refusal(call("info --jsn"), 2, "did you mean '--json'?");
   expect_refusal(call("run"), 2, "EXPERIMENT is required");
   expect_refusal(call("info --log-level loud"), 2, "expected one of debug");

@@ -1,9 +1,6 @@
 // The program as a user has it: a whole run on phantoms, the same bytes twice, killed and resumed, and
 // trouble with files.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,41 +12,12 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "tests/cli/program.h"
 
 namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int code = -1;  // 128 + signal when it was killed
-  std::string output;
-};
-
-// Starts the program with stdout and stderr in `log`. `limit`: bytes that a file may grow to, 0 for no limit.
-pid_t start(const std::vector<std::string>& arguments, const fs::path& log, rlim_t limit = 0) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  dup2(descriptor, 1);
-  dup2(descriptor, 2);
-  if (limit > 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit bound = {limit, limit};
-    setrlimit(RLIMIT_FSIZE, &bound);
-  }
-  std::vector<char*> words = {const_cast<char*>(VOXSWAP_PROGRAM)};
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  execv(words[0], words.data());
-  _exit(127);
-}
-
-Outcome finish(pid_t child, const fs::path& log) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};
-}
 
 class Run : public testing::Test {
  protected:

@@ -196,16 +196,18 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
   }
 }
 
-TEST_F(Experiments, RefuseWhatThisVersionDoesNotHaveAndSayWhatItHas) {
-  for (const char* override : {"sweep={training.epochs: [1, 2]}"}) {
-    EXPECT_TRUE(contains(refusal("", {override}), "this version does not have")) << override;
-  }
+TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
   EXPECT_EQ(refusal("sweep: {}\ntraining: {patch: none}\n"),
             "accepted");  // at their defaults they ask for nothing
   // Whether there is a GPU is found out when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
   EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, cuda, reference"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
+}
+
+TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
+  EXPECT_TRUE(contains(refusal("name: a\nsweep: {training.epochs: [1, 2]}\n"), "2: sweep: this file is a sweep"));
+  EXPECT_EQ(refusal("sweep: {training.epochs: [1, 2]}\n", {"sweep={}"}), "accepted");
 }
 
 TEST_F(Experiments, TakeBiasCorrectionAndClipping) {

@@ -1,0 +1,158 @@
+#include "cli/sweep_cell.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path& folder_of(const SweepCell& cell) {
+  return cell.experiment.run.output;
+}
+fs::path asked_file(const SweepCell& cell) {
+  return folder_of(cell) / "cell.yaml";
+}
+fs::path outcome_file(const SweepCell& cell) {
+  return folder_of(cell) / "outcome.json";
+}
+
+// What stands on the command line beside the experiment, its folder and the share of the machine.
+std::vector<std::string> question_words(const SweepQuestion& question, const std::string& command) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
+  if (command == "bench") add("--steps", std::to_string(question.steps));
+  if (question.trace) words.emplace_back("--trace");
+  if (!question.as.empty()) add("--as", question.as);
+  if (!question.largest.empty()) words.push_back("--max-" + question.largest);
+  if (question.devices > 1) add("--devices", std::to_string(question.devices));
+  if (question.devices_per_link > 1) add("--devices-per-link", std::to_string(question.devices_per_link));
+  return words;
+}
+
+std::string first_line(const SweepCell& cell, const std::string& command) {
+  std::string line = "# voxswap " + command + " cell.yaml";
+  for (const std::string& word : question_words(cell.question, command)) line += " " + word;
+  return line;
+}
+
+// Keys that change nothing about what comes out.
+bool does_not_matter(const std::string& key) {
+  return key == "output.dir" || key == "data.cache" || key == "training.checkpoint_minutes" ||
+         key == "training.loader_threads";
+}
+
+// Beside what a killed process had not yet renamed into place.
+bool holds_anything(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return fs::exists(folder, error);
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!entry.path().filename().string().starts_with(".")) return true;
+  return false;
+}
+
+std::string last_error(const fs::path& log) {
+  const std::string text = fs::exists(log) ? read_file(log) : "";
+  const std::string mark = "error: ";
+  std::string message;
+  for (const std::string& line : split(text, '\n'))
+    if (line.starts_with(mark)) message = line.substr(mark.size());
+  return message;
+}
+
+}  // namespace
+
+void check_cell(const SweepCell& cell, const std::string& command) {
+  const fs::path& folder = folder_of(cell);
+  if (!holds_anything(folder)) return;
+  if (!fs::exists(asked_file(cell)))
+    fail(Exit::failed, "{}: is no cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
+         folder.string());
+  std::vector<std::string> changed =
+      changed_keys(load_experiment(asked_file(cell), {}).run, cell.experiment.run);
+  std::erase_if(changed, does_not_matter);
+  const std::string before = split(read_file(asked_file(cell)), '\n')[0], now = first_line(cell, command);
+  if (before != now)
+    changed.push_back(format("the command (`{}`, now `{}`)", before.substr(2), now.substr(2)));
+  if (!changed.empty())
+    fail(Exit::usage,
+         "{}: this cell was begun with other values of {}; set them back, remove the folder, or choose "
+         "another "
+         "--out",
+         folder.string(), join(changed, ", "));
+}
+
+std::optional<CellOutcome> read_outcome(const SweepCell& cell) {
+  const fs::path file = outcome_file(cell);
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(read_file(file));
+    return CellOutcome{json.at("exit").get<int>(), json.at("seconds").get<double>(),
+                       json.at("message").get<std::string>()};
+  } catch (const nlohmann::json::exception&) {
+    fail(Exit::bad_data, "{}: is not what a sweep writes; remove it and the cell runs again", file.string());
+  }
+}
+
+bool is_settled(const CellOutcome& outcome, const std::string& command) {
+  const bool unfit = outcome.exit == static_cast<int>(Exit::does_not_fit) && command != "run";
+  return outcome.exit == 0 || unfit;
+}
+
+void begin_cell(const SweepCell& cell, const std::string& command) {
+  fs::remove(outcome_file(cell));
+  make_writable_directory(folder_of(cell));
+  write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.run.resolved);
+}
+
+CellOutcome end_cell(const SweepCell& cell, int exit, double seconds) {
+  CellOutcome outcome{exit, seconds, ""};
+  if (exit != 0) outcome.message = last_error(cell_log(cell));
+  if (exit >= 128 && outcome.message.empty()) outcome.message = format("ended by signal {}", exit - 128);
+  const nlohmann::ordered_json json = {
+      {"exit", outcome.exit}, {"seconds", outcome.seconds}, {"message", outcome.message}};
+  write_file(outcome_file(cell), json.dump(2) + "\n");
+  return outcome;
+}
+
+std::vector<std::string> cell_arguments(const SweepCell& cell, const std::string& command,
+                                        const std::vector<std::string>& overrides) {
+  std::vector<std::string> words = {command, asked_file(cell).string(), "--out", folder_of(cell).string()};
+  if (command == "run") words.emplace_back("--resume");
+  for (const std::string& word : question_words(cell.question, command)) words.push_back(word);
+  words.insert(words.end(), overrides.begin(), overrides.end());
+  return words;
+}
+
+fs::path cell_log(const SweepCell& cell) {
+  return folder_of(cell) / "log.txt";
+}
+
+std::string cell_progress(const SweepCell& cell) {
+  const fs::path file = folder_of(cell) / "validation.csv";
+  std::error_code error;
+  if (!fs::exists(file, error)) return "";
+  const std::vector<ValidationRow> rows = validation_rows(read_csv(file), file.string());
+  if (rows.empty()) return "";
+  const ValidationRow& last = rows.back();
+  double dice = 0, regions = 0;
+  for (const ValidationRow& row : rows) {
+    if (row.repeat != last.repeat || row.epoch != last.epoch) continue;
+    dice += row.dice;
+    ++regions;
+  }
+  const TrainingOptions& training = cell.experiment.run.training;
+  const std::string repeat =
+      training.repeats > 1 ? format("repeat {}/{}, ", last.repeat, training.repeats) : "";
+  return format("{}epoch {}/{}, Dice {:.3f}", repeat, last.epoch, training.epochs, dice / regions);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,91 @@
+#include "cli/sweep_forecast.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "pipeline/forecast.h"
+#include "pipeline/patches.h"
+
+namespace voxswap {
+
+namespace {
+
+struct CellForecast {
+  bool fits = true;
+  std::int64_t memory = 0, host = 0, disk = 0;
+  double seconds = 0;
+};
+
+// The experiment as the cell's process gets it: within its share, and with the split that is yet to be drawn.
+RunOptions as_run(const Sweep& sweep, const SweepCell& cell, const SweepShares& shares) {
+  RunOptions options = cell.experiment.run;
+  if (!sweep.draws_splits) options.split = sweep.base.run.split;
+  if (!share_overrides(cell, shares, shares.shares[0]).empty())
+    options.memory = within_share(options.memory, shares.shares[0], shares.on_gpus);
+  return options;
+}
+
+CellForecast forecast_cell(const Sweep& sweep, const SweepCell& cell, const SweepShares& shares,
+                           bool estimate) {
+  const RunOptions options = as_run(sweep, cell, shares);
+  const DataShape data = data_shape(options);
+  CellForecast result;
+  try {
+    const StepForecast step(options, data, {.estimate = estimate, .as = "", .remember = false});
+    const Forecast told = forecast(step, data, options);
+    const bool runs = sweep.command == "run";
+    result.memory = told.arena_bytes;
+    result.host = told.plan.host_bytes;
+    result.disk = told.plan.disk_bytes + (runs ? told.output_bytes : 0);
+    result.seconds = runs ? epoch_seconds(told, options) *
+                                static_cast<double>(options.training.epochs * options.training.repeats)
+                          : told.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    result.fits = false;
+  }
+  return result;
+}
+
+std::string planned_only(const Sweep& sweep) {
+  std::vector<std::vector<std::string>> rows = {{"cell"}};
+  for (const SweepCell& cell : sweep.cells) rows.push_back({cell.name});
+  return table(rows) + format("\n{} cells that are planned, not run: seconds each\n", sweep.cells.size());
+}
+
+}  // namespace
+
+std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate) {
+  if (sweep.command == "plan") return planned_only(sweep);
+  std::vector<std::vector<std::string>> rows = {
+      {"cell", "memory, peak", "host pool", "disk", "time, at most about"}};
+  std::int64_t most = 0, disk = 0;
+  double seconds = 0;
+  for (const SweepCell& cell : sweep.cells) {
+    throw_if_interrupted();
+    const CellForecast told = forecast_cell(sweep, cell, shares, estimate);
+    if (!told.fits) {
+      rows.push_back({cell.name, "does not fit", "-", "-", "-"});
+      continue;
+    }
+    rows.push_back({cell.name, format_bytes(told.memory), format_bytes(told.host), format_bytes(told.disk),
+                    format_seconds(told.seconds)});
+    most = std::max(most, told.memory + told.host);
+    disk += told.disk;
+    seconds += told.seconds;
+  }
+  const std::size_t jobs = shares.shares.size();
+  return table(rows) + format(
+                           "\n{} cells, {} at once: at most {} each, {} of disk, about {} of computing in "
+                           "all{}\n",
+                           sweep.cells.size(), jobs, format_bytes(most), format_bytes(disk),
+                           format_seconds(seconds),
+                           jobs > 1 ? " (times are those of a cell that has its part of the cores to itself "
+                                      "only where they were measured there)"
+                                    : "");
+}
+
+}  // namespace voxswap

@@ -1,0 +1,14 @@
+// What a sweep would take, cell by cell, without running it.
+#pragma once
+
+#include <string>
+
+#include "cli/sweep_jobs.h"
+
+namespace voxswap {
+
+// A table with memory, disk and time of every cell, and what that comes to. `estimate`: costs from rates,
+// nothing is measured.
+std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate);
+
+}  // namespace voxswap

@@ -1,0 +1,378 @@
+#include "experiments/sweep.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "experiments/kinds.h"
+
+namespace voxswap {
+
+namespace {
+
+constexpr std::size_t most_cells = 10000;
+constexpr std::size_t longest_name = 100;
+
+struct SweptValue {
+  std::string label;  // readable, not yet a file name
+  Yaml value;
+};
+
+struct Axis {
+  std::string path;
+  std::vector<SweptValue> values;
+};
+
+// What `sweep:` takes beside keys of the experiment.
+const std::vector<std::string> questions = {"as", "largest", "devices", "devices_per_link", "steps", "trace"};
+const std::vector<std::string> statements = {"command", "title", "plot", "published"};
+
+bool is_among(const std::string& word, const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// --- Values
+// ---------------------------------------------------------------------------------------------------
+
+// One line that a person reads: 12GB/s, 40x56x40, 12GB/s_8GB/s.
+std::string label_of(const Yaml& value) {
+  std::vector<std::string> parts;
+  switch (value.kind) {
+    case Yaml::Kind::nothing:
+      return "none";
+    case Yaml::Kind::scalar:
+      return value.text;
+    case Yaml::Kind::list: {
+      bool numbers = true;
+      for (const Yaml& item : value.items) {
+        parts.push_back(label_of(item));
+        numbers =
+            numbers && !parts.back().empty() && std::isdigit(static_cast<unsigned char>(parts.back()[0]));
+      }
+      return join(parts, numbers ? "x" : "+");
+    }
+    case Yaml::Kind::map:
+      for (const auto& [name, entry] : value.entries) parts.push_back(label_of(entry));
+      return join(parts, "_");
+  }
+  return "";
+}
+
+// A list is a list of values, a map one from labels to values; anything else is one value.
+std::vector<SweptValue> values_of(const std::string& path, const Yaml& entry) {
+  std::vector<SweptValue> values;
+  if (entry.kind == Yaml::Kind::list)
+    for (const Yaml& item : entry.items) values.push_back({label_of(item), item});
+  else if (entry.kind == Yaml::Kind::map)
+    for (const auto& [label, value] : entry.entries) values.push_back({label, value});
+  else
+    values.push_back({label_of(entry), entry});
+  if (values.empty() || entry.kind == Yaml::Kind::nothing)
+    fail(Exit::usage, "{}: sweep.{}: expected at least one value, found {}", entry.where, path,
+         describe(entry));
+  return values;
+}
+
+std::vector<SweptValue> values_on_the_line(const std::string& path, const std::string& text) {
+  std::vector<SweptValue> values;
+  for (const std::string& piece : split_values(text)) {
+    const bool question = is_among(path, questions);
+    const Yaml value =
+        question ? parse_yaml_value(piece, on_the_line) : setting_value(path, piece, on_the_line);
+    values.push_back({label_of(value), value});
+  }
+  return values;
+}
+
+// --- The sweep before it is combined
+// --------------------------------------------------------------------------
+
+struct Draft {
+  Settings base;           // with what all cells share
+  std::vector<Axis> axes;  // of keys and questions
+  std::map<std::string, Yaml> stated;
+};
+
+Axis* find_axis(Draft& draft, const std::string& path) {
+  for (Axis& axis : draft.axes)
+    if (axis.path == path) return &axis;
+  return nullptr;
+}
+
+void set_fixed(Draft& draft, const std::string& path, const Yaml& value) {
+  if (is_among(path, questions) || is_among(path, statements))
+    draft.stated[path] = value;
+  else
+    assign_setting(draft.base, path, value);
+}
+
+void read_file_part(Draft& draft) {
+  const auto found = draft.base.find("sweep");
+  if (found == draft.base.end()) return;
+  const Yaml sweep = found->second;
+  draft.base.erase("sweep");
+  if (sweep.kind == Yaml::Kind::nothing) return;
+  if (sweep.kind != Yaml::Kind::map)
+    kinds::wrong(sweep, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
+  for (const auto& [path, entry] : sweep.entries) {
+    const bool several = entry.kind == Yaml::Kind::list || entry.kind == Yaml::Kind::map;
+    if (several && !is_among(path, statements))
+      draft.axes.push_back({path, values_of(path, entry)});
+    else
+      set_fixed(draft, path, entry);
+  }
+}
+
+void read_line_part(Draft& draft, const std::string& argument) {
+  auto [path, text] = parse_assignment(argument);
+  if (path.starts_with("sweep.")) path.erase(0, 6);
+  if (is_among(path, statements)) return set_fixed(draft, path, parse_yaml_value(text, on_the_line));
+  const std::vector<SweptValue> values = values_on_the_line(path, text);
+  if (Axis* axis = find_axis(draft, path))
+    axis->values = values;
+  else if (values.size() > 1)
+    draft.axes.push_back({path, values});
+  else
+    set_fixed(draft, path, values[0].value);
+}
+
+void check_axes(const Draft& draft) {
+  if (draft.axes.empty())
+    fail(Exit::usage,
+         "nothing to sweep over: name a key with several values, such as preprocess.resolution=112,144, or a "
+         "`sweep:` in the file");
+  std::size_t cells = 1;
+  for (const Axis& axis : draft.axes) {
+    if (axis.path == "name" || axis.path.starts_with("output"))
+      fail(Exit::usage, "{}: sweep: {}: cells have names and folders of their own",
+           axis.values[0].value.where, axis.path);
+    cells *= axis.values.size();
+    if (cells > most_cells) fail(Exit::usage, "sweep: more than {} combinations", most_cells);
+  }
+}
+
+// --- Names
+// ----------------------------------------------------------------------------------------------------
+
+// The last parts of paths, as many as tell them apart.
+std::vector<std::string> short_names(const std::vector<Axis>& axes) {
+  const auto tail = [](const std::string& path, std::size_t parts) {
+    std::size_t at = path.size();
+    for (; parts > 0 && at != std::string::npos; --parts) at = at == 0 ? path.npos : path.rfind('.', at - 1);
+    return at == path.npos ? path : path.substr(at + 1);
+  };
+  std::vector<std::string> names;
+  for (const Axis& axis : axes) {
+    std::size_t parts = 1;
+    const auto shared = [&](const Axis& other) {
+      return &other != &axis && tail(other.path, parts) == tail(axis.path, parts);
+    };
+    while (parts < 8 && std::any_of(axes.begin(), axes.end(), shared)) ++parts;
+    names.push_back(tail(axis.path, parts));
+  }
+  return names;
+}
+
+// Of a path only the last part; nothing that means something to a shell or a file system.
+std::string as_file_name(const std::string& label) {
+  const std::size_t slash = label.rfind('/');
+  const bool is_path = label.starts_with('/') || label.starts_with('.');
+  std::string safe;
+  for (const char c : is_path&& slash != label.npos ? label.substr(slash + 1) : label) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x80 && (std::isalnum(code) || c == '.' || c == '+' || c == '_' || c == '-')) safe += c;
+  }
+  return safe;
+}
+
+void name_cells(Sweep& sweep) {
+  std::map<std::string, int> uses;
+  for (SweepCell& cell : sweep.cells) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < sweep.columns.size(); ++i)
+      parts.push_back(sweep.columns[i] + "-" + as_file_name(cell.values[i]));
+    cell.name = join(parts, "_").substr(0, longest_name - 6);
+    const int use = ++uses[cell.name];
+    if (use > 1) cell.name += format("_{}", use);
+  }
+}
+
+// --- What the command is asked
+// --------------------------------------------------------------------------------
+
+std::string text_of(const Yaml& value, const std::string& path) {
+  return kinds::read_text(value, "sweep." + path);
+}
+
+void ask(SweepQuestion& question, const std::string& path, const Yaml& value) {
+  const std::string where = "sweep." + path;
+  if (path == "as") question.as = text_of(value, path);
+  if (path == "largest")
+    question.largest = kinds::read_choice(value, where, {{"resolution", "batch", "depth"}, {}});
+  if (path == "devices") question.devices = kinds::read_whole(value, where, {1, 1024});
+  if (path == "devices_per_link") question.devices_per_link = kinds::read_whole(value, where, {1, 1024});
+  if (path == "steps") question.steps = kinds::read_whole(value, where, {1, 1e6});
+  if (path == "trace") question.trace = kinds::read_switch(value, where);
+}
+
+// An answer that nobody would give is an error, not left out.
+void check_question(const std::string& path, const std::string& command, const std::string& where) {
+  const std::vector<std::string> of = path == "steps"   ? std::vector<std::string>{"bench"}
+                                      : path == "trace" ? std::vector<std::string>{"run", "bench"}
+                                                        : std::vector<std::string>{"plan"};
+  if (!is_among(command, of))
+    fail(Exit::usage, "{}: sweep.{}: belongs to sweep.command {}, not to {}", where, path, join(of, " or "),
+         command);
+}
+
+SweepPlot read_plot(const Yaml& value) {
+  SweepPlot plot;
+  if (value.kind != Yaml::Kind::map)
+    kinds::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
+  for (const auto& [name, entry] : value.entries) {
+    if (name != "x" && name != "y" && name != "by")
+      fail(Exit::usage, "{}: unknown key 'sweep.plot.{}'; it has x, y, by", entry.where, name);
+    (name == "x" ? plot.x : name == "y" ? plot.y : plot.by) = text_of(entry, "plot." + name);
+  }
+  if (plot.x.empty() || plot.y.empty())
+    kinds::wrong(value, "sweep.plot", "x and y, two columns of the results");
+  return plot;
+}
+
+// A list of maps: rows, with a column for every name in any of them.
+Csv read_published(const Yaml& value) {
+  Csv csv;
+  if (value.kind != Yaml::Kind::list) kinds::wrong(value, "sweep.published", "a list of maps");
+  for (const Yaml& row : value.items) {
+    if (row.kind != Yaml::Kind::map) kinds::wrong(row, "sweep.published", "a list of maps");
+    for (const auto& [name, entry] : row.entries)
+      if (!is_among(name, csv.header)) csv.header.push_back(name);
+  }
+  for (const Yaml& row : value.items) {
+    auto& fields = csv.rows.emplace_back(csv.header.size());
+    for (std::size_t i = 0; i < csv.header.size(); ++i)
+      if (const Yaml* entry = row.find(csv.header[i])) fields[i] = label_of(*entry);
+  }
+  return csv;
+}
+
+void read_statements(Sweep& sweep, const Draft& draft) {
+  for (const auto& [path, value] : draft.stated) {
+    if (path == "command")
+      sweep.command = kinds::read_choice(value, "sweep.command", {{"run", "plan", "bench"}, {}});
+    if (path == "title") sweep.title = text_of(value, path);
+    if (path == "plot") sweep.plot = read_plot(value);
+    if (path == "published") sweep.published = read_published(value);
+  }
+}
+
+// --- Combinations
+// ---------------------------------------------------------------------------------------------
+
+// One value per axis; the settings are filled in, the experiment is made when the cell has its name.
+SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settings& settings) {
+  SweepCell cell;
+  for (const auto& [path, value] : draft.stated) ask(cell.question, path, value);
+  for (std::size_t i = 0; i < draft.axes.size(); ++i) {
+    const Axis& axis = draft.axes[i];
+    const SweptValue& value = axis.values[at[i]];
+    cell.values.push_back(value.label);
+    if (is_among(axis.path, questions))
+      ask(cell.question, axis.path, value.value);
+    else
+      assign_setting(settings, axis.path, value.value);
+  }
+  return cell;
+}
+
+// The next combination, the last axis first; false after the last one.
+bool next_combination(const std::vector<Axis>& axes, std::vector<std::size_t>& at) {
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (++at[i] < axes[i].values.size()) return true;
+    at[i] = 0;
+  }
+  return false;
+}
+
+void make_cell_experiment(const std::filesystem::path& file, const Sweep& sweep, SweepCell& cell,
+                          Settings settings) {
+  settings["name"] = yaml_text(cell.name, on_the_line);
+  settings["output.dir"] = yaml_text((sweep.base.run.output / cell.name).string(), on_the_line);
+  if (sweep.command == "run" && !sweep.draws_splits)
+    settings["data.split.file"] = yaml_text(split_file(sweep).string(), on_the_line);
+  try {
+    cell.experiment = make_experiment(file, std::move(settings));
+  } catch (const Error& error) {
+    throw Error(error.exit(), format("{} (in the cell {})", error.what(), cell.name));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> split_values(const std::string& text) {
+  std::vector<std::string> pieces(1);
+  int depth = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth <= 0) {
+      pieces.emplace_back();
+      continue;
+    }
+    pieces.back() += c;
+  }
+  for (std::string& piece : pieces) {
+    piece = trim(piece);
+    if (piece.size() >= 2 && (piece[0] == '"' || piece[0] == '\'') &&
+        piece.find(piece[0], 1) == piece.size() - 1)
+      piece = piece.substr(1, piece.size() - 2);
+  }
+  return pieces;
+}
+
+std::filesystem::path split_file(const Sweep& sweep) {
+  return std::filesystem::absolute(sweep.base.run.output).lexically_normal() / "split.csv";
+}
+
+Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::string>& arguments,
+                 const std::string& out) {
+  Draft draft;
+  draft.base = load_settings(file);
+  read_file_part(draft);
+  for (const std::string& argument : arguments) read_line_part(draft, argument);
+  if (!out.empty()) draft.base["output.dir"] = yaml_text(out, on_the_line);
+  check_axes(draft);
+
+  Sweep sweep;
+  read_statements(sweep, draft);
+  sweep.columns = short_names(draft.axes);
+  for (const auto& [path, value] : draft.stated)
+    if (is_among(path, questions)) check_question(path, sweep.command, value.where);
+  for (const Axis& axis : draft.axes) {
+    if (is_among(axis.path, questions)) check_question(axis.path, sweep.command, axis.values[0].value.where);
+    sweep.draws_splits = sweep.draws_splits || axis.path == "data" || axis.path.starts_with("data.");
+  }
+  std::vector<Settings> settings;
+  std::vector<std::size_t> at(draft.axes.size());
+  do {
+    settings.push_back(draft.base);
+    sweep.cells.push_back(combine(draft, at, settings.back()));
+  } while (next_combination(draft.axes, at));
+
+  sweep.base = make_experiment(file, settings[0]);
+  name_cells(sweep);
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i)
+    make_cell_experiment(file, sweep, sweep.cells[i], std::move(settings[i]));
+  return sweep;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,97 @@
+#include "pipeline/sweep_page.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/html.h"
+
+namespace voxswap {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// The figures that a person compares; sweep.csv and timing.csv have all.
+const std::vector<std::string> worth_showing = {"dice",
+                                                "largest",
+                                                "next",
+                                                "predicted_step_seconds",
+                                                "simulated_step_seconds",
+                                                "step_seconds_median",
+                                                "bound_step_seconds",
+                                                "epoch_seconds_mean",
+                                                "overhead",
+                                                "utilization",
+                                                "stall_seconds",
+                                                "to_host_gbps",
+                                                "to_device_gbps",
+                                                "swapped_out_bytes",
+                                                "swapped_in_bytes",
+                                                "recomputed_nodes",
+                                                "device_peak_bytes",
+                                                "host_bytes"};
+
+bool is_shown(const SweepResults& results, const std::string& column) {
+  const auto among = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), column) != names.end();
+  };
+  return among(worth_showing) || among(results.columns) || column.starts_with("dice_") ||
+         column == results.plot.x || column == results.plot.y || column == results.plot.by;
+}
+
+std::string cell_text(const std::string& column, const std::string& value) {
+  if (value == "nan" || value.empty()) return "-";
+  if (column.ends_with("_bytes") && value.find_first_not_of("0123456789") == value.npos)
+    return format_bytes(std::stoll(value));
+  // Four digits are more than such measurements are good for.
+  const bool decimal = value.find('.') != value.npos && value.find_first_not_of("-0123456789.") == value.npos;
+  return decimal ? format("{:.4g}", std::stod(value)) : value;
+}
+
+std::string figures_table(const SweepResults& results, const Csv& figures) {
+  const auto fits = static_cast<std::size_t>(std::find(figures.header.begin(), figures.header.end(), "fits") -
+                                             figures.header.begin());
+  Rows rows(1);
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 1; i < figures.header.size(); ++i) {
+    if (!is_shown(results, figures.header[i])) continue;
+    shown.push_back(i);
+    rows[0].push_back(figures.header[i]);
+  }
+  for (const auto& row : figures.rows) {
+    auto& fields = rows.emplace_back();
+    for (const std::size_t i : shown) fields.push_back(cell_text(figures.header[i], row[i]));
+    if (row[fits] == "no") fields[results.columns.size()] = "does not fit";
+  }
+  return html_table(rows);
+}
+
+}  // namespace
+
+std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
+  std::string html = format("<h2>{}</h2>\n", html_escape(results.title));
+  if (!plot.svg.empty()) html += "<figure>" + inline_svg(plot.svg, "sweep") + "</figure>\n";
+  html += figures_table(results, figures);
+  if (results.command == "plan")
+    html += "<p>Planned and simulated, not measured; what the costs come from stands in sweep.csv.</p>\n";
+  if (!results.published.rows.empty()) {
+    Rows rows = {results.published.header};
+    rows.insert(rows.end(), results.published.rows.begin(), results.published.rows.end());
+    html += "<h2>Published, for comparison</h2>\n" + html_table(rows);
+  }
+  for (const std::string& failure : results.failures)
+    html += "<p class=\"note\">Missing: " + html_escape(failure) + "</p>\n";
+  return html;
+}
+
+std::string with_section(std::string page, const std::string& section) {
+  const std::size_t at = page.find("<h2");
+  return page.insert(at == page.npos ? page.rfind("</body>") : at, section);
+}
+
+std::string sweep_page(const SweepResults& results, const std::string& section) {
+  return html_page(results.title, "<h1>" + html_escape(results.title) + "</h1>\n" + section);
+}
+
+}  // namespace voxswap

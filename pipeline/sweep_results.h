@@ -1,0 +1,55 @@
+// What a sweep ends with: the table of its cells, the table's plot, and the section of the report that shows
+// it, with published figures beside.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+
+namespace voxswap {
+
+struct SweepPlot {
+  std::string x, y, by;  // columns of the results; without y there is no plot
+};
+
+// A cell that came to an end.
+struct CellResult {
+  std::string name;
+  std::vector<std::string> values;  // one per swept column
+  std::filesystem::path folder;
+  double megavoxels = 0;  // of the volumes that one step sees
+  bool fits = true;       // false: within its budgets there is no plan
+  std::string why_not;
+};
+
+struct SweepResults {
+  std::string title, command;  // run | plan | bench
+  std::vector<std::string> columns;
+  std::vector<CellResult> cells;
+  SweepPlot plot;
+  Csv published;
+  std::vector<std::string> failures;  // what is missing, and why: a sentence each
+};
+
+// A row per cell: cell, the swept columns, fits, megavoxels, then the figures of its bench.json,
+// forecast.json or largest.json; of a run mean Dice over cases and repeats (all regions, then each), and its
+// timing.csv.
+Csv result_table(const SweepResults& results);
+
+// Of runs: a row per cell, grid and region with n, mean, sd and median of Dice over the per-case means of the
+// repeats. Nothing in it depends on how long anything took.
+Csv dice_table_of_cells(const SweepResults& results);
+
+// The name of the cell with the highest mean Dice on the first grid that it was evaluated at; empty without
+// any. REQUIRES: command run.
+std::string best_cell(const SweepResults& results);
+
+// Writes OUT/sweep.csv (dice_table_of_cells() of runs, result_table() otherwise), sweep.svg and .png where
+// there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
+// or a page of its own. Throws Exit::failed without gnuplot after everything else is written.
+void write_sweep_results(const SweepResults& results, const std::filesystem::path& out);
+
+}  // namespace voxswap

@@ -1,0 +1,49 @@
+// The built program as a process of its own, for tests that run, kill and resume it.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace voxswap {
+
+struct Outcome {
+  int code = -1;  // 128 + signal when it was killed
+  std::string output;
+};
+
+// Starts the program with stdout and stderr in `log`. `limit`: bytes that a file may grow to, 0 for no limit.
+inline pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& log,
+                   rlim_t limit = 0) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  dup2(descriptor, 1);
+  dup2(descriptor, 2);
+  if (limit > 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit bound = {limit, limit};
+    setrlimit(RLIMIT_FSIZE, &bound);
+  }
+  std::vector<char*> words = {const_cast<char*>(VOXSWAP_PROGRAM)};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  execv(words[0], words.data());
+  _exit(127);
+}
+
+inline Outcome finish(pid_t child, const std::filesystem::path& log) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,232 @@
+// Sweeps as a user has them: real processes, killed and restarted, several at once, failing, refused.
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "tests/cli/program.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+class SweepCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_sweep_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "5", "--size", "16",
+                       "--seed", "3"})
+                  .code,
+              0);
+    write_file(folder_ / "tiny.yaml", R"(name: tiny
+data: {root: data, modalities: [flair, t1ce]}
+preprocess: {resolution: 8}
+network: {base_filters: 2, depth: 2}
+training: {epochs: 2}
+memory: {planner: keep}
+)");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Words sweep_into(const std::string& out, const Words& more) const {
+    Words words = {"sweep", (folder_ / "tiny.yaml").string(), "--out", (folder_ / out).string(),
+                   "data.cache=" + (folder_ / "cache").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  Outcome program(const Words& words) { return finish(start(words, folder_ / "log"), folder_ / "log"); }
+  Outcome sweep(const std::string& out, const Words& more) { return program(sweep_into(out, more)); }
+  std::string bytes(const std::string& path) const { return read_file(folder_ / path); }
+
+  // The values of one column of a CSV, by the cell (or run) of the row.
+  std::map<std::string, std::string> column(const std::string& path, const std::string& name) const {
+    const Csv csv = read_csv(folder_ / path);
+    std::map<std::string, std::string> values;
+    for (const auto& row : csv.rows) values[row[0]] = row[csv.column(name, path)];
+    return values;
+  }
+
+  fs::path folder_;
+};
+
+// Sleeps for about that long, or until the child has ended by itself.
+bool still_running(pid_t child, int milliseconds) {
+  for (int waited = 0; waited < milliseconds; waited += 10) {
+    siginfo_t info{};
+    waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    if (info.si_pid == child) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
+  const Words cells = {"training.seed=1,2,3", "network.base_filters=2,3",
+                       "training.loss=weighted_dice,dice_cross_entropy"};
+  const Outcome whole = sweep("whole", cells);
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  std::mt19937 random(7);
+  int killed = 0;
+  for (; killed < 5; ++killed) {
+    const pid_t child = start(sweep_into("cut", cells), folder_ / "log");
+    if (!still_running(child, std::uniform_int_distribution<int>(200, 1500)(random))) {
+      ASSERT_EQ(finish(child, folder_ / "log").code, 0) << read_file(folder_ / "log");
+      break;
+    }
+    kill(child, killed % 2 == 0 ? SIGKILL : SIGINT);
+    const Outcome outcome = finish(child, folder_ / "log");
+    ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130) << outcome.code << outcome.output;
+  }
+  EXPECT_GT(killed, 2);
+  const Outcome end = sweep("cut", cells);
+  ASSERT_EQ(end.code, 0) << end.output;
+  for (const char* file : {"dice.csv", "boxplot.csv", "sweep.csv", "split.csv"})
+    EXPECT_EQ(bytes(std::string("whole/") + file), bytes(std::string("cut/") + file)) << file;
+  for (const char* name : {"train_loss", "validation_loss"})
+    EXPECT_EQ(column("whole/epochs.csv", name), column("cut/epochs.csv", name));
+  EXPECT_EQ(column("cut/epochs.csv", "run").size(), 12u);
+  EXPECT_TRUE(fs::exists(folder_ / "cut/report.html"));
+}
+
+TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
+  ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
+  const auto made = fs::last_write_time(folder_ / "s/seed-1/dice.csv");
+  const Outcome again = sweep("s", {"training.seed=1,2,3"});
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(fs::last_write_time(folder_ / "s/seed-1/dice.csv"), made);
+  EXPECT_EQ(column("s/sweep.csv", "seed").size(), 3u);
+}
+
+TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
+  ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
+  const Outcome other = sweep("s", {"training.seed=1,2", "training.epochs=3"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.output.find("begun with other values of training.epochs"), std::string::npos)
+      << other.output;
+  fs::create_directories(folder_ / "t/seed-1");
+  std::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
+  EXPECT_NE(sweep("t", {"training.seed=1,2"}).output.find("is no cell of a sweep"), std::string::npos);
+}
+
+TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {
+  const Outcome outcome = sweep("s", {"memory.budget=8KiB,64MiB"});
+  EXPECT_EQ(outcome.code, 4) << outcome.output;
+  EXPECT_NE(outcome.output.find("budget-8KiB: failed with exit code 4: memory.budget"), std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(column("s/sweep.csv", "budget"), (std::map<std::string, std::string>{{"budget-64MiB", "64MiB"}}));
+  EXPECT_NE(bytes("s/report.html").find("Missing: budget-8KiB"), std::string::npos);
+}
+
+// What a sweep's children may run on, by process.
+std::map<pid_t, std::set<int>> cores_of_children(pid_t parent) {
+  std::map<pid_t, std::set<int>> result;
+  std::ifstream list(format("/proc/{0}/task/{0}/children", parent));
+  for (pid_t child; list >> child;) {
+    std::ifstream name(format("/proc/{}/cmdline", child));
+    std::string program;
+    std::getline(name, program, '\0');
+    cpu_set_t set;
+    if (program != "voxswap" || sched_getaffinity(child, sizeof set, &set) != 0) continue;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) result[child].insert(core);
+  }
+  return result;
+}
+
+TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core cannot be shared out";
+  const Words cells = {"training.seed=1,2,3,4",
+                       "--jobs",
+                       "2",
+                       "--memory",
+                       "3MiB",
+                       "memory.planner=hybrid",
+                       "preprocess.resolution=16",
+                       "network.base_filters=4"};
+  const pid_t child = start(sweep_into("s", cells), folder_ / "log");
+  std::size_t most = 0;
+  while (still_running(child, 10)) {
+    const auto running = cores_of_children(child);
+    most = std::max(most, running.size());
+    if (running.size() < 2) continue;
+    std::set<int> both = running.begin()->second;
+    const std::size_t sum = both.size() + running.rbegin()->second.size();
+    both.insert(running.rbegin()->second.begin(), running.rbegin()->second.end());
+    EXPECT_EQ(both.size(), sum) << "two cells on one core";
+  }
+  const Outcome outcome = finish(child, folder_ / "log");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(most, 2u);
+  const auto device = column("s/epochs.csv", "device_peak_bytes"),
+             host = column("s/epochs.csv", "host_peak_bytes");
+  ASSERT_EQ(device.size(), 4u);
+  for (const auto& [run, used] : device)
+    EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), 3 << 19) << run;
+  // Two that ask for more than half do not run beside one another.
+  const Outcome large =
+      sweep("t", {"training.seed=1,2", "--jobs", "2", "--memory", "64MiB", "memory.budget=40MiB"});
+  EXPECT_EQ(large.code, 0) << large.output;
+  EXPECT_LT(large.output.find("seed-1: done"), large.output.find("seed-2 (2 of 2): begins")) << large.output;
+}
+
+TEST_F(SweepCommand, WritesTheSplitOfTheBestCellWhereSplitsAreSwept) {
+  ASSERT_EQ(sweep("s", {"data.split.seed=1,2,3"}).code, 0);
+  std::map<std::string, double> dice;
+  const Csv csv = read_csv(folder_ / "s/sweep.csv");
+  for (const auto& row : csv.rows) dice[row[0]] += std::stod(row[csv.column("mean", "sweep.csv")]);
+  std::string best = dice.begin()->first;
+  for (const auto& [cell, sum] : dice)
+    if (sum > dice[best]) best = cell;
+  EXPECT_EQ(bytes("s/split.csv"), bytes("s/" + best + "/split.csv"));
+  // It serves as the split of another sweep.
+  const Outcome other =
+      sweep("t", {"training.seed=1,2", "data.split.file=" + (folder_ / "s/split.csv").string()});
+  ASSERT_EQ(other.code, 0) << other.output;
+  EXPECT_EQ(bytes("t/seed-2/split.csv"), bytes("s/split.csv"));
+}
+
+TEST_F(SweepCommand, PlansAndBenchesWithACsvAPlotAndAPage) {
+  const Outcome plans =
+      sweep("p", {"sweep.command=plan", "sweep.as=v100,h200", "sweep.devices=1,2", "sweep.devices_per_link=2",
+                  "preprocess.resolution=32", "sweep.plot={x: devices, y: simulated_step_seconds, by: as}"});
+  ASSERT_EQ(plans.code, 0) << plans.output;
+  const auto seconds = column("p/sweep.csv", "simulated_step_seconds");
+  ASSERT_EQ(seconds.size(), 4u);
+  EXPECT_LT(std::stod(seconds.at("as-h200_devices-1")), std::stod(seconds.at("as-v100_devices-1")));
+  for (const char* file : {"p/sweep.svg", "p/report.html", "p/as-v100_devices-2/timeline.json"})
+    EXPECT_TRUE(fs::exists(folder_ / file)) << file;
+  const Outcome benches = sweep("b", {"sweep.command=bench", "sweep.steps=2", "memory.planner=keep,hybrid",
+                                      "preprocess.resolution=16"});
+  ASSERT_EQ(benches.code, 0) << benches.output;
+  EXPECT_GT(std::stod(column("b/sweep.csv", "step_seconds_median").at("planner-hybrid")), 0);
+}
+
+TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
+  const Outcome plans = sweep("p", {"sweep.command=plan", "sweep.as=v100", "memory.budget=8KiB,64MiB"});
+  ASSERT_EQ(plans.code, 0) << plans.output;
+  EXPECT_EQ(column("p/sweep.csv", "fits"),
+            (std::map<std::string, std::string>{{"budget-8KiB", "no"}, {"budget-64MiB", "yes"}}));
+}
+
+TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
+  const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
+  EXPECT_EQ(dry.code, 0) << dry.output;
+  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at once"})
+    EXPECT_NE(dry.output.find(part), std::string::npos) << dry.output;
+  EXPECT_FALSE(fs::exists(folder_ / "dry"));
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,189 @@
+// Sweeps as files and lines say them: combinations, names, what overrides what, and what is refused.
+#include "experiments/sweep.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+
+#include "base/error.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+class Sweeps : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / format("voxswap_sweep_{}", ::getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Sweep load(const std::string& yaml, const Words& arguments = {}) const {
+    std::ofstream(folder_ / "study.yaml") << yaml;
+    return load_sweep(folder_ / "study.yaml", arguments, "out");
+  }
+  std::string refusal(const std::string& yaml, const Words& arguments = {}) const {
+    try {
+      load(yaml, arguments);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  fs::path folder_;
+};
+
+Words names(const Sweep& sweep) {
+  Words result;
+  for (const SweepCell& cell : sweep.cells) result.push_back(cell.name);
+  return result;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
+  const Sweep sweep = load("sweep: {preprocess.resolution: [112, 144], training.seed: [1, 2, 3]}\n");
+  EXPECT_EQ(names(sweep), (Words{"resolution-112_seed-1", "resolution-112_seed-2", "resolution-112_seed-3",
+                                 "resolution-144_seed-1", "resolution-144_seed-2", "resolution-144_seed-3"}));
+  EXPECT_EQ(sweep.columns, (Words{"resolution", "seed"}));
+  const RunOptions& last = sweep.cells[5].experiment.run;
+  EXPECT_EQ(resolution_text(last.preprocess.resolution), "144");
+  EXPECT_EQ(last.training.seed, 3u);
+  EXPECT_EQ(last.name, "resolution-144_seed-3");
+  EXPECT_EQ(last.output, fs::path("out") / "resolution-144_seed-3");
+  EXPECT_EQ(sweep.cells[5].values, (Words{"144", "3"}));
+}
+
+TEST_F(Sweeps, TakeListsAndMapsAsValuesOnTheLine) {
+  const Sweep sweep = load("", {"preprocess.resolution=[32, 48, 32],[16,32,16],48", "training.epochs=3"});
+  EXPECT_EQ(names(sweep), (Words{"resolution-32x48x32", "resolution-16x32x16", "resolution-48"}));
+  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (Size3{16, 32, 16}));
+  EXPECT_EQ(sweep.cells[2].experiment.run.training.epochs, 3);
+  const Sweep links = load("", {"memory.link=measured,{to_host: 12GB/s, to_device: 8GB/s}"});
+  EXPECT_EQ(names(links), (Words{"link-measured", "link-12GBs_8GBs"}));
+  EXPECT_EQ(links.cells[1].experiment.run.memory.to_device_rate, 8e9);
+}
+
+TEST(SplitValues, CutsAtCommasOutsideBracketsAndQuotes) {
+  EXPECT_EQ(split_values("[40,56,40],[20,28,20]"), (Words{"[40,56,40]", "[20,28,20]"}));
+  EXPECT_EQ(split_values("{a: [1,2], b: 3}, none"), (Words{"{a: [1,2], b: 3}", "none"}));
+  EXPECT_EQ(split_values("'a,b',c"), (Words{"a,b", "c"}));
+  EXPECT_EQ(split_values("112"), Words{"112"});
+}
+
+TEST_F(Sweeps, NameLabelledValuesByTheirLabelsAndTakeWholeSections) {
+  const Sweep sweep = load(
+      "sweep:\n"
+      "  memory.link:\n"
+      "    pcie3: {to_host: 12GB/s, to_device: 12GB/s}\n"
+      "    nvlink2: {to_host: 64GB/s, to_device: 64GB/s}\n"
+      "  training:\n"
+      "    whole: {patch: none, epochs: 4}\n"
+      "    patch32: {patch: 32, epochs: 9}\n");
+  EXPECT_EQ(names(sweep), (Words{"link-pcie3_training-whole", "link-pcie3_training-patch32",
+                                 "link-nvlink2_training-whole", "link-nvlink2_training-patch32"}));
+  EXPECT_EQ(sweep.cells[2].experiment.run.memory.to_host_rate, 64e9);
+  EXPECT_EQ(sweep.cells[1].experiment.run.training.epochs, 9);
+  EXPECT_TRUE(sweep.cells[1].experiment.run.training.patch);
+  EXPECT_FALSE(sweep.cells[0].experiment.run.training.patch);
+}
+
+TEST_F(Sweeps, AreOverriddenByTheLineWhichKeepsTheirColumns) {
+  const std::string yaml =
+      "training: {epochs: 5}\nsweep: {preprocess.resolution: [112, 144], training.repeats: 4}\n";
+  const Sweep file = load(yaml);
+  EXPECT_EQ(names(file), (Words{"resolution-112", "resolution-144"}));  // one value alone is shared by all
+  EXPECT_EQ(file.cells[0].experiment.run.training.repeats, 4);
+  const Sweep line = load(yaml, {"preprocess.resolution=96", "training.epochs=7", "training.repeats=2"});
+  EXPECT_EQ(names(line), Words{"resolution-96"});
+  EXPECT_EQ(line.cells[0].experiment.run.training.epochs, 7);
+  EXPECT_EQ(line.cells[0].experiment.run.training.repeats, 2);
+}
+
+TEST_F(Sweeps, TellColumnsAndCellsOfOneNameApart) {
+  const Sweep sweep = load("", {"network.name=isensee2017,unet3d", "training.schedule.name=plateau,cosine"});
+  EXPECT_EQ(sweep.columns, (Words{"network.name", "schedule.name"}));
+  const Sweep roots = load("", {"data.root=/a/set,/b/set"});
+  EXPECT_EQ(names(roots), (Words{"root-set", "root-set_2"}));
+  EXPECT_TRUE(roots.draws_splits);
+}
+
+TEST_F(Sweeps, ShareOneSplitUnlessTheyAreAboutTheData) {
+  const Sweep one = load("", {"training.seed=1,2"});
+  EXPECT_FALSE(one.draws_splits);
+  for (const SweepCell& cell : one.cells) EXPECT_EQ(cell.experiment.run.split.file, split_file(one));
+  const Sweep several = load("", {"data.split.seed=1,2"});
+  EXPECT_TRUE(several.draws_splits);
+  EXPECT_TRUE(several.cells[1].experiment.run.split.file.empty());
+}
+
+TEST_F(Sweeps, AskPlanAndBenchWhatTheyTakeBesideKeys) {
+  const Sweep plans = load("sweep: {command: plan, as: v100, devices: [1, 2, 8], devices_per_link: 2}\n");
+  EXPECT_EQ(names(plans), (Words{"devices-1", "devices-2", "devices-8"}));
+  EXPECT_EQ(plans.cells[2].question.devices, 8);
+  EXPECT_EQ(plans.cells[2].question.devices_per_link, 2);
+  EXPECT_EQ(plans.cells[2].question.as, "v100");
+  const Sweep benches = load("sweep: {command: bench, memory.planner: [keep, hybrid]}\n", {"sweep.steps=3"});
+  EXPECT_EQ(benches.cells[1].question.steps, 3);
+}
+
+TEST_F(Sweeps, ReadWhatIsToBeMadeOfTheResults) {
+  const Sweep sweep = load(
+      "sweep:\n  title: Links\n  training.seed: [1, 2]\n  plot: {x: link, y: overhead, by: seed}\n"
+      "  published: [{link: pcie3, seconds: 1467}, {link: nvlink2, percent: 73.5}]\n");
+  EXPECT_EQ(sweep.title, "Links");
+  EXPECT_EQ(sweep.plot.by, "seed");
+  EXPECT_EQ(csv_text(sweep.published), "link,seconds,percent\npcie3,1467,\nnvlink2,,73.5\n");
+}
+
+TEST_F(Sweeps, AreRefusedWithPlaceAndRemedy) {
+  EXPECT_TRUE(contains(refusal("name: a\n"), "nothing to sweep over"));
+  EXPECT_TRUE(
+      contains(refusal("sweep:\n  preprocess.resolutoin: [1, 2]\n"),
+               "study.yaml:2: unknown key 'preprocess.resolutoin'; did you mean 'preprocess.resolution'?"));
+  EXPECT_TRUE(contains(refusal("", {"training.epochs=2,many"}), "training.epochs: expected a whole number"));
+  EXPECT_TRUE(contains(refusal("", {"training.epochs=2,many"}), "in the cell epochs-many"));
+  EXPECT_TRUE(contains(refusal("", {"preprocess.resolution=48,50"}), "nearest: 48 and 64"));
+  EXPECT_TRUE(contains(refusal("", {"name=a,b"}), "cells have names"));
+  EXPECT_TRUE(contains(refusal("sweep: {training.seed: []}\n"), "at least one value"));
+  EXPECT_TRUE(contains(refusal("sweep: {command: run, as: v100, training.seed: [1, 2]}\n"),
+                       "sweep.as: belongs to sweep.command plan"));
+  EXPECT_TRUE(
+      contains(refusal("sweep: {command: walk, training.seed: [1, 2]}\n"), "one of run, plan, bench"));
+  EXPECT_TRUE(contains(refusal("sweep: [1, 2]\n"), "sweep: expected a map"));
+}
+
+// The experiments that ship: every file is one that its command takes.
+TEST(ShippedExperiments, CanBeLoaded) {
+  std::set<std::string> sweeps;
+  for (const auto& entry : fs::directory_iterator(fs::path(VOXSWAP_SOURCE_DIR) / "experiments")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const Settings settings = load_settings(entry.path());
+    if (!settings.count("sweep")) {
+      EXPECT_NO_THROW(load_experiment(entry.path(), {})) << entry.path();
+      continue;
+    }
+    sweeps.insert(entry.path().stem().string());
+    try {
+      EXPECT_FALSE(load_sweep(entry.path(), {}).cells.empty());
+    } catch (const Error& error) {
+      ADD_FAILURE() << entry.path() << ": " << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
