@@ -1,8 +1,21 @@
 #!/usr/bin/env python3
-"""The peer of training_step.cpp: the same network, loss and optimiser in PyTorch, one line of JSON.
+"""The peer of voxswap's training step: the same network, loss and optimiser in PyTorch, lines of JSON.
 
     pytorch_training_step.py SIDE f32|bf16 STEPS contiguous|channels_last
+        [--device cuda] [--mode eager|compile|save_on_cpu|checkpoint] [--limit BYTES]
+        [--more SIDE... | --largest-to SIDE]
+
+One line per cube that trained; exit code 4 where SIDE does not fit. --more: larger cubes after it, up to the first that
+does not fit. --largest-to: the largest cube from SIDE to this one, by bisection in steps of 16; its line is the last.
+--limit is of the GPU's memory, as PyTorch's allocator counts it.
+
+Modes: eager; torch.compile of network and loss; saved activations in pinned host memory
+(torch.autograd.graph.save_on_cpu); every level of the network computed again in the backward pass
+(torch.utils.checkpoint).
 """
+import argparse
+import contextlib
+import gc
 import json
 import os
 import resource
@@ -12,10 +25,7 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional as F
-
-
-def peak_bytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+from torch.utils.checkpoint import checkpoint
 
 
 class Block(nn.Module):
@@ -41,17 +51,27 @@ class Isensee2017(nn.Module):
         self.localize0 = nn.ModuleList(Block(2 * width[l], width[l]) for l in range(depth - 1))
         self.localize1 = nn.ModuleList(Block(width[l], width[l], 1) for l in range(depth - 1))
         self.heads = nn.ModuleList(nn.Conv3d(width[l], labels, 1) for l in range(3))
+        self.again = False  # compute every level again in the backward pass
+
+    def encode(self, x, level):
+        x = self.inputs[level](x)
+        return x + self.context1[level](self.drop(self.context0[level](x)))
+
+    def decode(self, x, skip, level):
+        x = self.up[level](F.interpolate(x, scale_factor=2, mode="nearest"))
+        return self.localize1[level](self.localize0[level](torch.cat([skip, x], 1)))
+
+    def step(self, function, *arguments):
+        return checkpoint(function, *arguments, use_reentrant=False) if self.again else function(*arguments)
 
     def forward(self, x):
         skips = []
-        for level, enter in enumerate(self.inputs):
-            x = enter(x)
-            x = x + self.context1[level](self.drop(self.context0[level](x)))
+        for level in range(len(self.inputs)):
+            x = self.step(self.encode, x, level)
             skips.append(x)
         out = None
         for level in reversed(range(len(self.up))):
-            x = self.up[level](F.interpolate(x, scale_factor=2, mode="nearest"))
-            x = self.localize1[level](self.localize0[level](torch.cat([skips[level], x], 1)))
+            x = self.step(self.decode, x, skips[level], level)
             if level < 3:
                 head = self.heads[level](x)
                 out = head if out is None else F.interpolate(out, scale_factor=2, mode="nearest") + head
@@ -63,31 +83,111 @@ def loss_of(y, t, e=1e-5):
     return -(2 * ((t * y).sum(axes) + e / 2) / (t.sum(axes) + y.sum(axes) + e)).mean()
 
 
-def main():
-    side, precision, steps, layout = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    before = peak_bytes()
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
+class Device:
+    """Clock and memory of the CPU or of a GPU."""
+
+    def __init__(self, name, limit):
+        self.name, self.cuda = name, name == "cuda"
+        if self.cuda and limit:
+            torch.cuda.set_per_process_memory_fraction(min(1.0, limit / torch.cuda.get_device_properties(0).total_memory))
+        torch.backends.cudnn.benchmark = True
+
+    def now(self):
+        if self.cuda:
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def peak_bytes(self):
+        if self.cuda:
+            return torch.cuda.max_memory_allocated()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def reserved_bytes(self):
+        return torch.cuda.max_memory_reserved() if self.cuda else 0
+
+    def forget(self):
+        gc.collect()
+        if self.cuda:
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+
+    def text(self):
+        return torch.cuda.get_device_name() if self.cuda else f"CPU, {torch.get_num_threads()} threads"
+
+
+def train(side, options, device):
+    """Median seconds of the steps after the first two (one on a CPU), and the last loss."""
     torch.manual_seed(1)
-    memory_format = torch.channels_last_3d if layout == "channels_last" else torch.contiguous_format
-    net = Isensee2017().to(memory_format=memory_format)
+    memory_format = torch.channels_last_3d if options.layout == "channels_last" else torch.contiguous_format
+    net = Isensee2017().to(device.name, memory_format=memory_format)
     assert sum(p.numel() for p in net.parameters()) == 8269561
-    optimizer = torch.optim.Adam(net.parameters(), lr=5e-4, eps=1e-7)
-    x = (2 * torch.rand(1, 4, side, side, side) - 1).to(memory_format=memory_format)
-    t = F.one_hot(torch.randint(0, 4, (1, side, side, side)), 4)[..., 1:].permute(0, 4, 1, 2, 3).float().contiguous()
+    net.again = options.mode == "checkpoint"
+    optimizer = torch.optim.Adam(net.parameters(), lr=5e-4, eps=1e-7, **({"fused": True} if device.cuda else {}))
+    x = (2 * torch.rand(1, 4, side, side, side, device=device.name) - 1).to(memory_format=memory_format)
+    t = F.one_hot(torch.randint(0, 4, (1, side, side, side), device=device.name), 4)[..., 1:]
+    t = t.permute(0, 4, 1, 2, 3).float().contiguous()
+
+    def forward(x, t):
+        return loss_of(net(x), t)
+
+    if options.mode == "compile":
+        forward = torch.compile(forward, dynamic=False)
+    device.forget()  # what made the inputs is no part of a step
     seconds = []
-    for step in range(steps + 1):  # the first is a warm-up
-        start = time.perf_counter()
+    for step in range(options.steps + (2 if device.cuda else 1)):
+        start = device.now()
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
-            y = net(x)
-        loss = loss_of(y, t)
+        saved = torch.autograd.graph.save_on_cpu(pin_memory=True) if options.mode == "save_on_cpu" else contextlib.nullcontext()
+        with saved, torch.autocast(device.name, dtype=torch.bfloat16, enabled=options.precision == "bf16"):
+            loss = forward(x, t)
         loss.backward()
         optimizer.step()
-        if step > 0:
-            seconds.append(time.perf_counter() - start)
-    print(json.dumps({"side": side, "precision": precision, "layout": layout, "seconds": sorted(seconds)[len(seconds) // 2],
-                      "peak_bytes": peak_bytes(), "before_bytes": before, "threads": torch.get_num_threads(),
-                      "version": torch.__version__, "loss": loss.item()}))
+        seconds.append(device.now() - start)
+    seconds = sorted(seconds[-options.steps:])
+    return seconds[len(seconds) // 2], loss.item()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("side", type=int)
+    parser.add_argument("precision", choices=["f32", "bf16"])
+    parser.add_argument("steps", type=int)
+    parser.add_argument("layout", choices=["contiguous", "channels_last"])
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--mode", choices=["eager", "compile", "save_on_cpu", "checkpoint"], default="eager")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--more", type=int, nargs="+", default=[])
+    parser.add_argument("--largest-to", type=int)
+    options = parser.parse_args()
+    if options.device == "cpu":
+        torch.set_num_threads(len(os.sched_getaffinity(0)))
+    device = Device(options.device, options.limit)
+    before = device.peak_bytes()
+
+    def trains(side):
+        device.forget()
+        try:
+            seconds, loss = train(side, options, device)
+        except RuntimeError as error:  # torch.cuda.OutOfMemoryError is one; cuDNN says it in words of its own
+            if not device.cuda:
+                raise
+            print(f"{side}^3: {str(error).splitlines()[0]}", file=sys.stderr)
+            return False
+        print(json.dumps({"side": side, "precision": options.precision, "layout": options.layout, "mode": options.mode,
+                          "seconds": seconds, "peak_bytes": device.peak_bytes(), "reserved_bytes": device.reserved_bytes(),
+                          "before_bytes": before, "threads": torch.get_num_threads(), "device": device.text(),
+                          "version": torch.__version__, "loss": loss}), flush=True)
+        return True
+
+    if not trains(options.side):
+        sys.exit(4)
+    for side in options.more:
+        if not trains(side):
+            break
+    good, bad = options.side, (options.largest_to or 0) + 16
+    while bad - good > 16:
+        middle = good + (bad - good) // 32 * 16
+        good, bad = (middle, bad) if trains(middle) else (good, middle)
 
 
 if __name__ == "__main__":

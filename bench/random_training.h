@@ -16,8 +16,12 @@ namespace voxswap::bench {
 
 class RandomTraining {
  public:
-  RandomTraining(std::int64_t side, const std::string& precision)
-      : backend(make_backend("onednn")), step(make_step(side, precision)), compiled(*backend, step.graph) {
+  // `options` says which of several devices, and how it chooses its routines.
+  RandomTraining(std::int64_t side, const std::string& precision, const std::string& backend_name = "onednn",
+                 const BackendOptions& options = {})
+      : backend(make_backend(backend_name, options)),
+        step(make_step(side, precision)),
+        compiled(*backend, step.graph) {
     const Philox random(1, 2);
     const std::int64_t voxels = side * side * side;
     image_.resize(static_cast<std::size_t>(4 * voxels));

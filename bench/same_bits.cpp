@@ -1,7 +1,9 @@
 // Trains the same steps under every planner, budget and tier, and compares all losses and the final weights
 // bit for bit; CSV. Exit code 1 if any differ.
 //
-//   same_bits SIDE f32|bf16 STEPS DISK_FOLDER
+//   same_bits SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
+//
+// BACKEND: onednn (the default) or cuda.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,8 +60,9 @@ Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, cons
   return outcome;
 }
 
-int compare(std::int64_t side, const std::string& precision, int steps, const char* folder) {
-  bench::RandomTraining training(side, precision);
+int compare(std::int64_t side, const std::string& precision, int steps, const char* folder,
+            const std::string& backend) {
+  bench::RandomTraining training(side, precision, backend);
   PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const Plan keep = make_plan("keep", request);
   const std::int64_t least = least_budget(*request.graph, request.workspaces, request.kept).bytes;
@@ -117,13 +120,13 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
-  if (count != 5) {
-    std::fprintf(stderr, "usage: same_bits SIDE f32|bf16 STEPS DISK_FOLDER\n");
+  if (count != 5 && count != 6) {
+    std::fprintf(stderr, "usage: same_bits SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]\n");
     return 2;
   }
   try {
     return voxswap::compare(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
-                            arguments[4]);
+                            arguments[4], count == 6 ? arguments[5] : "onednn");
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.exit());

@@ -271,6 +271,10 @@ std::string benchmark_table(const Benchmark& b) {
                                  seconds.median / b.bound.compute_seconds)});
   rows.push_back({"stall per step", format("{} in the mean", exact_seconds(b.steps.stall_seconds / steps))});
   rows.push_back({"megavoxels per second", format("{:.4g}", b.megavoxels_per_second)});
+  rows.push_back({"arithmetic", format("{:.1f} GFLOP per step, {:.4g} TFLOP/s", b.step_flops / 1e9,
+                                       b.step_flops / seconds.median / 1e12)});
+  rows.push_back({"memory traffic", format("{:.2f} GB per step, {}", b.step_bytes / 1e9,
+                                           gigabytes_per_second(b.step_bytes / seconds.median))});
   rows.push_back({"costs", b.costs});
   return two_columns(rows);
 }
@@ -291,6 +295,8 @@ std::string benchmark_json(const Benchmark& b) {
                    {"overhead", b.step_seconds.median / b.bound.compute_seconds},
                    {"stall_seconds", b.steps.stall_seconds / steps},
                    {"megavoxels_per_second", b.megavoxels_per_second},
+                   {"step_flops", b.step_flops},
+                   {"step_bytes", b.step_bytes},
                    {"to_host_gbps", b.to_host_rate / 1e9},
                    {"to_device_gbps", b.to_device_rate / 1e9}});
   return json.dump(2) + "\n";

@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
+#include "net/operation.h"
 #include "pipeline/patches.h"
 #include "pipeline/session.h"
 #include "swap/trace.h"
@@ -55,6 +56,10 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.step_seconds = box_statistics(result.steps.seconds);
   const PlanTotals moved = totals(result.plan);
   result.megavoxels_per_second = static_cast<double>(batch.targets.size()) / 1e6 / result.step_seconds.median;
+  for (const Node& node : session.graph().nodes()) {
+    result.step_flops += node_flops(session.graph(), node);
+    result.step_bytes += static_cast<double>(node_bytes(session.graph(), node));
+  }
   result.to_host_rate = result.steps.rate(Lane::to_host, moved.out_bytes);
   result.to_device_rate = result.steps.rate(Lane::to_device, moved.in_bytes);
   result.arena_bytes = session.arena_bytes();

@@ -17,6 +17,8 @@ struct Benchmark {
   StepStatistics steps;        // without the first, which also pays for what only happens once
   BoxStatistics step_seconds;  // of them
   double megavoxels_per_second = 0;
+  // Of all nodes once, whatever the plan computes again: operations, and bytes that nodes read and write.
+  double step_flops = 0, step_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s while copying
   std::int64_t arena_bytes = 0, host_bytes = 0;
   std::string plan_json;

@@ -162,7 +162,8 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
     expect_refusal(call(std::string(command) + " study.yaml memory.device=cuda"), 4,
                    "memory.device: cuda: no CUDA device: ");
   expect_refusal(call("run study.yaml memory.device=cuda:1"), 4, "`voxswap info` lists the devices");
-  expect_refusal(call("run study.yaml memory.device=cuda:x"), 2, "expected one of auto, cpu, cuda, reference, found 'cuda:x'");
+  expect_refusal(call("run study.yaml memory.device=cuda:x"), 2,
+                 "expected one of auto, cpu, cuda, reference, found 'cuda:x'");
   expect_refusal(call("plan study.yaml memory.planner=unified"), 2, "unified is for a GPU");
   EXPECT_FALSE(fs::exists(folder_ / "runs"));
   const Result plan = call("plan study.yaml --json");  // memory.device: auto
@@ -223,8 +224,8 @@ TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
       "network.depth=3 memory.budget=1200KiB ";
   const Result bench = call(small + "--trace --out b --quiet");
   EXPECT_EQ(bench.code, 0) << bench.err;
-  for (const char* part :
-       {"measured / predicted", "bound", "megavoxels", "stall", "host pool", "3, after one"})
+  for (const char* part : {"measured / predicted", "bound", "megavoxels", "arithmetic", "memory traffic",
+                           "stall", "host pool", "3, after one"})
     EXPECT_TRUE(contains(bench.out, part)) << part << " is not in\n" << bench.out;
   for (const char* file : {"bench.json", "plan.json", "timeline.json"})
     EXPECT_TRUE(read_file(folder_ / "b" / file).starts_with("{")) << file;
@@ -232,6 +233,7 @@ TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
   EXPECT_EQ(json.code, 0) << json.err;
   EXPECT_TRUE(contains(json.out, "\"planner\": \"tflms\"")) << json.out;
   EXPECT_TRUE(contains(json.out, "\"measured_over_predicted\": ")) << json.out;
+  EXPECT_TRUE(contains(json.out, "\"step_flops\": ") && contains(json.out, "\"step_bytes\": ")) << json.out;
   expect_refusal(call("bench study.yaml --steps 0"), 2, "--steps");
 }
 

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Packs the program with the shared libraries it needs, for machines of the same architecture without our packages:
+# clusters, containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and
+# cuBLAS (opened by name when a GPU is used), and gnuplot, which plots need.
+#
+#   cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz
+#
+# --tests adds tests/gpu_check with the test programs and benchmarks that it runs.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build/release
+programs=(voxswap)
+tests=
+out=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --tests) tests=yes; programs+=(test_net test_conformance test_swap test_cuda same_bits node_times) ;;
+    --build) shift; build=$(cd "$1" && pwd) ;;
+    -*) echo "usage: cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz" >&2; exit 2 ;;
+    *) out=$1 ;;
+  esac
+  shift
+done
+if [ -z "$out" ]; then
+  echo "usage: cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz" >&2
+  exit 2
+fi
+for program in "${programs[@]}"; do
+  if [ ! -x "$build/bin/$program" ]; then
+    echo "$build/bin/$program is not there: build it first (cmake --build --preset release), or name the build with --build" >&2
+    exit 1
+  fi
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+version=$("$build/bin/voxswap" --version | grep -o '[0-9][0-9.]*' | head -1)
+name=voxswap-$version-linux-$(uname -m)
+bundle=$scratch/$name
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/licenses"
+
+of_the_target='^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|cuda|cudart|cudnn.*|cublas.*|nvrtc.*|nvidia.*))\.so'
+# "NAME PATH" of what the loader takes for a program, less what the target has itself.
+libraries_of() {
+  env -u LD_LIBRARY_PATH -u LD_PRELOAD ldd "$1" | awk '$2 == "=>" {print $1, $3}' | grep -Ev "$of_the_target"
+}
+
+for program in "${programs[@]}"; do
+  strip -o "$bundle/bin/$program" "$build/bin/$program"
+  libraries_of "$build/bin/$program"
+done | sort -u >"$scratch/libraries"
+if grep ' not$' "$scratch/libraries" >&2; then
+  echo "these libraries are missing here too" >&2
+  exit 1
+fi
+while read -r library path; do
+  strip --strip-unneeded -o "$bundle/lib/$library" "$(readlink -f "$path")"
+done <"$scratch/libraries"
+
+cp "$root/LICENSE" "$bundle/LICENSE"
+cp -r "$root/experiments" "$bundle/experiments"
+find "$bundle/experiments" ! -name '*.yaml' -type f -delete
+find "$bundle/experiments" -mindepth 1 -type d -empty -delete
+if [ -n "$tests" ]; then
+  mkdir -p "$bundle/tests" "$bundle/bench"
+  cp "$root/tests/gpu_check" "$bundle/tests/"
+  cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
+fi
+# The licences of the libraries, as their packages tell them.
+if command -v dpkg-query >/dev/null; then
+  while read -r library path; do
+    package=$(dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1) || true
+    if [ -n "$package" ] && [ -e "/usr/share/doc/$package/copyright" ]; then
+      cp -L "/usr/share/doc/$package/copyright" "$bundle/licenses/$package"
+    fi
+  done <"$scratch/libraries"
+fi
+
+# What was packed must do: every library from the bundle itself, whatever LD_LIBRARY_PATH says here.
+for program in "${programs[@]}"; do
+  outside=$(libraries_of "$bundle/bin/$program" | grep -v " $bundle/lib/\|$bundle/bin/../lib/" || true)
+  if [ -n "$outside" ]; then
+    echo "$program would still take libraries from outside the bundle:" >&2
+    echo "$outside" >&2
+    exit 1
+  fi
+done
+env -u LD_LIBRARY_PATH "$bundle/bin/voxswap" --version >/dev/null
+
+mkdir -p "$(dirname "$out")"
+tar -C "$scratch" -czf "$out" --owner=0 --group=0 "$name"
+echo "$out: $(du -h "$out" | cut -f1), $(wc -l <"$scratch/libraries") libraries; unpacked, $name/bin/voxswap runs where it lies"
