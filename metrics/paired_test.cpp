@@ -1,0 +1,104 @@
+#include "metrics/paired_test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace voxswap {
+
+namespace {
+
+constexpr std::size_t most_exact = 50;
+
+// Order of magnitude, and what becomes of it: ranks from 1, equal values share the mean of theirs.
+struct Ranks {
+  std::vector<double> of;  // per value
+  double tie_sum = 0;      // of t^3 - t over groups of t equal values
+};
+
+Ranks ranks_of(const std::vector<double>& magnitudes) {
+  std::vector<std::size_t> order(magnitudes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return magnitudes[a] < magnitudes[b]; });
+  Ranks ranks;
+  ranks.of.resize(magnitudes.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() && magnitudes[order[end]] == magnitudes[order[first]]) ++end;
+    const double mean_rank = static_cast<double>(first + end + 1) / 2,
+                 ties = static_cast<double>(end - first);
+    for (std::size_t i = first; i < end; ++i) ranks.of[order[i]] = mean_rank;
+    ranks.tie_sum += ties * ties * ties - ties;
+    first = end;
+  }
+  return ranks;
+}
+
+// How many of the 2^n choices of signs give each rank sum, one rank after the other. Exact in doubles: at
+// most 2^50.
+double exact_p(std::size_t n, double rank_sum) {
+  std::vector<double> ways(n * (n + 1) / 2 + 1, 0);
+  ways[0] = 1;
+  for (std::size_t rank = 1, largest = 0; rank <= n; ++rank) {
+    largest += rank;
+    for (std::size_t sum = largest; sum >= rank; --sum) ways[sum] += ways[sum - rank];
+  }
+  const auto last = ways.begin() + static_cast<std::ptrdiff_t>(rank_sum) + 1;
+  const double tail = std::accumulate(ways.begin(), last, 0.0);
+  return std::min(1.0, 2 * tail / std::exp2(static_cast<double>(n)));
+}
+
+double approximate_p(double n, double tie_sum, double rank_sum) {
+  const double mean = n * (n + 1) / 4;
+  const double variance = (n * (n + 1) * (2 * n + 1) - tie_sum / 2) / 24;
+  return std::erfc(std::fabs(rank_sum - mean) / std::sqrt(2 * variance));
+}
+
+}  // namespace
+
+SignedRankTest signed_rank_test(const std::vector<double>& differences) {
+  SignedRankTest test;
+  std::vector<double> magnitudes;
+  std::vector<bool> positive;
+  for (const double difference : differences) {
+    if (std::isnan(difference)) continue;
+    if (difference == 0) {
+      ++test.zeros;
+      continue;
+    }
+    magnitudes.push_back(std::fabs(difference));
+    positive.push_back(difference > 0);
+  }
+  test.n = magnitudes.size();
+  if (test.n == 0) {
+    test.p = std::numeric_limits<double>::quiet_NaN();
+    return test;
+  }
+  const Ranks ranks = ranks_of(magnitudes);
+  for (std::size_t i = 0; i < test.n; ++i)
+    (positive[i] ? test.rank_sum_positive : test.rank_sum_negative) += ranks.of[i];
+  test.statistic = std::min(test.rank_sum_positive, test.rank_sum_negative);
+  test.exact = test.n <= most_exact && test.zeros == 0 && ranks.tie_sum == 0;
+  test.p = test.exact ? exact_p(test.n, test.statistic)
+                      : approximate_p(static_cast<double>(test.n), ranks.tie_sum, test.statistic);
+  return test;
+}
+
+std::vector<double> holm(const std::vector<double>& p) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (!std::isnan(p[i])) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> adjusted = p;
+  double largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, std::min(1.0, p[order[i]] * static_cast<double>(order.size() - i)));
+    adjusted[order[i]] = largest;
+  }
+  return adjusted;
+}
+
+}  // namespace voxswap
