@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "metrics/metrics.h"
+#include "pipeline/run_groups.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -38,66 +39,93 @@ struct Mean {
   double value() const { return n > 0 ? sum / n : std::numeric_limits<double>::quiet_NaN(); }
 };
 
-// The rows of one box: same resolution, grid and region.
+// The rows of one box: same resolution, setting, grid and region.
 struct Group {
-  std::string resolution, evaluated_at, region;
+  std::string resolution, setting, evaluated_at, region;
   std::vector<const DiceRow*> rows;
+  std::vector<std::string> cases;  // of each row: rows of one name are answers to one case
 };
 
-// Resolutions from coarse to fine; grids and regions in the order in which they first appear.
-std::vector<Group> groups(const std::vector<DiceRow>& rows) {
+template <class T>
+std::size_t place(std::vector<T>& seen, const T& wanted) {
+  const auto found = std::find(seen.begin(), seen.end(), wanted);
+  if (found != seen.end()) return static_cast<std::size_t>(found - seen.begin());
+  seen.push_back(wanted);
+  return seen.size() - 1;
+}
+
+// Where a row belongs: the setting of its group and what its case is called there.
+struct Belonging {
+  std::size_t order = 0;
+  std::string setting, case_id;
+};
+
+// Resolutions from coarse to fine; settings, grids and regions in the order in which they first appear.
+template <class Belongs>
+std::vector<Group> groups_of(const std::vector<DiceRow>& rows, const Belongs& belongs) {
   std::vector<std::string> grids, regions;
-  const auto place = [](std::vector<std::string>& seen, const std::string& name) {
-    const auto found = std::find(seen.begin(), seen.end(), name);
-    if (found != seen.end()) return found - seen.begin();
-    seen.push_back(name);
-    return static_cast<std::ptrdiff_t>(seen.size()) - 1;
-  };
-  std::map<std::tuple<double, std::string, std::ptrdiff_t, std::ptrdiff_t>, Group> ordered;
+  std::map<std::tuple<double, std::string, std::size_t, std::size_t, std::size_t>, Group> ordered;
   for (const DiceRow& row : rows) {
-    const auto grid = place(grids, row.evaluated_at), region = place(regions, row.region);
-    Group& group = ordered[{resolution_voxels(row.resolution), row.resolution, grid, region}];
+    const Belonging to = belongs(row);
+    const std::size_t grid = place(grids, row.evaluated_at), region = place(regions, row.region);
+    Group& group = ordered[{resolution_voxels(row.resolution), row.resolution, to.order, grid, region}];
     group.resolution = row.resolution;
+    group.setting = to.setting;
     group.evaluated_at = row.evaluated_at;
     group.region = row.region;
     group.rows.push_back(&row);
+    group.cases.push_back(to.case_id);
   }
   std::vector<Group> result;
   for (auto& [key, group] : ordered) result.push_back(std::move(group));
   return result;
 }
 
-// One value per run and case, in the order in which they first appear.
-std::vector<double> case_means(const Group& group, const std::string& metric) {
-  std::map<std::pair<std::string, std::string>, std::size_t> places;
+// One value per case, in the order in which they first appear.
+void set_values(BoxRow& box, const Group& group) {
+  std::map<std::string, std::size_t> places;
   std::vector<Mean> means;
-  for (const DiceRow* row : group.rows) {
-    const auto [found, fresh] = places.try_emplace({row->run, row->case_id}, means.size());
-    if (fresh) means.emplace_back();
-    means[found->second].add(metric_value(*row, metric));
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    const auto [found, fresh] = places.try_emplace(group.cases[i], means.size());
+    if (fresh) {
+      means.emplace_back();
+      box.cases.push_back(group.cases[i]);
+    }
+    means[found->second].add(metric_value(*group.rows[i], box.metric));
   }
-  std::vector<double> values;
-  for (const Mean& mean : means) values.push_back(mean.value());
-  return values;
+  for (const Mean& mean : means) box.values.push_back(mean.value());
+}
+
+std::vector<BoxRow> boxes_of(const std::vector<Group>& groups, const std::vector<std::string>& metrics) {
+  std::vector<BoxRow> boxes;
+  for (const Group& group : groups) {
+    for (const std::string& metric : metrics) {
+      BoxRow& box = boxes.emplace_back();
+      box.resolution = group.resolution;
+      box.setting = group.setting;
+      box.evaluated_at = group.evaluated_at;
+      box.region = group.region;
+      box.metric = metric;
+      set_values(box, group);
+      box.statistics = box_statistics(box.values);
+    }
+  }
+  return boxes;
 }
 
 }  // namespace
 
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows) {
-  const std::vector<std::string> metrics = boxed_metrics(rows);
-  std::vector<BoxRow> boxes;
-  for (const Group& group : groups(rows)) {
-    for (const std::string& metric : metrics) {
-      BoxRow& box = boxes.emplace_back();
-      box.resolution = group.resolution;
-      box.evaluated_at = group.evaluated_at;
-      box.region = group.region;
-      box.metric = metric;
-      box.values = case_means(group, metric);
-      box.statistics = box_statistics(box.values);
-    }
-  }
-  return boxes;
+  const auto belongs = [](const DiceRow& row) { return Belonging{0, "", row.run + "\n" + row.case_id}; };
+  return boxes_of(groups_of(rows, belongs), boxed_metrics(rows));
+}
+
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups) {
+  const auto belongs = [&](const DiceRow& row) {
+    const std::size_t group = group_of(groups, row.run, row.resolution);
+    return Belonging{group, groups[group].setting, row.case_id};
+  };
+  return boxes_of(groups_of(rows, belongs), boxed_metrics(rows));
 }
 
 }  // namespace voxswap

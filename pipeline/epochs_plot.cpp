@@ -1,13 +1,11 @@
-// Losses and seconds over the epochs, one colour per run, resolution and repeat.
+// Losses and seconds over the epochs: a colour per group of runs, a line per run and repeat.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/plot_parts.h"
 #include "pipeline/plots.h"
 
 namespace voxswap {
@@ -15,59 +13,19 @@ namespace voxswap {
 namespace {
 
 struct Series {
-  std::string run, resolution;
-  std::int64_t repeat = 1;
-  std::string label;
+  std::size_t group = 0;
   std::vector<const EpochRow*> rows;
 };
 
-// In the order of the table; the label names only what tells the series apart.
-std::vector<Series> series_of(const std::vector<EpochRow>& rows) {
+std::vector<Series> series_of(const std::vector<EpochRow>& rows, const std::vector<RunGroup>& groups) {
   std::vector<Series> result;
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::size_t> places;
-  std::set<std::string> runs, resolutions;
-  std::set<std::int64_t> repeats;
   for (const EpochRow& row : rows) {
     const auto [found, fresh] = places.try_emplace({row.run, row.resolution, row.repeat}, result.size());
-    if (fresh) result.push_back({row.run, row.resolution, row.repeat, "", {}});
+    if (fresh) result.push_back({group_of(groups, row.run, row.resolution), {}});
     result[found->second].rows.push_back(&row);
-    runs.insert(row.run);
-    resolutions.insert(row.resolution);
-    repeats.insert(row.repeat);
-  }
-  for (Series& series : result) {
-    std::vector<std::string> parts;
-    if (runs.size() > 1) parts.push_back(series.run);
-    if (resolutions.size() > 1) parts.push_back(series.resolution);
-    if (repeats.size() > 1) parts.push_back(format("repeat {}", series.repeat));
-    series.label = join(parts, ", ");
   }
   return result;
-}
-
-struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void include(double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  // With a margin, and never empty: gnuplot refuses to draw without a range.
-  Range padded() const {
-    if (low > high) return {0, 1};
-    const double margin = high > low ? 0.06 * (high - low) : std::max(0.05 * std::fabs(low), 1e-3);
-    return {low - margin, high + margin};
-  }
-  std::string text() const { return format("[{}:{}]", low, high); }
-};
-
-// A step of 1, 2 or 5 times a power of ten that gives at most `tics` tics over `range`.
-double tic_step(double range, double tics) {
-  const double least = range / tics, power = std::pow(10, std::floor(std::log10(least)));
-  for (const double step : {1, 2, 5}) {
-    if (step * power >= least) return step * power;
-  }
-  return 10 * power;
 }
 
 struct Ranges {
@@ -82,7 +40,6 @@ Ranges ranges_of(const std::vector<EpochRow>& rows) {
     ranges.losses.include(row.validation_loss);
     ranges.seconds.include(row.seconds);
   }
-  if (ranges.epochs.low > ranges.epochs.high) ranges.epochs = {1, 1};
   return ranges;
 }
 
@@ -90,9 +47,8 @@ std::string data_blocks(const std::vector<Series>& all) {
   std::string data;
   for (std::size_t i = 0; i < all.size(); ++i) {
     data += format("$series{} << END_OF_DATA\n", i);
-    for (const EpochRow* row : all[i].rows) {
+    for (const EpochRow* row : all[i].rows)
       data += format("{} {} {} {}\n", row->epoch, row->train_loss, row->validation_loss, row->seconds);
-    }
     data += "END_OF_DATA\n";
   }
   return data;
@@ -105,66 +61,76 @@ std::string style(const Ranges& ranges, const std::string& color, const char* da
                 few ? " pt 7 ps 0.4" : "");
 }
 
-std::string loss_elements(const std::vector<Series>& all, const Ranges& ranges) {
-  std::vector<std::string> elements;
-  const bool single = all.size() == 1;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string color = plot_color(i, all.size());
-    elements.push_back(format("$series{} using 1:2 {} {}", i,
-                              style(ranges, single ? plot_color(1, 2) : color, single ? "1" : "'-'", 1.2),
-                              single ? "title 'training'" : "notitle"));
-    elements.push_back(format("$series{} using 1:3 {} title {}", i, style(ranges, color, "1", 1.8),
-                              gnuplot_text(single ? "validation" : all[i].label)));
+// One group: training and validation have colours of their own. Several: a colour each, training dashed.
+struct Paint {
+  std::size_t groups;
+  std::string training(std::size_t group) const {
+    return groups == 1 ? plot_color(1, 2) : plot_color(group, groups);
   }
-  if (!single) {
-    elements.push_back(format("keyentry with lines lc rgb '{}' dt '-' lw 1.2 title 'training'", plot_ink));
-    elements.push_back(format("keyentry with lines lc rgb '{}' lw 1.8 title 'validation'", plot_ink));
+  std::string validation(std::size_t group) const { return plot_color(group, groups); }
+  const char* training_dash() const { return groups == 1 ? "1" : "'-'"; }
+};
+
+std::vector<LegendEntry> legend_of(const std::vector<RunGroup>& groups) {
+  const Paint paint{groups.size()};
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {
+    entries.push_back({group_label(groups[i].resolution, groups[i].setting),
+                       format("lines lc rgb '{}' lw 1.8", paint.validation(i))});
+  }
+  const bool one = groups.size() == 1;
+  entries.push_back({"training", format("lines lc rgb '{}' dt {} lw 1.2", one ? paint.training(0) : plot_ink,
+                                        paint.training_dash())});
+  entries.push_back({"validation", format("lines lc rgb '{}' lw 1.8", one ? paint.validation(0) : plot_ink)});
+  return entries;
+}
+
+std::string loss_elements(const std::vector<Series>& all, const Ranges& ranges, const Paint& paint) {
+  std::vector<std::string> elements;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t group = all[i].group;
+    elements.push_back(format("$series{} using 1:2 {} notitle", i,
+                              style(ranges, paint.training(group), paint.training_dash(), 1.2)));
+    elements.push_back(
+        format("$series{} using 1:3 {} notitle", i, style(ranges, paint.validation(group), "1", 1.8)));
   }
   return join(elements, ", ");
 }
 
-std::string seconds_elements(const std::vector<Series>& all, const Ranges& ranges) {
+std::string seconds_elements(const std::vector<Series>& all, const Ranges& ranges, const Paint& paint) {
   std::vector<std::string> elements;
   for (std::size_t i = 0; i < all.size(); ++i) {
     elements.push_back(
-        format("$series{} using 1:4 {} notitle", i, style(ranges, plot_color(i, all.size()), "1", 1.5)));
+        format("$series{} using 1:4 {} notitle", i, style(ranges, paint.validation(all[i].group), "1", 1.5)));
   }
   return join(elements, ", ");
 }
 
 }  // namespace
 
-Picture epochs_plot(const std::vector<EpochRow>& rows) {
-  std::vector<Series> all = series_of(rows);
-  if (all.empty()) all.emplace_back();
+Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<RunGroup>& groups) {
+  const std::vector<Series> all = series_of(rows, groups);
   const Ranges ranges = ranges_of(rows);
-  std::size_t longest = 10;
-  for (const Series& series : all) longest = std::max(longest, series.label.size());
-  const bool single = all.size() == 1;
-  const int legend = single ? 0 : static_cast<int>(longest) * 8 + 50;
-  const int width = 720 + legend, height = std::max(500, 80 + 20 * (static_cast<int>(all.size()) + 2));
-  const double w = width, h = height, right = 1 - (legend + 20) / w;
-  const auto panel = [&](double top, double bottom) {
-    return format("set tmargin at screen {}\nset bmargin at screen {}\n", top, bottom);
-  };
-  const double split = 190 / h;
+  const Paint paint{groups.size()};
+  const int width = 760;
+  const Legend legend(legend_of(groups), width - 60);
+  const int top = 56 + legend.height(), height = top + 460;
   const double seconds_top = ranges.seconds.high > 0 ? ranges.seconds.high * 1.1 : 1;
+  const double epochs = ranges.epochs.high - ranges.epochs.low + 1;
   // A loss that is NaN leaves a gap.
   const std::string script =
-      data_blocks(all) + "set datafile missing 'nan'\nset multiplot\n" +
-      format("set lmargin at screen {}\nset rmargin at screen {}\nset ytics\nset grid x y\n", 72 / w, right) +
-      format("set xrange [{}:{}]\n", ranges.epochs.low - 0.5, ranges.epochs.high + 0.5) +
-      format("set xtics {} format ''\n",
-             std::max(1.0, tic_step(ranges.epochs.high - ranges.epochs.low + 1, 10))) +
-      panel(1 - 40 / h, split + 20 / h) +
+      data_blocks(all) + "set datafile missing 'nan'\nset multiplot\nset ytics\nset grid x y\n" +
+      side_margins(72, 20, width) +
+      format("set xrange [{}:{}]\nset xtics {} format ''\n", ranges.epochs.low - 0.5,
+             ranges.epochs.high + 0.5, std::max(1.0, tic_step(epochs, 10))) +
+      panel_place(top, top + 240, height) + "unset key\n" +
       format("set title 'Loss' textcolor rgb '{}' offset 0,-0.4\n", plot_ink) +
-      (single ? std::string("set key top right\n")
-              : format("set key at screen {},{} left top Left reverse\n", right + 16 / w, 1 - 40 / h)) +
-      format("set yrange {}\nplot {}\n", ranges.losses.padded().text(), loss_elements(all, ranges)) +
-      "unset key\nset xtics format '%g'\nset title 'Seconds per epoch'\n" + panel(split - 24 / h, 60 / h) +
+      format("set yrange {}\nplot {}\n", ranges.losses.padded().text(), loss_elements(all, ranges, paint)) +
+      "set xtics format '%g'\nset title 'Seconds per epoch'\n" + panel_place(top + 284, height - 56, height) +
       format("set xlabel 'epoch' offset 0,0.3 textcolor rgb '{}'\nset yrange [0:{}]\nset ytics {}\n",
              plot_ink, seconds_top, tic_step(seconds_top, 5)) +
-      format("plot {}\nunset multiplot\n", seconds_elements(all, ranges));
+      format("plot {}\n", seconds_elements(all, ranges, paint)) + legend.plot(8, width, height) +
+      "unset multiplot\n";
   return draw(script, width, height);
 }
 

@@ -1,6 +1,9 @@
 #include "pipeline/html.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <regex>
 
 #include "base/text.h"
 #include "pipeline/plots.h"
@@ -47,11 +50,13 @@ th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); tex
 th { color: var(--soft); font-weight: 600; font-size: .85rem; }
 .number { text-align: right; }
 figure { margin: 1rem 0; }
-figure svg { max-width: 100%; min-width: min(100%, 34rem); height: auto; display: block; }
-.slices { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
-.slices figure { margin: 0; }
-.slices img { width: 100%; height: auto; border-radius: 4px; background: #000; }
-.slices figcaption { font-size: .85rem; overflow-wrap: anywhere; }
+figure svg { height: auto; display: block; }
+.cases { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); }
+.cases figure { margin: 0; }
+.cases img { width: 100%; height: auto; border-radius: 4px; background: #000; display: block; }
+.cases figcaption { font-size: .85rem; overflow-wrap: anywhere; }
+.download { font-size: .85rem; margin: .2rem 0 1rem; }
+td.strong { font-weight: 600; }
 details { background: var(--card); border-radius: 6px; padding: .5rem .9rem; margin: .6rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
@@ -116,6 +121,33 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
     html += "</tr>\n";
   }
   return html + "</table></div>\n";
+}
+
+std::string html_download(const std::string& name, std::string_view content) {
+  return format("<a download=\"{0}\" href=\"data:text/csv;charset=utf-8;base64,{1}\">{0}</a>",
+                html_escape(name), base64(content));
+}
+
+bool is_harmless_svg(const std::string& svg) {
+  static const std::regex tag("<(/?[^\\s/>]*)([^>]*)"),
+      known("/?(svg|style|title|desc|defs|g|rect|path|line|polyline|polygon|circle|text|tspan)|\\?xml|!--.*"),
+      unsafe("\\s(on\\w+|href|xlink:href|src)\\s*=", std::regex::icase);
+  for (std::sregex_iterator at(svg.begin(), svg.end(), tag), none; at != none; ++at) {
+    if (!std::regex_match((*at)[1].str(), known) || std::regex_search((*at)[2].str(), unsafe)) return false;
+  }
+  return svg.find("<svg") != svg.npos && svg.find("url(") == svg.npos && svg.find("@import") == svg.npos;
+}
+
+std::string html_figure(const std::string& svg, const std::string& caption) {
+  std::string html = svg;
+  const std::size_t box = svg.find("viewBox=\"0 0 "), tag = svg.find("<svg");
+  if (box != svg.npos && tag != svg.npos) {
+    const int natural = std::atoi(svg.c_str() + box + 13);
+    html.insert(tag + 4, format(" style=\"min-width:{}px;max-width:min(100%,{}px)\"",
+                                std::min(natural, std::max(480, natural * 2 / 3)), natural * 5 / 4));
+  }
+  return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", html,
+                html_escape(caption));
 }
 
 std::string inline_svg(std::string svg, const std::string& name) {

@@ -13,6 +13,15 @@ std::string base64(std::string_view bytes);
 // The first row is the header; cells are plain text. Numbers align to the right.
 std::string html_table(const std::vector<std::vector<std::string>>& rows);
 
+// A link that saves `content` under `name`: the bytes are in the link itself.
+std::string html_download(const std::string& name, std::string_view content);
+
+// Nothing in it that could run or load anything: only shapes, text and styles of their own.
+bool is_harmless_svg(const std::string& svg);
+
+// In a frame that scrolls sideways where the screen is narrower than what can be read.
+std::string html_figure(const std::string& svg, const std::string& caption);
+
 // A gnuplot SVG to stand inside a page: without prolog and background, painted with the page's colours, and
 // with ids of its own (`name`), since several share a page.
 std::string inline_svg(std::string svg, const std::string& name);

@@ -5,25 +5,32 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/comparison.h"
 #include "pipeline/plots.h"
+#include "pipeline/read_runs.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
 
-struct RunFolder {
-  std::filesystem::path path;
-  std::string name;  // as in the run column of the merged tables
-  std::vector<EpochRow> epochs;
-  std::vector<ValidationRow> validation;
-  std::vector<DiceRow> dice;      // empty: the run only trained
-  std::vector<TimingRow> timing;  // empty: the run was stopped before its end
+struct NamedPicture {
+  std::string name;  // of its files: "boxplot"
+  Picture picture;
 };
 
+// All that a report says, over all its runs.
 struct ReportParts {
   std::vector<RunFolder> runs;
-  std::vector<BoxRow> boxes;                       // over all runs
-  Picture box_plot, epochs_plot, validation_plot;  // empty where there is none
-  std::string plot_problem;                        // why there are no plots
+  std::vector<std::string> notes;  // what was left out, and why
+  std::vector<RunGroup> groups;
+  std::vector<EpochRow> epochs;
+  std::vector<ValidationRow> validation;
+  std::vector<DiceRow> dice;
+  std::vector<TimingRow> timing;
+  std::vector<MemoryRow> memory;
+  std::vector<BoxRow> boxes;
+  std::vector<ComparisonRow> comparisons;
+  std::vector<NamedPicture> pictures;
+  std::string plot_problem;  // why there are no plots
 };
 
 std::string report_page(const ReportParts& parts, const std::filesystem::path& out);

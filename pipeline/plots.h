@@ -1,11 +1,11 @@
-// The plots of a report: Dice per region, Dice over the time of training, and losses and seconds over the
-// epochs. Drawn by gnuplot from
-// our own statistics, so that the picture and boxplot.csv agree.
+// The plots of a report. Drawn by gnuplot from our own statistics, so that pictures and tables agree. One
+// colour is one group of runs (repeats of one model) in all of them.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "pipeline/run_groups.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -15,9 +15,13 @@ struct Picture {
 };
 
 // All throw Exit::failed when gnuplot is not installed.
-Picture box_plot(const std::vector<BoxRow>& boxes);  // the rows with metric dice
-Picture epochs_plot(const std::vector<EpochRow>& rows);
-Picture validation_plot(const std::vector<ValidationRow>& rows);
+Picture box_plot(const std::vector<BoxRow>& boxes);  // the rows with metric dice, a panel per grid
+Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<RunGroup>& groups);
+Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups);
+// Seconds, overhead, utilisation and link rates over what was varied: the factor of voxels, the link, the
+// budget, or names. Empty where fewer than two groups were timed.
+Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups);
+Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups);
 
 // What the pictures are painted with, for a page that wants to repaint them.
 constexpr const char* plot_ink = "#444444";   // text, axes, medians

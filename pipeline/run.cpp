@@ -19,7 +19,9 @@
 #include "pipeline/predictor.h"
 #include "pipeline/report.h"
 #include "pipeline/slices.h"
+#include "pipeline/step_memory.h"
 #include "pipeline/train.h"
+#include "swap/arena_picture.h"
 
 namespace voxswap {
 
@@ -27,7 +29,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t pictures = 6;  // cases shown in the report
 constexpr const char* description_file = "dataset.json";
 
 struct Job {
@@ -93,6 +94,17 @@ std::string plan_line(const Session& session) {
                        format_seconds(session.bound().seconds));
 }
 
+// The plan for machines, and as pictures and numbers for the report.
+void write_plan(const RunOptions& options, const Session& session) {
+  const Graph& graph = session.graph();
+  const Plan& plan = session.plan();
+  write_file(options.output / "plan.json", plan_json(graph, plan));
+  write_file(options.output / "arena.svg", arena_svg(graph, plan));
+  write_csv(options.output / "memory.csv",
+            memory_csv(step_memory(graph, plan, session.costs(), options.name,
+                                   resolution_text(options.preprocess.resolution))));
+}
+
 Job train_job(const RunOptions& options) {
   Job job = open_job(options);
   // Whether it fits is known before anything is prepared or written.
@@ -107,7 +119,7 @@ Job train_job(const RunOptions& options) {
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
-  write_file(options.output / "plan.json", plan_json(session.graph(), session.plan()));
+  write_plan(options, session);
   job.cases->prepare_all(job.split.training, job.split.validation);
 
   TrainingTables rows;
@@ -179,10 +191,10 @@ void predict_and_score(Job& job) {
           rows.push_back(std::move(row));
         }
       }
-      if (repeat == 1 && i < pictures) {
+      if (repeat == 1) {
         fs::create_directories(options.output / "slices");
         write_slices(options.output / "slices" / (files.id + ".png"), volume.channels.back(), volume.truth,
-                     prediction.native);
+                     prediction.native, dataset.labels);
       }
       progress.advance();
     }

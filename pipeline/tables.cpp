@@ -141,6 +141,20 @@ const std::vector<Column<TimingRow>>& timing_columns() {
   return columns;
 }
 
+const std::vector<Column<MemoryRow>>& memory_columns() {
+  using Row = MemoryRow;
+  static const std::vector<Column<Row>> columns = {
+      text("run", &Row::run),
+      text("resolution", &Row::resolution),
+      text("planner", &Row::planner),
+      real("seconds", &Row::seconds),
+      count("device_bytes", &Row::device_bytes),
+      count("host_bytes", &Row::host_bytes),
+      count("disk_bytes", &Row::disk_bytes),
+  };
+  return columns;
+}
+
 template <class Row>
 Csv to_csv(const std::vector<Row>& rows, const std::vector<Column<Row>>& columns) {
   Csv csv;
@@ -214,17 +228,25 @@ Csv timing_csv(const std::vector<TimingRow>& rows) {
   return to_csv(rows, timing_columns());
 }
 
+Csv memory_csv(const std::vector<MemoryRow>& rows) {
+  return to_csv(rows, memory_columns());
+}
+
 Csv boxplot_csv(const std::vector<BoxRow>& rows) {
   Csv csv;
   csv.header = {"resolution", "evaluated_at", "region",       "metric",  "n",      "nan",
                 "mean",       "sd",           "minimum",      "q1",      "median", "q3",
                 "maximum",    "whisker_low",  "whisker_high", "outliers"};
+  const bool settings =
+      std::any_of(rows.begin(), rows.end(), [](const BoxRow& row) { return !row.setting.empty(); });
+  if (settings) csv.header.push_back("setting");
   for (const BoxRow& row : rows) {
     const BoxStatistics& box = row.statistics;
     csv.rows.push_back({row.resolution, row.evaluated_at, row.region, row.metric, std::to_string(box.n),
                         std::to_string(box.nan), number(box.mean), number(box.sd), number(box.minimum),
                         number(box.q1), number(box.median), number(box.q3), number(box.maximum),
                         number(box.whisker_low), number(box.whisker_high), outliers_text(box.outliers)});
+    if (settings) csv.rows.back().push_back(row.setting);
   }
   return csv;
 }
@@ -259,6 +281,10 @@ void set_metric(DiceRow& row, const std::string& metric, double value) {
 }
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where) {
   return from_csv(csv, timing_columns(), where);
+}
+
+std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, memory_columns(), where);
 }
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size) {

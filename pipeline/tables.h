@@ -47,7 +47,10 @@ struct DiceRow {  // dice.csv
 struct BoxRow {  // boxplot.csv
   std::string resolution, evaluated_at, region, metric;
   BoxStatistics statistics;
-  std::vector<double> values;  // what the statistics are of: a mean per run and case; not a column
+  std::string setting;  // of a group of runs; a column to the right where any box has one
+  // What the statistics are of, a value per case and the cases' names; not columns.
+  std::vector<double> values;
+  std::vector<std::string> cases;
 };
 
 struct TimingRow {  // timing.csv
@@ -59,17 +62,25 @@ struct TimingRow {  // timing.csv
   std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, device_peak_bytes = 0;
 };
 
+struct MemoryRow {  // memory.csv: what the memories hold over the time of a step, as planned
+  std::string run, resolution, planner;
+  double seconds = 0;  // from here to the next row, as simulated
+  std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+};
+
 Csv epochs_csv(const std::vector<EpochRow>& rows);
 Csv validation_csv(const std::vector<ValidationRow>& rows);
 Csv dice_csv(const std::vector<DiceRow>& rows);
 Csv boxplot_csv(const std::vector<BoxRow>& rows);
 Csv timing_csv(const std::vector<TimingRow>& rows);
+Csv memory_csv(const std::vector<MemoryRow>& rows);
 
 // The way back; throws Exit::bad_data naming `where` for a missing column or a field that is no number.
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
 std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where);
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
+std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where);
 
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);
@@ -78,6 +89,9 @@ void set_metric(DiceRow& row, const std::string& metric, double value);
 // where any value is a number), over the per-case means of the repeats. Cases of different runs count by
 // themselves.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
+// The same per group, whose runs are repeats of each other. REQUIRES: every run and resolution is in a group.
+struct RunGroup;
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups);
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
 double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts

@@ -130,7 +130,7 @@ TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
   EXPECT_EQ(dice[0].run, "same (a)");
   EXPECT_EQ(dice[7].run, "same (b)");
   const Csv boxes = read_csv(out / "boxplot.csv");
-  EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "8");  // cases of two runs, not repeats of one
+  EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "4");  // their experiments are the same: repeats
 }
 
 TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
@@ -152,13 +152,13 @@ TEST_F(Report, CarriesTheSlicesInItself) {
   labels.voxels.assign(120, 0);
   labels.voxels[70] = 1;
   fs::create_directories(run / "slices");
-  write_slices(run / "slices" / "case_1.png", image, labels, labels);
+  write_slices(run / "slices" / "case_1.png", image, labels, labels, {{"edema", 1}});
   EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
   report({run}, run);
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
   EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
-  EXPECT_NE(html.find("case_1</figcaption>"), std::string::npos);
+  EXPECT_NE(html.find("The only case: case_1</h3>"), std::string::npos);
 }
 
 TEST_F(Report, WithoutGnuplotLeavesTheTablesAndThePageAndSaysWhatToInstall) {

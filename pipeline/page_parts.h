@@ -1,0 +1,28 @@
+// The sections of report.html, each as HTML; empty where there is nothing to tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "pipeline/page.h"
+
+namespace voxswap {
+
+using Rows = std::vector<std::vector<std::string>>;  // of a table; the first is the header
+
+std::string decimals(double value);  // "0.871", "nan"
+std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption);
+// A table with a link that saves the numbers behind it.
+std::string table_section(const Rows& rows, const std::string& file, const Csv& csv);
+// Leaves out columns that say nothing in any row.
+Rows without_empty_columns(Rows rows);
+
+std::string dice_section(const ReportParts& parts);
+std::string comparison_section(const ReportParts& parts);
+std::string cases_section(const ReportParts& parts);
+std::string speed_section(const ReportParts& parts);
+std::string memory_section(const ReportParts& parts);
+std::string runs_section(const ReportParts& parts);
+
+}  // namespace voxswap

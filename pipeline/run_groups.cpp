@@ -1,0 +1,150 @@
+#include "pipeline/run_groups.h"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+#include "base/text.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+// What makes no other model: names, places, chance, and how long or often something is done beside training.
+// The resolution has a column of its own.
+bool tells_nothing(const std::string& key) {
+  static const std::set<std::string> keys = {
+      "name",          "output.dir",       "preprocess.resolution",   "data.cache",
+      "training.seed", "training.repeats", "training.loader_threads", "training.checkpoint_minutes",
+      "evaluate.at",   "evaluate.metrics"};
+  return keys.contains(key) || key.starts_with("ran_with.") || key.starts_with("sweep");
+}
+
+const char* const unknown = "run";  // stands for all keys of a run without an experiment
+
+std::string value_of(const RunInTable& run, const std::string& key) {
+  if (run.keys.empty()) return key == unknown ? run.run : "";
+  const auto found = run.keys.find(key);
+  return found == run.keys.end() ? "" : found->second;
+}
+
+std::vector<std::string> differing_keys(const std::vector<RunInTable>& runs) {
+  std::set<std::string> names;
+  for (const RunInTable& run : runs) {
+    if (run.keys.empty()) names.insert(unknown);
+    for (const auto& [key, value] : run.keys) names.insert(key);
+  }
+  std::vector<std::string> differing;
+  for (const std::string& key : names) {
+    const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunInTable& run) {
+      return value_of(run, key) != value_of(runs.front(), key);
+    });
+    if (differs && !tells_nothing(key)) differing.push_back(key);
+  }
+  return differing;
+}
+
+using Values = std::vector<std::string>;
+
+Values values_of(const RunInTable& run, const std::vector<std::string>& keys) {
+  Values values{run.resolution};
+  for (const std::string& key : keys) values.push_back(value_of(run, key));
+  return values;
+}
+
+std::size_t groups_by(const std::vector<RunInTable>& runs, const std::vector<std::string>& keys) {
+  std::set<Values> different;
+  for (const RunInTable& run : runs) different.insert(values_of(run, keys));
+  return different.size();
+}
+
+// Without those that follow from the resolution and the others: a budget that goes with a planner, say.
+std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector<std::string> keys) {
+  const std::size_t groups = groups_by(runs, keys);
+  for (std::size_t i = 0; i < keys.size();) {
+    std::vector<std::string> without = keys;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    if (groups_by(runs, without) == groups) {
+      keys = without;
+    } else {
+      ++i;
+    }
+  }
+  return keys;
+}
+
+// "memory.planner", "tflms" -> "planner tflms"; of a path its last part.
+std::string part_of_setting(const std::string& key, std::string value) {
+  constexpr std::size_t longest = 32;
+  if (const std::size_t slash = value.rfind('/');
+      slash != value.npos && slash + 1 < value.size() && value[0] == '/')
+    value.erase(0, slash + 1);
+  if (value.size() > longest) value = value.substr(0, longest - 3) + "...";
+  const std::string name = key.substr(key.rfind('.') + 1);
+  return name == unknown ? value : format("{} {}", name, value);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> flat_keys(const std::string& experiment) {
+  std::map<std::string, std::string> keys;
+  std::vector<std::string> open;  // the sections around a line, by their indentation of two
+  for (const std::string& line : split(experiment, '\n')) {
+    const std::size_t indent = line.find_first_not_of(' '), colon = line.find(':');
+    if (indent == line.npos || colon == line.npos || line[indent] == '#') continue;
+    open.resize(std::min(open.size(), indent / 2));
+    open.push_back(line.substr(indent, colon - indent));
+    const std::string value = trim(line.substr(colon + 1));
+    if (!value.empty()) keys[join(open, ".")] = value;
+  }
+  return keys;
+}
+
+std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
+  const std::vector<std::string> differing = differing_keys(runs), told_by = enough(runs, differing);
+  std::vector<RunGroup> groups;
+  std::map<Values, std::size_t> places;
+  for (const RunInTable& run : runs) {
+    const auto [found, fresh] = places.try_emplace(values_of(run, differing), groups.size());
+    if (fresh) {
+      RunGroup& group = groups.emplace_back();
+      group.resolution = run.resolution;
+      group.told_by = told_by;
+      for (const std::string& key : differing) group.keys[key] = value_of(run, key);
+      group.setting = setting_text(group);
+    }
+    std::vector<std::string>& members = groups[found->second].runs;
+    if (std::find(members.begin(), members.end(), run.run) == members.end()) members.push_back(run.run);
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+    return resolution_voxels(a.resolution) < resolution_voxels(b.resolution);
+  });
+  return groups;
+}
+
+std::string setting_text(const RunGroup& group, const std::string& without) {
+  std::vector<std::string> parts;
+  for (const std::string& key : group.told_by) {
+    const std::string& value = group.keys.at(key);
+    if (!key.starts_with(without) && !value.empty()) parts.push_back(part_of_setting(key, value));
+  }
+  return join(parts, ", ");
+}
+
+std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run,
+                     const std::string& resolution) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution == resolution &&
+           std::find(group.runs.begin(), group.runs.end(), run) != group.runs.end();
+  });
+  assert(found != groups.end());
+  return static_cast<std::size_t>(found - groups.begin());
+}
+
+std::string group_label(const std::string& resolution, const std::string& setting) {
+  if (setting.empty()) return resolution;
+  return resolution.empty() ? setting : format("{}, {}", resolution, setting);
+}
+
+}  // namespace voxswap

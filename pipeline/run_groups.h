@@ -1,0 +1,44 @@
+// Which of several runs are repeats of one another, and what tells the others apart.
+//
+// Runs whose experiments differ in nothing but names, folders, seeds and how they were run are one model
+// trained several times. Everything else that differs is what was compared.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace voxswap {
+
+// "training.epochs" -> "20", from an experiment.yaml as runs write it (every key on a line of its own).
+std::map<std::string, std::string> flat_keys(const std::string& experiment);
+
+// A name of the run column with one of its resolutions.
+struct RunInTable {
+  std::string run, resolution;
+  std::map<std::string, std::string> keys;  // of its experiment; empty: not known
+};
+
+struct RunGroup {
+  std::string resolution;
+  std::string setting;  // "planner tflms, patch 32"; empty where the resolution says it all
+  std::map<std::string, std::string>
+      keys;                          // every key that differs among the runs, but preprocess.resolution
+  std::vector<std::string> told_by;  // those of them that are enough to tell groups of a resolution apart
+  std::vector<std::string> runs;
+};
+
+// From coarse to fine, then in the order given. Runs whose experiment is not known are groups by themselves.
+std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs);
+
+// Index of the group that a run is in at a resolution. REQUIRES: it is in one.
+std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run,
+                     const std::string& resolution);
+
+// The setting without the keys that begin with `without`.
+std::string setting_text(const RunGroup& group, const std::string& without = "-");
+
+// "64" or "64, planner tflms".
+std::string group_label(const std::string& resolution, const std::string& setting);
+
+}  // namespace voxswap

@@ -1,0 +1,13 @@
+// memory.csv: what a step's plan holds in each memory over the time that it should take.
+#pragma once
+
+#include "pipeline/tables.h"
+#include "swap/costs.h"
+#include "swap/plan.h"
+
+namespace voxswap {
+
+std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const CostModel& costs,
+                                   const std::string& run, const std::string& resolution);
+
+}  // namespace voxswap
