@@ -2,6 +2,8 @@
 // volumes finds an engine that obeys the rules.
 #include "net/backends/cuda/convolution_plan.h"
 
+#include <map>
+
 #include "net/backends/cuda/kernels.h"
 #include "net/operation.h"
 #include "net/step.h"
@@ -95,12 +97,12 @@ TEST_F(ConvolutionPlans, AddTheBiasThemselvesInHalfPrecision) {
 }
 
 TEST_F(ConvolutionPlans, RoundF32ToTf32OnlyWhenAsked) {
-  const Descriptor properties = device_properties(properties_json(h200));
+  const PlanDevice device = described_device(properties_json(h200));
   const auto use_tensor_cores = [&](const PlanRules& rules) {
     std::size_t count = 0;
     for (const auto kind :
          {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient})
-      for (const auto& plan : convolution_plans(cube(kind, ElementType::f32, 64, 32), properties, rules, 100))
+      for (const auto& plan : convolution_plans(cube(kind, ElementType::f32, 64, 32), device, rules, 100))
         count += plan->name.find("tensor cores") != std::string::npos ? 1 : 0;
     return count;
   };
@@ -109,9 +111,9 @@ TEST_F(ConvolutionPlans, RoundF32ToTf32OnlyWhenAsked) {
 }
 
 TEST_F(ConvolutionPlans, LeaveOutWhatSumsInAnyOrderWhenTheSameBitsAreWanted) {
-  const Descriptor properties = device_properties(properties_json(h200));
+  const PlanDevice device = described_device(properties_json(h200));
   const auto count = [&](bool deterministic) {
-    return convolution_plans(cube(Problem::Kind::data_gradient, ElementType::f32, 64, 32), properties,
+    return convolution_plans(cube(Problem::Kind::data_gradient, ElementType::f32, 64, 32), device,
                              {.deterministic = deterministic, .workspace_limit = 1024 * mebibyte}, 100)
         .size();
   };
@@ -120,11 +122,11 @@ TEST_F(ConvolutionPlans, LeaveOutWhatSumsInAnyOrderWhenTheSameBitsAreWanted) {
 }
 
 TEST_F(ConvolutionPlans, KeepToTheWorkspaceLimit) {
-  const Descriptor properties = device_properties(properties_json(h200));
+  const PlanDevice device = described_device(properties_json(h200));
   const Problem problem = cube(Problem::Kind::weight_gradient, ElementType::bf16, 128, 16);
   const auto most = [&](std::int64_t limit) {
     std::int64_t bytes = 0;
-    for (const auto& plan : convolution_plans(problem, properties, {.workspace_limit = limit}, 100))
+    for (const auto& plan : convolution_plans(problem, device, {.workspace_limit = limit}, 100))
       bytes = std::max(bytes, plan->workspace_bytes());
     return bytes;
   };
@@ -132,12 +134,37 @@ TEST_F(ConvolutionPlans, KeepToTheWorkspaceLimit) {
   EXPECT_LE(most(16 * mebibyte), 16 * mebibyte);
 }
 
+// The tensor cores take volumes of few channels only as padded copies, which must be within the limit.
+TEST_F(ConvolutionPlans, UseTensorCoresOnFourChannelsWhateverTheSize) {
+  OnPaper paper(h200);
+  for (const std::int64_t side : {96, 256, 384}) {
+    for (const auto kind : {Problem::Kind::forward, Problem::Kind::weight_gradient}) {
+      Problem problem = cube(kind, ElementType::bf16, side, 16);
+      problem.x = {1, side, side, side, 4};
+      const auto plan = paper.choices.find(problem);
+      ASSERT_NE(plan, nullptr);
+      EXPECT_NE(plan->name.find("tensor cores"), std::string::npos) << problem.text() << ": " << plan->name;
+      EXPECT_LE(plan->workspace_bytes(), workspace_limit(problem));
+    }
+  }
+}
+
+TEST_F(ConvolutionPlans, AreOfSeveralEnginesWhereEachMayOnlyHaveAFew) {
+  const PlanDevice device = described_device(properties_json(h200));
+  const Problem problem = cube(Problem::Kind::forward, ElementType::bf16, 64, 32);
+  PlanRules rules = {.deterministic = false, .workspace_limit = 1024 * mebibyte, .most_of_an_engine = 2};
+  std::map<std::string, int> found;
+  for (const auto& plan : convolution_plans(problem, device, rules, 100)) ++found[plan->name];
+  EXPECT_GE(found.size(), 3u);
+  for (const auto& [name, count] : found) EXPECT_LE(count, 2) << name;
+}
+
 TEST_F(ConvolutionPlans, AreTheSameEveryTime) {
-  const Descriptor properties = device_properties(properties_json(h200));
+  const PlanDevice device = described_device(properties_json(h200));
   const auto text = [&] {
     std::string lines;
     const Problem problem = cube(Problem::Kind::data_gradient, ElementType::bf16, 64, 32);
-    for (const auto& plan : convolution_plans(problem, properties, {.workspace_limit = 1024 * mebibyte}, 100))
+    for (const auto& plan : convolution_plans(problem, device, {.workspace_limit = 1024 * mebibyte}, 100))
       lines += format("{} {}\n", plan->name, plan->workspace_bytes());
     return lines;
   };

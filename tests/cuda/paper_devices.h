@@ -46,7 +46,7 @@ struct OnPaper {
   ConvolutionChoices choices;
   explicit OnPaper(const PaperDevice& paper, bool deterministic = true, bool tensor_floats = false)
       : device(described(paper, deterministic, tensor_floats)),
-        choices(device, device_properties(properties_json(paper))) {
+        choices(device, described_device(properties_json(paper))) {
     device.convolutions = &choices;
   }
 

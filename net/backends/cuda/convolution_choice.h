@@ -14,8 +14,8 @@ namespace voxswap::cuda {
 
 class ConvolutionChoices {
  public:
-  // REQUIRES: `properties` are those of `device`, whose libraries are used for timing only.
-  ConvolutionChoices(const Device& device, Descriptor properties);
+  // REQUIRES: both are the same device. The libraries of `device` are used for timing only.
+  ConvolutionChoices(const Device& device, PlanDevice plan_device);
 
   // Null where cuDNN has no engine for the problem.
   std::shared_ptr<const ConvolutionPlan> find(const ConvolutionProblem& problem);
@@ -24,11 +24,12 @@ class ConvolutionChoices {
   std::shared_ptr<const ConvolutionPlan> choose(const ConvolutionProblem& problem);
 
   const Device& device_;
-  Descriptor properties_;
+  PlanDevice plan_device_;
   std::map<std::string, std::shared_ptr<const ConvolutionPlan>> chosen_;
 };
 
-// A temporary that an engine may need: a quarter of what the convolution reads and writes, at least 64 MiB.
+// A temporary that an engine may need: a quarter of what the convolution reads and writes, at least 64 MiB;
+// and copies of volumes whose voxels are no multiple of 16 bytes, which the tensor cores take padded only.
 std::int64_t workspace_limit(const ConvolutionProblem& problem);
 
 }  // namespace voxswap::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/error.h"
 #include "net/backends/cuda/libraries.h"
@@ -116,7 +117,7 @@ Descriptor added(const Descriptor& products, const Descriptor& bias, const Descr
   return result;
 }
 
-Descriptor operation_graph(const Problem& problem) {
+Descriptor operation_graph(const Problem& problem, const PlanDevice& device) {
   const cudnnDataType_t type = library_type(problem.type);
   const std::int64_t k = problem.kernel, channels = problem.y[4];
   const bool with_bias = problem.start == Problem::Start::bias;
@@ -141,16 +142,18 @@ Descriptor operation_graph(const Problem& problem) {
   std::vector<const Descriptor*> operations = {&convolution};
   if (with_bias) operations.push_back(&addition);
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations).finalize();
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
+  if (device.handle != nullptr) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
+  graph.finalize();
   return graph;
 }
 
-std::vector<Descriptor> configurations(const Descriptor& graph, const Descriptor& properties,
+std::vector<Descriptor> configurations(const Descriptor& graph, const PlanDevice& device,
                                        cudnnBackendHeurMode_t mode) {
   Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
-      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode)
-      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, properties);
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+  if (device.handle == nullptr) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device.properties);
   if (!heuristics.try_finalize()) return {};
   return heuristics.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                                 most_configurations);
@@ -202,49 +205,48 @@ std::string ConvolutionProblem::text() const {
                 element_name(type), x.text(), y.text(), kernel, stride, padding);
 }
 
-Descriptor device_properties(int ordinal) {
-  const auto id = static_cast<std::int32_t>(ordinal);
-  Descriptor result(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  result.set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &id).finalize();
-  return result;
-}
-
-Descriptor device_properties(const std::string& json) {
-  Descriptor result(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  result
+PlanDevice described_device(const std::string& json) {
+  PlanDevice result = {nullptr, Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)};
+  result.properties
       .set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, static_cast<std::int64_t>(json.size()),
            json.data())
       .finalize();
   return result;
 }
 
-ConvolutionPlan::ConvolutionPlan(const Descriptor& engine_configuration, const Descriptor& properties)
+ConvolutionPlan::ConvolutionPlan(const Descriptor& engine_configuration, const PlanDevice& device)
     : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_configuration)
-      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_configuration);
+  if (device.handle != nullptr)
+    plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, device.handle);
+  else
+    plan_.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.properties);
   supported_ = plan_.try_finalize();
   if (supported_) workspace_bytes_ = plan_.integer(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
 }
 
 std::vector<std::shared_ptr<const ConvolutionPlan>> convolution_plans(const ConvolutionProblem& problem,
-                                                                      const Descriptor& properties,
+                                                                      const PlanDevice& device,
                                                                       const PlanRules& rules,
                                                                       std::size_t most) {
   std::vector<std::shared_ptr<const ConvolutionPlan>> plans;
-  const Descriptor graph = operation_graph(problem);
+  const Descriptor graph = operation_graph(problem, device);
+  std::map<std::int64_t, int> of_engine;
   // What has to be compiled when the program runs costs seconds for each shape: only where there is no other.
   for (const bool compiled_at_run_time : {false, true}) {
     if (!plans.empty()) break;
     for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-      for (const Descriptor& configuration : configurations(graph, properties, mode)) {
+      for (const Descriptor& configuration : configurations(graph, device, mode)) {
         if (plans.size() >= most) return plans;
         const Notes notes = notes_of(configuration);
         if (notes.compiles_at_run_time() != compiled_at_run_time) continue;
         if (!allowed(notes, problem.type, rules)) continue;
-        auto plan = std::make_shared<ConvolutionPlan>(configuration, properties);
+        if (of_engine[notes.engine] >= rules.most_of_an_engine) continue;
+        auto plan = std::make_shared<ConvolutionPlan>(configuration, device);
         if (!plan->supported() || plan->workspace_bytes() > rules.workspace_limit) continue;
         plan->name = notes.text();
         plans.push_back(std::move(plan));
+        ++of_engine[notes.engine];
       }
     }
   }

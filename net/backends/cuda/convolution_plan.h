@@ -1,10 +1,10 @@
 // A convolution as cuDNN's graph API sees it, and the ways in which cuDNN would compute it on a device.
 // Volumes are N,D,H,W,C in memory, weights O,d,h,w,I of the volumes' type; products are added in f32.
 //
-// Plans are made from a device's properties, not from the device: they can be made, and are tested, where
-// there is no GPU.
+// Plans can also be made for a device that is only described: they are tested where there is no GPU.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,19 +25,23 @@ struct ConvolutionProblem {
   std::string text() const;  // different for different problems
 };
 
-// A device as cuDNN describes it.
-Descriptor device_properties(int ordinal);
-Descriptor device_properties(const std::string& json);  // as cuDNN writes it
+// What plans are for: the device of a handle, or one that is not here.
+struct PlanDevice {
+  cudnnHandle_t handle = nullptr;
+  Descriptor properties;  // where there is no handle
+};
+PlanDevice described_device(const std::string& json);  // as cuDNN describes devices
 
 struct PlanRules {
   bool deterministic = true;
   bool tensor_floats = false;  // f32 may be rounded to TF32
   std::int64_t workspace_limit = 0;
+  int most_of_an_engine = std::numeric_limits<int>::max();  // an engine has many settings
 };
 
 class ConvolutionPlan {
  public:
-  ConvolutionPlan(const Descriptor& engine_configuration, const Descriptor& properties);
+  ConvolutionPlan(const Descriptor& engine_configuration, const PlanDevice& device);
   bool supported() const { return supported_; }
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
   const Descriptor& descriptor() const { return plan_; }
@@ -53,7 +57,7 @@ class ConvolutionPlan {
 // At most `most` plans that obey the rules, what cuDNN's heuristics think fastest first. Empty: there is
 // none. The list is the same every time for the same problem, device and cuDNN.
 std::vector<std::shared_ptr<const ConvolutionPlan>> convolution_plans(const ConvolutionProblem& problem,
-                                                                      const Descriptor& properties,
+                                                                      const PlanDevice& device,
                                                                       const PlanRules& rules,
                                                                       std::size_t most);
 

@@ -9,7 +9,8 @@
 
 namespace voxswap::cuda {
 
-// The one that takes the shortest time, the middle of three runs; one that fails when it runs is passed over.
+// The one that takes the shortest time, the middle of three runs; one that fails when it runs is passed over,
+// and one that is much slower than the best so far runs no further.
 // Memory for one run is taken meanwhile; where there is not enough, the first plan is returned untimed.
 // REQUIRES: not empty.
 std::shared_ptr<const ConvolutionPlan> fastest(

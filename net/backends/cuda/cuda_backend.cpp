@@ -123,7 +123,7 @@ class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : device_(open_device(options)),
-        convolutions_(device_, cuda::device_properties(device_.ordinal)),
+        convolutions_(device_, {libraries_.cudnn(), {}}),
         flags_(std::make_shared<cuda::Flags>(device_.ordinal)),
         clocks_(device_.ordinal) {
     device_.libraries = &libraries_;

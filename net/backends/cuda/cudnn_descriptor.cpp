@@ -39,6 +39,9 @@ Descriptor& Descriptor::set(Name name, bool value) {
 Descriptor& Descriptor::set(Name name, cudnnDataType_t value) {
   return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
 }
+Descriptor& Descriptor::set(Name name, cudnnHandle_t value) {
+  return set(name, CUDNN_TYPE_HANDLE, 1, &value);
+}
 Descriptor& Descriptor::set(Name name, const Descriptor& value) {
   return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.raw_);
 }

@@ -25,6 +25,7 @@ class Descriptor {
   Descriptor& set(Name name, float value);
   Descriptor& set(Name name, bool value);
   Descriptor& set(Name name, cudnnDataType_t value);
+  Descriptor& set(Name name, cudnnHandle_t value);
   Descriptor& set(Name name, const Descriptor& value);
   Descriptor& set(Name name, const std::vector<const Descriptor*>& values);
   Descriptor& finalize();  // throws
