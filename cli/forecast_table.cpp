@@ -293,6 +293,7 @@ std::string benchmark_json(const Benchmark& b) {
                    {"step_seconds_q3", b.step_seconds.q3},
                    {"measured_over_predicted", b.step_seconds.median / b.plan.predicted_seconds},
                    {"overhead", b.step_seconds.median / b.bound.compute_seconds},
+                   {"utilization", b.steps.compute_seconds / (steps * b.step_seconds.mean)},
                    {"stall_seconds", b.steps.stall_seconds / steps},
                    {"megavoxels_per_second", b.megavoxels_per_second},
                    {"step_flops", b.step_flops},

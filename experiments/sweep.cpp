@@ -27,7 +27,7 @@ struct Axis {
 
 // What `sweep:` takes beside keys of the experiment.
 const std::vector<std::string> questions = {"as", "largest", "devices", "devices_per_link", "steps", "trace"};
-const std::vector<std::string> statements = {"command", "title", "plot", "published"};
+const std::vector<std::string> statements = {"command", "title", "plot", "published", "volumes"};
 
 bool is_among(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -232,9 +232,15 @@ SweepPlot read_plot(const Yaml& value) {
   if (value.kind != Yaml::Kind::map)
     kinds::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
   for (const auto& [name, entry] : value.entries) {
-    if (name != "x" && name != "y" && name != "by")
+    if (name == "by" && entry.kind == Yaml::Kind::list) {
+      for (const Yaml& item : entry.items) plot.by.push_back(text_of(item, "plot.by"));
+    } else if (name == "by") {
+      plot.by = {text_of(entry, "plot.by")};
+    } else if (name == "x" || name == "y") {
+      (name == "x" ? plot.x : plot.y) = text_of(entry, "plot." + name);
+    } else {
       fail(Exit::usage, "{}: unknown key 'sweep.plot.{}'; it has x, y, by", entry.where, name);
-    (name == "x" ? plot.x : name == "y" ? plot.y : plot.by) = text_of(entry, "plot." + name);
+    }
   }
   if (plot.x.empty() || plot.y.empty())
     kinds::wrong(value, "sweep.plot", "x and y, two columns of the results");
@@ -264,6 +270,7 @@ void read_statements(Sweep& sweep, const Draft& draft) {
       sweep.command = kinds::read_choice(value, "sweep.command", {{"run", "plan", "bench"}, {}});
     if (path == "title") sweep.title = text_of(value, path);
     if (path == "plot") sweep.plot = read_plot(value);
+    if (path == "volumes") sweep.volumes = kinds::read_whole(value, "sweep.volumes", {1, 1e9});
     if (path == "published") sweep.published = read_published(value);
   }
 }

@@ -42,6 +42,7 @@ struct Sweep {
   bool draws_splits = false;         // cells differ in data.*: each draws its own split
   std::string title;
   SweepPlot plot;
+  std::int64_t volumes = 0;
   Csv published;  // figures to be shown beside the results
 };
 

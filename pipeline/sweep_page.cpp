@@ -14,12 +14,13 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // The figures that a person compares; sweep.csv and timing.csv have all.
 const std::vector<std::string> worth_showing = {"dice",
-                                                "largest",
+                                                "size",
                                                 "next",
                                                 "predicted_step_seconds",
                                                 "simulated_step_seconds",
                                                 "step_seconds_median",
                                                 "bound_step_seconds",
+                                                "epoch_seconds",
                                                 "epoch_seconds_mean",
                                                 "overhead",
                                                 "utilization",
@@ -36,8 +37,8 @@ bool is_shown(const SweepResults& results, const std::string& column) {
   const auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), column) != names.end();
   };
-  return among(worth_showing) || among(results.columns) || column.starts_with("dice_") ||
-         column == results.plot.x || column == results.plot.y || column == results.plot.by;
+  return among(worth_showing) || among(results.columns) || among(results.plot.by) ||
+         column.starts_with("dice_") || column == results.plot.x || column == results.plot.y;
 }
 
 std::string cell_text(const std::string& column, const std::string& value) {

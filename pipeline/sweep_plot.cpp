@@ -44,7 +44,9 @@ Chart chart_of(const Csv& figures, const SweepPlot& plot) {
                                    [&](const auto& row) { return !std::isnan(value_of(row[x])); });
   std::map<std::string, std::size_t> places, positions;
   for (const auto& row : figures.rows) {
-    const std::string label = plot.by.empty() ? "" : row[column_of(figures, plot.by)];
+    std::vector<std::string> parts;
+    for (const std::string& name : plot.by) parts.push_back(row[column_of(figures, name)]);
+    const std::string label = join(parts, ", ");
     const auto [place, fresh] = places.try_emplace(label, chart.series.size());
     if (fresh) chart.series.push_back({label, {}});
     if (!numeric && positions.try_emplace(row[x], positions.size()).second)
@@ -104,14 +106,15 @@ Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
   const int bars = static_cast<int>(chart.categories.size() * std::max<std::size_t>(chart.series.size(), 1));
   const int width = std::clamp(60 + 34 * bars, 560, 1400) + legend;
   const int height = std::max(380, 80 + 20 * (static_cast<int>(chart.series.size()) + 2));
-  return draw(
-      data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\n" + x_axis(chart) +
-          (legend > 0 ? format("set key outside right top Left reverse title {}\n", gnuplot_text(plot.by))
-                      : "unset key\n") +
-          format("set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n", gnuplot_text(plot.x),
-                 plot_ink, gnuplot_text(plot.y), plot_ink) +
-          "plot " + join(elements, ", ") + "\n",
-      width, height);
+  return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\n" +
+                  x_axis(chart) +
+                  (legend > 0 ? format("set key outside right top Left reverse title {}\n",
+                                       gnuplot_text(join(plot.by, ", ")))
+                              : "unset key\n") +
+                  format("set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
+                         gnuplot_text(plot.x), plot_ink, gnuplot_text(plot.y), plot_ink) +
+                  "plot " + join(elements, ", ") + "\n",
+              width, height);
 }
 
 }  // namespace voxswap

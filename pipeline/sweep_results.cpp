@@ -38,8 +38,9 @@ Figures figures_of_file(const fs::path& folder) {
     Json json = Json::parse(read_file(folder / name), nullptr, false);
     if (json.is_array() && !json.empty()) json = json[0];
     if (!json.is_object()) fail(Exit::bad_data, "{}: is no JSON object", (folder / name).string());
+    // What was the largest of stands in the column `largest` already.
     for (const auto& [key, value] : json.items())
-      if (!value.is_structured()) figures.emplace_back(key, text_of(value));
+      if (!value.is_structured()) figures.emplace_back(key == "largest" ? "size" : key, text_of(value));
   }
   return figures;
 }
@@ -97,6 +98,13 @@ Figures timing_figures(const fs::path& folder) {
   return figures;
 }
 
+Figures epoch_figures(const Figures& of_step, double steps) {
+  for (const auto& [name, value] : of_step)
+    if (steps > 0 && (name == "step_seconds_median" || name == "simulated_step_seconds"))
+      return {{"epoch_seconds", number(steps * std::stod(value))}};
+  return {};
+}
+
 Figures figures_of(const SweepResults& results, const CellResult& cell) {
   Figures figures = {{"megavoxels", number(cell.megavoxels)}};
   const auto add = [&](const Figures& more) { figures.insert(figures.end(), more.begin(), more.end()); };
@@ -105,6 +113,7 @@ Figures figures_of(const SweepResults& results, const CellResult& cell) {
     add(timing_figures(cell.folder));
   } else if (cell.fits) {
     add(figures_of_file(cell.folder));
+    add(epoch_figures(figures, cell.steps_per_epoch));
   }
   return figures;
 }

@@ -12,7 +12,8 @@
 namespace voxswap {
 
 struct SweepPlot {
-  std::string x, y, by;  // columns of the results; without y there is no plot
+  std::string x, y;             // columns of the results; without y there is no plot
+  std::vector<std::string> by;  // columns whose values together tell one line from another
 };
 
 // A cell that came to an end.
@@ -20,7 +21,8 @@ struct CellResult {
   std::string name;
   std::vector<std::string> values;  // one per swept column
   std::filesystem::path folder;
-  double megavoxels = 0;  // of the volumes that one step sees
+  double megavoxels = 0;       // of the volumes that one step sees
+  double steps_per_epoch = 0;  // of plan and bench; 0: not known
   bool fits = true;       // false: within its budgets there is no plan
   std::string why_not;
 };

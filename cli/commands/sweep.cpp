@@ -115,9 +115,11 @@ SweepResults results_of(const Sweep& sweep, const std::vector<CellStatus>& statu
           format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not run to its end"));
       continue;
     }
-    results.cells.push_back({cell.name, cell.values, cell.experiment.run.output,
-                             megavoxels_per_step(cell.experiment.run), status.outcome->exit == 0,
-                             status.outcome->message});
+    const RunOptions& run = cell.experiment.run;
+    results.cells.push_back(
+        {cell.name, cell.values, run.output, megavoxels_per_step(run),
+         static_cast<double>(sweep.volumes) / static_cast<double>(run.training.batch_size),
+         status.outcome->exit == 0, status.outcome->message});
   }
   return results;
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -145,7 +146,7 @@ TEST_F(Sweeps, ReadWhatIsToBeMadeOfTheResults) {
       "sweep:\n  title: Links\n  training.seed: [1, 2]\n  plot: {x: link, y: overhead, by: seed}\n"
       "  published: [{link: pcie3, seconds: 1467}, {link: nvlink2, percent: 73.5}]\n");
   EXPECT_EQ(sweep.title, "Links");
-  EXPECT_EQ(sweep.plot.by, "seed");
+  EXPECT_EQ(sweep.plot.by, Words{"seed"});
   EXPECT_EQ(csv_text(sweep.published), "link,seconds,percent\npcie3,1467,\nnvlink2,,73.5\n");
 }
 
@@ -166,22 +167,31 @@ TEST_F(Sweeps, AreRefusedWithPlaceAndRemedy) {
   EXPECT_TRUE(contains(refusal("sweep: [1, 2]\n"), "sweep: expected a map"));
 }
 
-// The experiments that ship: every file is one that its command takes.
-TEST(ShippedExperiments, CanBeLoaded) {
-  std::set<std::string> sweeps;
+// The experiments that ship: each is one that its command takes, and says what it is.
+TEST(ShippedExperiments, CanBeLoadedAndBeginBySayingWhatTheyAre) {
+  std::set<std::string> runs, sweeps;
   for (const auto& entry : fs::directory_iterator(fs::path(VOXSWAP_SOURCE_DIR) / "experiments")) {
     if (entry.path().extension() != ".yaml") continue;
-    const Settings settings = load_settings(entry.path());
-    if (!settings.count("sweep")) {
-      EXPECT_NO_THROW(load_experiment(entry.path(), {})) << entry.path();
-      continue;
-    }
-    sweeps.insert(entry.path().stem().string());
+    const std::string name = entry.path().stem().string();
+    EXPECT_EQ(read_file(entry.path()).substr(0, 2), "# ") << name;
     try {
-      EXPECT_FALSE(load_sweep(entry.path(), {}).cells.empty());
+      if (load_settings(entry.path()).count("sweep")) {
+        EXPECT_FALSE(load_sweep(entry.path(), {}).cells.empty());
+        sweeps.insert(name);
+      } else {
+        load_experiment(entry.path(), {});
+        runs.insert(name);
+      }
     } catch (const Error& error) {
-      ADD_FAILURE() << entry.path() << ": " << error.what();
+      ADD_FAILURE() << name << ": " << error.what();
     }
+  }
+  EXPECT_GE(runs.size(), 3u);
+  // What the study needs, at its scale and small.
+  for (const char* name :
+       {"resolution", "best_split", "overhead", "link", "concurrency", "patches", "capacity", "planners"}) {
+    EXPECT_TRUE(sweeps.contains(name)) << name;
+    EXPECT_TRUE(sweeps.contains(std::string(name) + "_small")) << name;
   }
 }
 

@@ -1,0 +1,87 @@
+// The experiments of the study, each a smaller version of its *_small.yaml: from the file that ships to CSV,
+// plot and report in seconds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/csv.h"
+#include "tests/cli/program.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+struct Smaller {
+  const char* experiment;
+  Words overrides;
+  std::size_t cells;
+};
+
+const std::vector<Smaller> all = {
+    {"resolution_small", {"preprocess.resolution=8,16", "training.epochs=1", "evaluate.at=[native, 16]"}, 2},
+    {"best_split_small", {"preprocess.resolution=8", "data.split.seed=1,2", "training.epochs=1"}, 2},
+    {"patches_small", {"preprocess.resolution=16", "training.patch=none,8", "training.epochs=1"}, 2},
+    {"overhead_small", {"preprocess.resolution=8,16", "sweep.steps=1"}, 10},
+    {"link_small", {"preprocess.resolution=16", "sweep.steps=1"}, 12},
+    {"concurrency_small", {"preprocess.resolution=16", "sweep.devices=1,8"}, 12},
+    {"capacity_small", {"preprocess.resolution=16", "memory.budget=1MiB,4MiB"}, 10},
+    {"planners_small", {"preprocess.resolution=16", "sweep.steps=1"}, 5},
+};
+
+class Study : public testing::TestWithParam<Smaller> {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_study_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Outcome program(const Words& words) { return finish(start(words, folder_ / "log"), folder_ / "log"); }
+
+  fs::path folder_;
+};
+
+TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
+  const Smaller& smaller = GetParam();
+  const fs::path data = folder_ / "data", out = folder_ / "out";
+  const fs::path file =
+      fs::path(VOXSWAP_SOURCE_DIR) / "experiments" / (std::string(smaller.experiment) + ".yaml");
+  ASSERT_EQ(program({"phantom", "--out", data.string(), "--cases", "5", "--size", "16", "--seed", "3"}).code,
+            0);
+  Words words = {"sweep",
+                 file.string(),
+                 "--out",
+                 out.string(),
+                 "data.cache=" + (folder_ / "cache").string(),
+                 "network.base_filters=2",
+                 "network.depth=2"};
+  if (read_file(file).find("data/phantom") != std::string::npos)
+    words.push_back("data.root=" + data.string());
+  words.insert(words.end(), smaller.overrides.begin(), smaller.overrides.end());
+  const Outcome outcome = program(words);
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+
+  const Csv csv = read_csv(out / "sweep.csv");
+  std::set<std::string> cells;
+  for (const auto& row : csv.rows) cells.insert(row[0]);
+  EXPECT_EQ(cells.size(), smaller.cells);
+  for (const char* picture : {"sweep.svg", "sweep.png"}) EXPECT_TRUE(fs::exists(out / picture)) << picture;
+  const std::string page = read_file(out / "report.html");
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  EXPECT_NE(page.find("<h2"), std::string::npos);
+}
+
+std::string name_of(const testing::TestParamInfo<Smaller>& info) {
+  std::string name = info.param.experiment;
+  std::replace(name.begin(), name.end(), '_', 'X');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Small, Study, testing::ValuesIn(all), name_of);
+
+}  // namespace
+}  // namespace voxswap
