@@ -103,14 +103,17 @@ Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
     longest = std::max(longest, chart.series[i].label.size());
   }
   const int legend = longest > 0 ? static_cast<int>(longest) * 8 + 50 : 0;
+  // The key's own title cannot be painted in the page's colours.
+  const std::string title = plot.by.empty()
+                                ? ""
+                                : format("set title {} textcolor rgb '{}'\n",
+                                         gnuplot_text(plot.y + " by " + join(plot.by, ", ")), plot_ink);
   const int bars = static_cast<int>(chart.categories.size() * std::max<std::size_t>(chart.series.size(), 1));
   const int width = std::clamp(60 + 34 * bars, 560, 1400) + legend;
   const int height = std::max(380, 80 + 20 * (static_cast<int>(chart.series.size()) + 2));
   return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\n" +
-                  x_axis(chart) +
-                  (legend > 0 ? format("set key outside right top Left reverse title {}\n",
-                                       gnuplot_text(join(plot.by, ", ")))
-                              : "unset key\n") +
+                  x_axis(chart) + (legend > 0 ? "set key outside right top Left reverse\n" : "unset key\n") +
+                  title +
                   format("set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
                          gnuplot_text(plot.x), plot_ink, gnuplot_text(plot.y), plot_ink) +
                   "plot " + join(elements, ", ") + "\n",
