@@ -23,7 +23,7 @@ struct Packing {
 };
 
 bool overlap_in_time(const Interval& a, const Interval& b) {
-  return a.first <= b.last && b.first <= a.last;
+  return (a.first <= b.last) & (b.first <= a.last);
 }
 
 // The offset for `interval` among those `placed` so far (sorted by offset): the lowest gap that is large
@@ -31,32 +31,51 @@ bool overlap_in_time(const Interval& a, const Interval& b) {
 std::int64_t find_gap(const std::vector<Interval>& placed, const Interval& interval, Fit fit) {
   std::int64_t top = 0, best = -1, tightest = std::numeric_limits<std::int64_t>::max();
   for (const Interval& other : placed) {
-    if (!overlap_in_time(other, interval)) continue;
+    const bool in_the_way = overlap_in_time(other, interval);
     const std::int64_t gap = other.offset - top;
-    if (gap >= interval.bytes && gap < tightest) {
+    if (in_the_way & (gap >= interval.bytes) & (gap < tightest)) {  // seldom; a jump for each would cost more
       if (fit == Fit::first) return top;
       best = top;
       tightest = gap;
     }
-    top = std::max(top, other.offset + other.bytes);
+    top = in_the_way ? std::max(top, other.offset + other.bytes) : top;
   }
   return best >= 0 ? best : top;
+}
+
+// Places what comes from `from` on in the order; what comes before keeps the offsets it has in `packing`.
+// Stops, with the rest not placed, when more than `most` is over the aim.
+void place_from(std::size_t from, const std::vector<Interval>& intervals, std::int64_t aim, std::int64_t most,
+                Packing& packing) {
+  std::vector<Interval> placed;
+  placed.reserve(intervals.size());
+  packing.height = packing.over = 0;
+  const auto note = [&](std::size_t i) {
+    const std::int64_t top = packing.offsets[i] + intervals[i].bytes;
+    packing.height = std::max(packing.height, top);
+    packing.over += std::max<std::int64_t>(top - aim, 0);
+  };
+  const auto lower = [](const Interval& x, const Interval& y) { return x.offset < y.offset; };
+  for (std::size_t k = 0; k < from; ++k) {
+    const std::size_t i = packing.order[k];
+    placed.push_back(intervals[i]);
+    placed.back().offset = packing.offsets[i];
+    note(i);
+  }
+  std::stable_sort(placed.begin(), placed.end(), lower);
+  for (std::size_t k = from; k < packing.order.size() && packing.over <= most; ++k) {
+    const std::size_t i = packing.order[k];
+    Interval interval = intervals[i];
+    interval.offset = packing.offsets[i] = find_gap(placed, interval, packing.fit);
+    note(i);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), interval, lower), interval);
+  }
 }
 
 Packing place_in_order(const std::vector<Interval>& intervals, const Order& order, Fit fit,
                        std::int64_t aim) {
   Packing packing{order, fit, std::vector<std::int64_t>(intervals.size()), 0, 0};
-  std::vector<Interval> placed;
-  placed.reserve(intervals.size());
-  for (const std::size_t i : order) {
-    Interval interval = intervals[i];
-    interval.offset = packing.offsets[i] = find_gap(placed, interval, fit);
-    const std::int64_t top = interval.offset + interval.bytes;
-    packing.height = std::max(packing.height, top);
-    packing.over += std::max<std::int64_t>(top - aim, 0);
-    const auto above = [](std::int64_t offset, const Interval& other) { return offset < other.offset; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), interval.offset, above), interval);
-  }
+  place_from(0, intervals, aim, std::numeric_limits<std::int64_t>::max(), packing);
   return packing;
 }
 
@@ -70,10 +89,11 @@ Order by_falling(const std::vector<Interval>& intervals, const std::function<dou
 }
 
 // What reaches above the aim, or what lies in the way of it (live at the same time), is moved to an earlier
-// turn, where it finds a better place.
-Order repaired(const std::vector<Interval>& intervals, const Packing& packing, const Philox& random,
-               std::uint64_t& draw, std::int64_t aim) {
-  Order order = packing.order;
+// turn, where it finds a better place. Keeps what came of it when no more is over the aim than before: as
+// much is another way to go on from.
+void repair(const std::vector<Interval>& intervals, const Philox& random, std::uint64_t& draw,
+            std::int64_t aim, Packing& packing) {
+  const Order& order = packing.order;
   std::vector<std::size_t> at_top;  // positions in the order
   for (std::size_t k = 0; k < order.size(); ++k)
     if (packing.offsets[order[k]] + intervals[order[k]].bytes > aim) at_top.push_back(k);
@@ -85,10 +105,12 @@ Order repaired(const std::vector<Interval>& intervals, const Packing& packing, c
     if (!neighbours.empty()) from = neighbours[random.word(draw++) % neighbours.size()];
   }
   const std::size_t to = from == 0 ? 0 : random.word(draw++) % from;
-  const std::size_t moved = order[from];
-  order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
-  order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), moved);
-  return order;
+  Packing other = packing;
+  const auto begin = other.order.begin();
+  std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+              begin + static_cast<std::ptrdiff_t>(from) + 1);
+  place_from(to, intervals, aim, packing.over, other);
+  if (other.over <= packing.over) packing = std::move(other);
 }
 
 }  // namespace
@@ -136,11 +158,7 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
   std::uint64_t draw = 0;
   for (std::size_t start = 0; start < tries; ++start) {
     Packing& best = starts[start];
-    for (int i = 0; i < repairs && best.over > 0; ++i) {
-      Packing packing =
-          place_in_order(intervals, repaired(intervals, best, random, draw, aim), best.fit, aim);
-      if (packing.over <= best.over) best = std::move(packing);  // equal: another way to go on from
-    }
+    for (int i = 0; i < repairs && best.over > 0; ++i) repair(intervals, random, draw, aim, best);
     if (best.over == 0) return best;
   }
   return *std::min_element(starts.begin(), starts.end(),
@@ -171,11 +189,7 @@ std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double 
     std::uint64_t draw = 0;
     const auto n = static_cast<double>(intervals.size());
     const int repairs = static_cast<int>(std::clamp(effort / 4 / (n * n), 10.0, 1000.0));
-    for (int i = 0; i < repairs && best.over > 0; ++i) {
-      Packing packing =
-          place_in_order(intervals, repaired(intervals, best, random, draw, aim), best.fit, aim);
-      if (packing.over <= best.over) best = std::move(packing);
-    }
+    for (int i = 0; i < repairs && best.over > 0; ++i) repair(intervals, random, draw, aim, best);
   }
   if (best.over > 0) {
     Packing other = search(intervals, aim, effort / 4);

@@ -233,7 +233,7 @@ class Layout {
         add(to);
         from = first_[next];
       }
-      add(life.last() < 0 ? 0 : run_at_[index(std::max(life.last(), life.made))]);
+      add(life.last < 0 ? 0 : run_at_[index(life.last)]);
     }
     add_workspaces(intervals, interval_of);
     plan_.peak_bytes = plan_.persistent_bytes +

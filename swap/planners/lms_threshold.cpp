@@ -10,7 +10,7 @@ Plan plan_lms_threshold(const PlanRequest& request) {
   const Digest digest(request);
   Schedule schedule;
   schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
-  for (Stretch& stretch : idle_stretches(digest, schedule.sequence, 0)) {
+  for (Stretch& stretch : idle_stretches(schedule.sequence)) {
     const ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
     if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);
   }

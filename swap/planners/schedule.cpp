@@ -35,7 +35,9 @@ class Scheduler {
       note_excess();
       return;
     }
-    std::vector<Stretch> all = idle_stretches(digest_, schedule_.sequence, options_.least_bytes);
+    std::vector<Stretch> all;
+    for (const Stretch& stretch : schedule_.sequence.idle)
+      if (bytes(stretch) >= options_.least_bytes) all.push_back(stretch);
     std::sort(all.begin(), all.end(), [](const Stretch& x, const Stretch& y) {
       return x.a != y.a ? x.a < y.a : x.b != y.b ? x.b > y.b : x.life < y.life;
     });

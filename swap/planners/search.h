@@ -1,6 +1,7 @@
 // The search behind `hybrid` and `checkpoint`: which values to make again, which to send away.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "swap/planners/digest.h"
@@ -11,6 +12,8 @@ struct SearchOptions {
   bool may_swap = true;
   bool may_repeat = true;
   bool quick = false;  // starting points only: to find out what fits
+  // Seconds of a plan that is there already: what comes nowhere near is not worked out to the end.
+  double to_beat = std::numeric_limits<double>::max();
 };
 
 // The best plan found whose arena, host pool and scratch file are within the budgets; otherwise one that is

@@ -21,6 +21,7 @@ class Expansion {
         dear_(digest.values.size(), false) {
     sequence_.steps.reserve(digest.nodes.size() * 2);
     sequence_.lives.reserve(digest.values.size() * 2);
+    sequence_.idle.reserve(digest.values.size() * 2);
   }
 
   std::optional<Sequence> run() {
@@ -32,8 +33,9 @@ class Expansion {
     for (NodeId node = 0; index(node) < digest_.nodes.size(); ++node)
       if (!run_node(node)) return std::nullopt;
     const auto end = static_cast<std::int32_t>(sequence_.steps.size()) - 1;
-    for (Life& life : sequence_.lives)
-      if (digest_.values[index(life.value)].kept && life.last() < end) life.uses.push_back(end);
+    for (std::size_t life = 0; life < sequence_.lives.size(); ++life)
+      if (digest_.values[index(sequence_.lives[life].value)].kept && sequence_.lives[life].last < end)
+        use(static_cast<std::int32_t>(life), end);
     take_places_over();
     return std::move(sequence_);
   }
@@ -90,15 +92,19 @@ class Expansion {
     const auto step = static_cast<std::int32_t>(sequence_.steps.size());
     sequence_.steps.push_back({id, again});
     const DigestNode& node = digest_.nodes[index(id)];
-    for (const ValueId value : node.reads)
-      sequence_.lives[index(present_[index(value)])].uses.push_back(step);
+    for (const ValueId value : node.reads) use(present_[index(value)], step);
     for (const ValueId value : node.makes) begin_life(value, step);
+  }
+
+  void use(std::int32_t id, std::int32_t step) {
+    Life& life = sequence_.lives[index(id)];
+    if (step - life.last >= 2) sequence_.idle.push_back({id, life.last, step, life.last, step, true});
+    life.last = step;
   }
 
   void begin_life(ValueId value, std::int32_t step) {
     present_[index(value)] = static_cast<std::int32_t>(sequence_.lives.size());
-    sequence_.lives.push_back({value, step, {}, none, false});
-    sequence_.lives.back().uses.reserve(digest_.values[index(value)].readers.size());
+    sequence_.lives.push_back({value, step, step, none, false});
   }
 
   void take_places_over() {
@@ -115,7 +121,7 @@ class Expansion {
         const std::int32_t source = current[index(from)];
         if (source == none || digest_.values[index(from)].kept) continue;
         Life& old = lives[index(source)];
-        if (old.last() != step || old.left) continue;
+        if (old.last != step || old.left) continue;
         for (std::size_t made = begin; made < next; ++made) {
           if (lives[made].value != to || lives[made].over != none) continue;
           lives[made].over = source;
@@ -149,7 +155,7 @@ std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequen
   for (const Life& life : sequence.lives) {
     const std::int64_t size = digest.values[index(life.value)].bytes;
     change[index(std::max(life.made, 0))] += size;
-    change[index(std::max(life.last(), 0)) + 1] -= size;
+    change[index(std::max(life.last, 0)) + 1] -= size;
     if (life.over != none) {  // counted once where one lies over the other
       change[index(life.made)] -= size;
       change[index(life.made) + 1] += size;
@@ -162,19 +168,10 @@ std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequen
   return memory;
 }
 
-std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence,
-                                    std::int64_t least_bytes) {
-  std::vector<Stretch> result;
-  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
-    const Life& life = sequence.lives[id];
-    if (digest.values[index(life.value)].bytes < least_bytes) continue;
-    std::int32_t before = life.made;
-    for (const std::int32_t use : life.uses) {
-      if (use - before >= 2)
-        result.push_back({static_cast<std::int32_t>(id), before, use, before, use, true});
-      before = use;
-    }
-  }
+std::vector<Stretch> idle_stretches(const Sequence& sequence) {
+  std::vector<Stretch> result = sequence.idle;
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Stretch& x, const Stretch& y) { return x.life < y.life; });
   return result;
 }
 

@@ -12,32 +12,16 @@ namespace voxswap {
 // One life of a value, from where it is made to its last use: steps in which it is needed on the device.
 struct Life {
   ValueId value = none;
-  std::int32_t made = 0;           // step; -1: there before the first
-  std::vector<std::int32_t> uses;  // steps after `made`, ascending; kept values: to the last step
-  std::int32_t over = none;        // life whose place it takes over at `made`
-  bool left = false;               // some later life takes its place over
-
-  std::int32_t last() const { return uses.empty() ? made : uses.back(); }
+  std::int32_t made = 0;     // step; -1: there before the first
+  std::int32_t last = 0;     // step of the last use, `made` without any; kept values: the last step
+  std::int32_t over = none;  // life whose place it takes over at `made`
+  bool left = false;         // some later life takes its place over
 };
 
 struct SequenceStep {
   NodeId node = none;
   bool again = false;
 };
-
-struct Sequence {
-  std::vector<SequenceStep> steps;
-  std::vector<Life> lives;
-};
-
-// `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
-// dropped and is needed to make something else again is made for that alone when it is cheap to
-// make again from what is on hand, and otherwise kept from then until its own reader,
-// unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
-// have to run again after its parameters were updated, or when there would be more than four times as many
-// runs as nodes.
-std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
-                               const std::vector<bool>& alone = {});
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
 // (schedule.h).
@@ -49,9 +33,23 @@ struct Stretch {
   std::int32_t c = a;         // step after which the copy out starts, if first: c <= a
 };
 
-// All stretches in which a life is idle, whatever the budget: candidates for planners with rules of their
-// own.
-std::vector<Stretch> idle_stretches(const Digest& digest, const Sequence& sequence, std::int64_t least_bytes);
+struct Sequence {
+  std::vector<SequenceStep> steps;
+  std::vector<Life> lives;
+  std::vector<Stretch> idle;  // all times in which a life is idle for a step or more, by b
+};
+
+// `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
+// dropped and is needed to make something else again is made for that alone when it is cheap to
+// make again from what is on hand, and otherwise kept from then until its own reader,
+// unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
+// have to run again after its parameters were updated, or when there would be more than four times as many
+// runs as nodes.
+std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
+                               const std::vector<bool>& alone = {});
+
+// All idle stretches by life, then by a: candidates for planners with rules of their own.
+std::vector<Stretch> idle_stretches(const Sequence& sequence);
 
 // Bytes per step when nothing leaves.
 std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);

@@ -30,7 +30,7 @@ class Tflms {
       : request_(request),
         digest_(request),
         sequence_(*expand(digest_, std::vector<bool>(index(digest_.gaps), false))),
-        idle_(idle_stretches(digest_, sequence_, 0)) {
+        idle_(idle_stretches(sequence_)) {
     std::vector<std::int64_t> value_level(digest_.values.size(), 0);
     for (const DigestNode& node : digest_.nodes) {
       std::int64_t level = 0;

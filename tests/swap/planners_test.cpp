@@ -198,9 +198,9 @@ double best_of_all(const PlanRequest& request) {
     if (!sequence) continue;
     std::vector<std::int32_t> order;
     for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
-    for (const Life& life : sequence->lives) order.push_back(life.last());
+    for (const Life& life : sequence->lives) order.push_back(life.last);
     if (!seen.insert(order).second) continue;
-    const std::vector<Stretch> all = idle_stretches(digest, *sequence, 0);
+    const std::vector<Stretch> all = idle_stretches(*sequence);
     for (std::uint32_t away = 0; away < (1U << all.size()); ++away) {
       Schedule schedule;
       schedule.sequence = *sequence;

@@ -1,0 +1,91 @@
+// One line of search: from a choice to better ones by small changes, each judged by the time of its schedule.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "base/philox.h"
+#include "swap/planners/choice.h"
+#include "swap/planners/schedule.h"
+
+namespace voxswap {
+
+// Smaller is better: what is over the budgets counts before time.
+struct Score {
+  double excess = std::numeric_limits<double>::max(), seconds = 0;
+  bool operator<(const Score& other) const {
+    return excess != other.excess ? excess < other.excess : seconds < other.seconds;
+  }
+};
+
+struct ClimbOptions {
+  std::string planner;
+  bool may_swap = true, may_repeat = true;
+  std::int64_t aim = 0;          // device memory that a schedule may use: the budget, or less
+  std::int64_t least_bytes = 0;  // smaller values stay
+  std::uint64_t seed = 0;
+};
+
+Schedule schedule_of(const Digest& digest, const Choice& choice, std::int64_t aim, std::int64_t least_bytes);
+
+// Of a schedule. A little counts for what is moved even where it costs no time: it leads to choices that do
+// save time.
+Score score_of(const Digest& digest, const Schedule& schedule);
+
+constexpr double quick_packing = 1e6;  // effort for one plan of many: a few milliseconds
+
+class Climb {
+ public:
+  Climb(const Digest& digest, const ClimbOptions& options, Choice start);
+
+  // Every flag of every value, all of a value at once, and its weight, those of large values first, as long
+  // as that helps; then some of them at random. `effort` is about the number of steps and copies that are
+  // scheduled.
+  void improve(std::int64_t effort);
+
+  const Choice& best() const { return best_; }
+  const Score& best_score() const { return best_score_; }
+
+  // The best plan of those that were laid out on the way, and its choice: the best choices may not be ones
+  // that can be packed. None if none was within the budgets.
+  struct Found {
+    Plan plan;
+    Choice choice;
+  };
+  std::optional<Found>& found() { return found_; }
+
+  // With one to three random changes.
+  Choice disturbed(Choice choice);
+  bool can_change() const { return !movable_.empty(); }
+
+ private:
+  Score score(const Choice& choice);
+  bool consider(const Choice& choice);
+  void note_best(const Choice& choice, const Score& score);
+  void improve_in_turn();
+  bool improve_value(ValueId id);
+  bool try_all(const DigestValue& value, bool flag);
+  bool try_sources(ValueId id, int depth, bool alone);
+  bool try_alone(ValueId id);
+  bool try_flip(const DigestValue& value, std::size_t gap);
+  bool try_weight(ValueId id, float weight);
+  void improve_at_random();
+  std::size_t below(std::size_t n);
+  ValueId draw();
+  void disturb_once(Choice& choice);
+
+  const Digest& digest_;
+  ClimbOptions options_;
+  Philox random_;
+  std::uint64_t draw_ = 0;
+  std::int64_t left_ = 0;                  // of the effort
+  std::vector<ValueId> movable_;           // what is large enough for a choice of its own, the largest first
+  std::vector<std::int64_t> bytes_up_to_;  // of the movable values, this one included
+  Choice best_;
+  Score best_score_;
+  Schedule last_;  // of the choice that was scored last
+  std::optional<Found> found_;
+};
+
+}  // namespace voxswap
