@@ -157,11 +157,14 @@ void study() {
   const double voxels = std::pow(192.0 / 144.0, 3);
   for (const Way& way : study_ways)
     for (const StudyRow& row : study_rows) {
-      Problem problem({"v100-study", row.link, ElementType::f32, 192, way.tight ? tight : 16 * gib});
+      const std::int64_t budget = way.tight ? tight : 16 * gib;
+      const Problem alone({"v100-study", row.link, ElementType::f32, 192, budget});
+      // Planned for what a device gets of the link while all use it.
+      Problem problem({"v100-study", row.link / row.sharing.devices_per_link, ElementType::f32, 192, budget});
       problem.request.tflms = way.tflms;
       const Outcome outcome = plan(problem, way.planner);
       Simulation simulation;
-      if (outcome.fits) simulation = simulate(outcome.plan, problem.costs, row.sharing);
+      if (outcome.fits) simulation = simulate(outcome.plan, alone.costs, row.sharing);
       const double seconds = outcome.fits ? simulation.seconds : NAN;
       const PlanTotals sums = totals(outcome.plan);
       fmt::print("{},{},{},{:g},{},{},{},{:.6f},{:.4f},{:.4f},{:.4f},{},{},{}\n", row.machine,
