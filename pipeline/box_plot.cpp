@@ -132,7 +132,7 @@ void add_group(const Layout& layout, const Blocks& block, std::size_t grid, std:
                                 define("case", block.cases), std::string(plot_ink).substr(1)));
     }
     if (!block.outliers.empty()) {
-      elements.push_back(format("{} using 1:2 with points pt 6 ps 0.6*point lw 1.2 lc rgb '{}' notitle",
+      elements.push_back(format("{} using 1:2 with points pt 6 ps 0.7*point lw 2 lc rgb '{}' notitle",
                                 define("out", block.outliers), color));
     }
     // A candlestick of no height would leave a spike at its corner.
@@ -184,7 +184,7 @@ Picture box_plot(const std::vector<BoxRow>& rows) {
 
   const double panel_height = panels > 1 ? 280 : 340, panel_top = panels > 1 ? 26 : 0;
   const double tics_height = 12 + 17 * static_cast<double>(layout.tic_lines);
-  const int top = 40 + legend.height();
+  const int top = (panels > 1 ? 36 : 44) + legend.height();
   const double step = panel_top + panel_height + tics_height + 6;
   const int height = top + static_cast<int>(step * static_cast<double>(panels)) + 26;
   const double lowest = lowest_shown(boxes);

@@ -29,8 +29,20 @@ void repaint(std::string& svg, std::string_view color, std::string_view variable
 }
 
 bool numeric(const std::string& cell) {
-  return !cell.empty() &&
-         (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '-' || cell == "nan");
+  if (cell == "nan" || cell == "inf") return true;
+  const std::size_t first = cell.find_first_not_of("+-< ");
+  return first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first]));
+}
+
+// All its cells are numbers (or empty).
+bool numeric_column(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  bool any = false;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    if (column >= rows[r].size() || rows[r][column].empty()) continue;
+    if (!numeric(rows[r][column])) return false;
+    any = true;
+  }
+  return any;
 }
 
 constexpr const char* style = R"(
@@ -46,17 +58,18 @@ p, figcaption { color: var(--soft); margin: .3rem 0; }
 a { color: var(--link); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
+th, td { padding: .3rem 1rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; font-size: .85rem; }
 .number { text-align: right; }
 figure { margin: 1rem 0; }
 figure svg { height: auto; display: block; }
-.cases { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); }
+.cases { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); }
 .cases figure { margin: 0; }
 .cases img { width: 100%; height: auto; border-radius: 4px; background: #000; display: block; }
 .cases figcaption { font-size: .85rem; overflow-wrap: anywhere; }
 .download { font-size: .85rem; margin: .2rem 0 1rem; }
-td.strong { font-weight: 600; }
+@media (prefers-color-scheme: dark) { figure svg { filter: brightness(1.2); } }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; overflow-wrap: anywhere; }
 details { background: var(--card); border-radius: 6px; padding: .5rem .9rem; margin: .6rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
@@ -113,10 +126,8 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     html += "<tr>";
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      const std::string& cell = rows[r][c];
-      const bool right = r > 0 ? numeric(cell) : rows.size() > 1 && c < rows[1].size() && numeric(rows[1][c]);
-      html += format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td", right ? " class=\"number\"" : "",
-                     html_escape(cell));
+      html += format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td",
+                     numeric_column(rows, c) ? " class=\"number\"" : "", html_escape(rows[r][c]));
     }
     html += "</tr>\n";
   }

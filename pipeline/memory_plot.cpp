@@ -1,7 +1,6 @@
 // What the memories hold over a step, a panel per memory and a colour per group of runs.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -68,7 +67,7 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
                        format("lines lc rgb '{}' lw 1.8", plot_color(group, groups.size()))});
   }
   const Legend legend(entries, width - 40);
-  const int top = 36 + legend.height(), row_height = 250;
+  const int top = 46 + legend.height(), row_height = 266;
   const int height = top + row_height * static_cast<int>(panels.size()) + 10;
   std::string data, plots;
   for (const auto& [group, step] : steps) {
@@ -90,7 +89,7 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
     }
     const double highest = 1.1 * static_cast<double>(most(panels[i])) / unit.bytes,
                  panel_top = top + row_height * static_cast<double>(i);
-    plots += panel_place(panel_top, panel_top + row_height - 74, height) +
+    plots += panel_place(panel_top, panel_top + row_height - 90, height) +
              format(
                  "set title {} textcolor rgb '{}' offset 0,-0.4\nset yrange [0:{}]\nset ytics {}\nplot "
                  "{}\n",

@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t most_rows = 36;  // of a table before it is folded
+
 std::string notes_section(const ReportParts& parts) {
   std::vector<std::string> notes = parts.notes;
   if (!parts.plot_problem.empty()) notes.push_back(parts.plot_problem);
@@ -72,7 +74,10 @@ std::string picture_section(const ReportParts& parts, const std::string& name, c
 }
 
 std::string table_section(const Rows& rows, const std::string& file, const Csv& csv) {
-  return html_table(rows) + format("<p class=\"download\">{}</p>\n", html_download(file, csv_text(csv)));
+  const std::string link = format("<p class=\"download\">{}</p>\n", html_download(file, csv_text(csv)));
+  if (rows.size() - 1 <= most_rows) return html_table(rows) + link;
+  return format("<details><summary>{} rows</summary>\n{}</details>\n", rows.size() - 1, html_table(rows)) +
+         link;
 }
 
 Rows without_empty_columns(Rows rows) {

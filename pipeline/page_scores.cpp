@@ -54,13 +54,13 @@ std::string dice_section(const ReportParts& parts) {
 }
 
 std::string comparison_section(const ReportParts& parts) {
-  if (parts.comparisons.empty()) return {};
   Rows rows(1, {"compared", "from", "to", "evaluated at", "region", "from Dice", "to Dice", "difference",
                 "95 % interval", "n", "p", "p, corrected"});
-  std::set<std::string> also;
+  std::set<std::string> compared, also;
   for (const ComparisonRow& row : parts.comparisons) {
-    if (!row.also_differs.empty()) also.insert(row.also_differs);
     if (row.metric != "dice") continue;
+    compared.insert(row.compared);
+    if (!row.also_differs.empty()) also.insert(row.also_differs);
     rows.push_back({row.compared, group_label(row.resolution_a, row.setting_a),
                     group_label(row.resolution_b, row.setting_b), row.evaluated_at, row.region,
                     decimals(row.mean_a), decimals(row.mean_b), signed_decimals(row.difference),
@@ -68,13 +68,20 @@ std::string comparison_section(const ReportParts& parts) {
                     std::to_string(row.differences.size()), p_text(row.test.p), p_text(row.p_holm)});
   }
   if (rows.size() == 1) return {};
-  std::string html =
-      "<h2>Differences</h2>\n" + table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
+  std::string what;
+  if (compared.size() == 1) {  // a column of its own would only repeat it
+    for (auto& row : rows) row.erase(row.begin());
+    what = format("<p>Compared: {}.</p>\n", html_escape(*compared.begin()));
+  }
+  std::string html = "<h2>Differences</h2>\n" + what +
+                     table_section(rows, "comparison.csv", comparison_csv(parts.comparisons));
+  html +=
       "<p>Dice of the same cases on the same grid, paired. The interval is of the mean difference "
-      "(bootstrap, BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to 50 "
-      "differences without zeros and ties, else the normal approximation; nan where no case differs. "
-      "Corrected after Holm for the regions of a comparison. Other metrics are in "
-      "comparison.csv.</p>\n";
+      "(bootstrap, "
+      "BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to 50 differences without "
+      "zeros and ties, else the normal approximation; nan where no case differs. Corrected after Holm for "
+      "the "
+      "regions of a comparison. Other metrics are in comparison.csv.</p>\n";
   if (!also.empty()) {
     html += format("<p class=\"note\">Some of what is compared also differs in {}.</p>\n",
                    html_escape(join({also.begin(), also.end()}, "; ")));

@@ -9,13 +9,15 @@
 
 namespace voxswap {
 
-// Okabe and Ito's colours ("Color Universal Design", 2008) while they last; then steps through viridis, which
-// is even in lightness, so that neighbours stay apart in grey as well.
+// Okabe and Ito's colours ("Color Universal Design", 2008) first, six more that differ from them and from
+// their neighbours in lightness; beyond those, steps through viridis without its darkest part. All show on
+// white and on dark pages.
 std::string plot_color(std::size_t index, std::size_t count) {
-  static constexpr std::array okabe_ito = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"};
-  if (count <= okabe_ito.size()) return okabe_ito[index];
+  static constexpr std::array named = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
+                                       "#8f6fe0", "#a8ad00", "#8c564b", "#7f9aa8", "#e0409a", "#2f9a3a"};
+  if (count <= named.size()) return named[index];
   static constexpr int viridis[5][3] = {
-      {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {220, 208, 40}};
+      {70, 50, 127}, {59, 100, 150}, {33, 145, 140}, {94, 201, 98}, {210, 200, 40}};
   const double position = 4.0 * static_cast<double>(index) / static_cast<double>(count - 1);
   const int below = std::min(3, static_cast<int>(position));
   const auto mixed = [&](int channel) {

@@ -1,9 +1,8 @@
 // What epochs and steps took over what was varied: seconds, overhead, utilisation, and how fast bytes moved.
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <map>
-#include <set>
 
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
@@ -13,6 +12,9 @@
 namespace voxswap {
 
 namespace {
+
+constexpr int panel_width = 350, panel_height = 190;
+constexpr std::size_t longest_tic = 22;
 
 // A group of runs: means over its repeats.
 struct Timed {
@@ -72,13 +74,17 @@ Axis axis_of(const std::vector<RunGroup>& groups, const std::map<std::size_t, Ti
       axis.x.push_back(resolution_voxels(group.resolution) / resolution_voxels(coarsest));
     return axis;
   }
-  axis.title = link ? "link to the host, GB/s" : budget ? "budget, GiB" : "";
+  // One key needs no name at every value of it.
+  const std::vector<std::string>& told_by = groups.front().told_by;
+  const bool one_key = told_by.size() == 1;
+  axis.title = link ? "link to the host, GB/s" : budget ? "budget, GiB" : one_key ? told_by.front() : "";
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto found = timed.find(i);
     const double none = std::nan("");
     if (left_out.empty()) {
       axis.x.push_back(static_cast<double>(i));
-      axis.tics.push_back(groups[i].setting);
+      axis.tics.push_back(
+          shortened(one_key ? groups[i].keys.at(told_by.front()) : groups[i].setting, longest_tic));
     } else {
       axis.x.push_back(found == timed.end() ? none : link ? found->second.link : found->second.budget);
     }
@@ -90,7 +96,8 @@ struct Panel {
   const char* title;
   double Timed::*value;
   double factor;
-  double Timed::*second;  // dashed; null: none
+  double Timed::*second;  // open points; null: none
+  double most = std::numeric_limits<double>::infinity();
 };
 
 struct Series {
@@ -113,6 +120,17 @@ std::vector<Series> series_of(const Axis& axis, const std::map<std::size_t, Time
   return all;
 }
 
+std::size_t longest_name(const Axis& axis) {
+  std::size_t longest = 0;
+  for (const std::string& name : axis.tics) longest = std::max(longest, letters(name));
+  return longest;
+}
+
+// Names that would run into each other stand at an angle.
+bool is_slanted(const Axis& axis) {
+  return longest_name(axis) * 8 * axis.tics.size() > static_cast<std::size_t>(panel_width);
+}
+
 std::string axis_script(const Axis& axis) {
   if (axis.tics.empty()) {
     Range range;
@@ -122,9 +140,10 @@ std::string axis_script(const Axis& axis) {
   }
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < axis.tics.size(); ++i)
-    tics.push_back(format("{} {}", gnuplot_text(join(name_lines(axis.tics[i], 14), "\n")), i));
-  return format("set xrange [-0.5:{}]\nset xtics scale 0 ({})\n", static_cast<double>(axis.tics.size()) - 0.5,
-                join(tics, ", "));
+    tics.push_back(format("{} {}", gnuplot_text(axis.tics[i]), i));
+  return format("set xrange [-0.5:{}]\nset xtics scale 0 {} ({})\n",
+                static_cast<double>(axis.tics.size()) - 0.5,
+                is_slanted(axis) ? "rotate by 35 right" : "norotate", join(tics, ", "));
 }
 
 // One panel's data blocks and plot elements.
@@ -143,15 +162,15 @@ std::string panel_plot(const Panel& panel, std::size_t index, const std::vector<
       data += format("{} {} {}\n", axis.x[group], value, second);
     }
     data += "END_OF_DATA\n";
-    const auto add = [&](int column, const char* dash) {
-      elements.push_back(format("{} using 1:{} with {} lc rgb '{}' dt {} lw 1.6 pt 7 ps 0.6 notitle", name,
+    const auto add = [&](int column, const char* dash, int point) {
+      elements.push_back(format("{} using 1:{} with {} lc rgb '{}' dt {} lw 1.6 pt {} ps 0.6 notitle", name,
                                 column, axis.tics.empty() ? "linespoints" : "points",
-                                plot_color(s, all.size()), dash));
+                                plot_color(s, all.size()), dash, point));
     };
-    add(2, "1");
-    if (panel.second) add(3, "'-'");
+    add(2, "1", 7);
+    if (panel.second) add(3, "'-'", 6);
   }
-  const double top = highest > 0 ? 1.12 * highest : 1;
+  const double top = highest > 0 ? std::min(1.12 * highest, panel.most) : 1;
   return format("set title {} textcolor rgb '{}' offset 0,-0.4\nset yrange [0:{}]\nset ytics {}\nplot {}\n",
                 gnuplot_text(panel.title), plot_ink, top, tic_step(top, 5), join(elements, ", "));
 }
@@ -165,12 +184,12 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   const std::vector<Series> all = series_of(axis, timed);
   std::vector<Panel> panels = {{"Seconds per epoch", &Timed::seconds, 1, nullptr},
                                {"Step, as a factor of computing alone", &Timed::overhead, 1, nullptr},
-                               {"Time that kernels run, %", &Timed::utilization, 100, nullptr}};
+                               {"Time that kernels run, %", &Timed::utilization, 100, nullptr, 100}};
   const bool moves = std::any_of(timed.begin(), timed.end(), [](const auto& entry) {
     return entry.second.to_host > 0 || entry.second.to_device > 0;
   });
   if (moves)
-    panels.push_back({"GB/s to the host (dashed: to the device)", &Timed::to_host, 1, &Timed::to_device});
+    panels.push_back({"GB/s to the host (open: to the device)", &Timed::to_host, 1, &Timed::to_device});
 
   const int width = 880;
   std::vector<LegendEntry> entries;
@@ -178,16 +197,15 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
     entries.push_back(
         {all[s].name, format("linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6", plot_color(s, all.size()))});
   const Legend legend(entries, width - 40);
-  std::size_t tic_lines = 1;
-  for (const std::string& name : axis.tics) tic_lines = std::max(tic_lines, name_lines(name, 14).size());
-  const int bottom = 44 + 15 * static_cast<int>(tic_lines);
+  const int below = 44 + (is_slanted(axis) ? 5 * static_cast<int>(longest_name(axis)) : 15);
   const int lines = (static_cast<int>(panels.size()) + 1) / 2, top = 36 + legend.height();
-  const int row_height = 190 + bottom + 30, height = top + lines * row_height;
+  const int row_height = panel_height + below + 30, height = top + lines * row_height;
   std::string data, plots;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double left = 60 + 430.0 * static_cast<double>(i % 2),
                  panel_top = top + row_height * static_cast<double>(i / 2);
-    plots += side_margins(left, width - left - 350, width) + panel_place(panel_top, panel_top + 190, height) +
+    plots += side_margins(left, width - left - panel_width, width) +
+             panel_place(panel_top, panel_top + panel_height, height) +
              panel_plot(panels[i], i, all, axis, timed, data);
   }
   const std::string script =

@@ -178,6 +178,176 @@ TEST_F(Report, WithoutGnuplotLeavesTheTablesAndThePageAndSaysWhatToInstall) {
   }
 }
 
+// What an <a download="NAME"> on the page saves.
+std::string downloaded(const std::string& html, const std::string& name) {
+  const std::regex link(format("download=\"{}\" href=\"data:text/csv;charset=utf-8;base64,([^\"]*)\"", name));
+  std::smatch match;
+  if (!std::regex_search(html, match, link)) return "no link";
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0, count = 0;
+  for (const char c : match[1].str()) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
+  }
+  return bytes;
+}
+
+TEST_F(Report, CarriesItsTablesAsLinksThatSaveThem) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  for (const char* name :
+       {"dice.csv", "boxplot.csv", "comparison.csv", "epochs.csv", "validation.csv", "timing.csv"})
+    EXPECT_EQ(downloaded(html, name), read_file(out / name)) << name;
+  EXPECT_EQ(downloaded(html, "runs.csv").substr(0, 20), "run,resolution,state");
+  EXPECT_EQ(html.find("http"), std::string::npos) << "something is loaded from elsewhere";
+}
+
+TEST_F(Report, OfTwoResolutionsComparesThem) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  report({b, a}, out);
+  const Csv csv = read_csv(out / "comparison.csv");
+  ASSERT_EQ(csv.rows.size(), 2u);  // dice and hd95 of one region
+  EXPECT_EQ(csv.rows[0][csv.column("resolution_a", "")], "64");
+  EXPECT_EQ(csv.rows[0][csv.column("mean_difference", "")], "0");
+  EXPECT_EQ(csv.rows[0][csv.column("p", "")], "nan");  // no case differs
+  EXPECT_NE(read_file(out / "report.html").find("<h2>Differences</h2>"), std::string::npos);
+}
+
+TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  std::string dice = read_file(b / "dice.csv");
+  dice.replace(dice.find("case_2"), 6, "case_9");
+  write_file(b / "dice.csv", dice + "second,1,96,native,case_1,other_region,0.50,nan,nan,nan,1,1\n");
+  report({a, b}, out);
+  const Csv csv = read_csv(out / "comparison.csv");
+  ASSERT_EQ(csv.rows.size(), 2u);
+  EXPECT_EQ(csv.rows[0][csv.column("region", "")], "whole_tumor");
+  EXPECT_EQ(csv.rows[0][csv.column("n", "")], "3");
+  EXPECT_EQ(csv.rows[0][csv.column("unpaired", "")], "2");
+  const std::string html = read_file(out / "report.html");
+  expect_well_formed(html);
+  EXPECT_NE(html.find("up to 2 were left out of a comparison"), std::string::npos);
+  EXPECT_NE(html.find("other_region"), std::string::npos);
+}
+
+TEST_F(Report, OfARunThatOnlyTrainedBesideAScoredOneHasTheBoxesOfThat) {
+  const fs::path a = make_run("a", "scored", "64"), b = make_run("b", "trained", "96"),
+                 out = root_ / "merged";
+  fs::remove(b / "dice.csv");
+  report({a, b}, out);
+  EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 4u);
+  EXPECT_FALSE(fs::exists(out / "comparison.csv"));
+  EXPECT_NE(read_file(out / "report.html").find("trained, not scored"), std::string::npos);
+}
+
+TEST_F(Report, OfAnUnfinishedRunSaysHowFarItGot) {
+  const fs::path run = make_run("a", "cut_off", "64");
+  fs::remove(run / "dice.csv");
+  fs::remove(run / "timing.csv");
+  write_file(run / "experiment.yaml", "training:\n  epochs: 9\n");
+  report({run}, run);
+  const std::string html = read_file(run / "report.html");
+  expect_well_formed(html);
+  EXPECT_NE(html.find("cut_off stopped after epoch 4 of 9"), std::string::npos);
+  EXPECT_FALSE(fs::exists(run / "timing.csv"));
+}
+
+TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
+  const fs::path a = make_run("a", "first", "64"), b = root_ / "begun", out = root_ / "merged";
+  fs::create_directories(b);
+  write_file(b / "experiment.yaml", "name: begun\n");
+  report({a, b}, out);
+  EXPECT_NE(read_file(out / "report.html").find("begun: left out, no epoch is finished yet"),
+            std::string::npos);
+  try {
+    report({b}, b);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::bad_data);
+    EXPECT_NE(std::string(error.what()).find("--resume continues it"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(Report, DoesNotTakeItsOwnFolderForARun) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  report({a, b}, out);
+  report({a, b, out}, out);  // as `voxswap report runs/* --out runs/merged`, twice
+  EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 8u);
+}
+
+TEST_F(Report, OfSeveralRunsOverwritesTheTablesOfNone) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96");
+  const std::string before = read_file(a / "dice.csv");
+  try {
+    report({a, b}, a);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+  }
+  EXPECT_EQ(read_file(a / "dice.csv"), before);
+}
+
+TEST_F(Report, WhereNothingCanBeWrittenSaysSo) {
+  const fs::path run = make_run("a", "first", "64");
+  write_file(root_ / "file", "");
+  try {
+    report({run}, root_ / "file" / "out");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::failed);
+    EXPECT_NE(std::string(error.what()).find("cannot make this directory"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(Report, OfDamagedTablesNamesTheFile) {
+  const fs::path run = make_run("a", "first", "64");
+  write_file(run / "dice.csv", "run,repeat\nfirst,1\n");
+  try {
+    report({run}, root_ / "out");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::bad_data);
+    EXPECT_NE(std::string(error.what()).find("a/dice.csv"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(Report, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  for (const fs::path& run : {a, b}) {
+    fs::create_directories(run / "slices");
+    for (int i = 1; i <= 4; ++i)
+      write_file(run / "slices" / format("case_{}.png", i), format("{} {}", run.string(), i));
+  }
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  for (const char* title : {"Worst case: case_1<", "Median case: case_2<", "Best case: case_4<"})
+    EXPECT_NE(html.find(title), std::string::npos) << title;
+  for (const int i : {1, 2, 4}) {
+    for (const fs::path& run : {a, b})
+      EXPECT_NE(html.find(base64(format("{} {}", run.string(), i))), std::string::npos);
+  }
+  EXPECT_EQ(html.find(base64(format("{} {}", a.string(), 3))), std::string::npos);
+  EXPECT_NE(html.find("96: whole_tumor 0.800</figcaption>"), std::string::npos);
+}
+
+TEST_F(Report, TakesInAnArenaPictureThatIsNothingElse) {
+  const fs::path run = make_run("a", "first", "64");
+  const std::string picture =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><rect width=\"7\"/></svg>";
+  write_file(run / "arena.svg", picture);
+  report({run}, run);
+  EXPECT_NE(read_file(run / "report.html").find("<rect width=\"7\"/>"), std::string::npos);
+  EXPECT_TRUE(is_harmless_svg(picture));
+  for (const char* bad : {"<svg><script>alert(1)</script></svg>", "<svg onload=\"x()\"></svg>",
+                          "<svg><image href=\"file:///x\"/></svg>",
+                          "<svg><rect style=\"fill:url(x)\"/></svg>", "<svg><foreignObject/></svg>", "text"})
+    EXPECT_FALSE(is_harmless_svg(bad)) << bad;
+}
+
 TEST_F(Report, OfAFolderThatIsNoRunIsBadData) {
   for (const fs::path& folder : {root_, root_ / "nowhere"}) {
     try {

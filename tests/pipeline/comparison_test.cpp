@@ -1,0 +1,183 @@
+// Which runs are repeats, which are compared, and what comes out.
+#include "pipeline/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace voxswap {
+namespace {
+
+RunInTable run(const std::string& name, const std::string& resolution,
+               const std::map<std::string, std::string>& keys = {{"training.epochs", "5"}}) {
+  return {name, resolution, keys};
+}
+
+DiceRow score(const std::string& run, const std::string& resolution, const std::string& id, double dice,
+              const std::string& region = "whole", std::int64_t repeat = 1) {
+  DiceRow row;
+  row.run = run;
+  row.resolution = resolution;
+  row.evaluated_at = "native";
+  row.case_id = id;
+  row.region = region;
+  row.repeat = repeat;
+  row.dice = dice;
+  return row;
+}
+
+TEST(FlatKeys, AreThePathsOfAResolvedExperiment) {
+  const auto keys = flat_keys(
+      "name: a\ntraining:\n  epochs: 5\n  schedule:\n    name: cosine\n    factor: 0.5\n  seed: 1\nmemory:\n"
+      "  disk: {path: /x: y, budget: 2GiB}\nran_with:\n  device: \"a: b\"\n");
+  EXPECT_EQ(keys.size(), 7u);
+  EXPECT_EQ(keys.at("training.schedule.name"), "cosine");
+  EXPECT_EQ(keys.at("training.seed"), "1");
+  EXPECT_EQ(keys.at("memory.disk"), "{path: /x: y, budget: 2GiB}");
+  EXPECT_EQ(keys.at("ran_with.device"), "\"a: b\"");
+}
+
+TEST(RunGroups, HoldRunsThatDifferOnlyInNamesFoldersAndSeeds) {
+  const auto groups =
+      group_runs({run("a", "64", {{"name", "a"}, {"training.seed", "1"}, {"output.dir", "x"}}),
+                  run("b", "64", {{"name", "b"}, {"training.seed", "2"}, {"output.dir", "y"}})});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].runs, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(groups[0].setting, "");
+}
+
+TEST(RunGroups, OfDifferentResolutionsNeedNoOtherName) {
+  const auto groups =
+      group_runs({run("fine", "128", {{"preprocess.resolution", "128"}, {"memory.budget", "4GiB"}}),
+                  run("coarse", "64", {{"preprocess.resolution", "64"}, {"memory.budget", "1GiB"}})});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].resolution, "64");  // coarse to fine
+  EXPECT_EQ(groups[0].setting, "");       // the budget goes with the resolution
+  EXPECT_EQ(groups[0].keys.at("memory.budget"), "1GiB");
+}
+
+TEST(RunGroups, AreNamedByTheFewestKeysThatTellThemApart) {
+  std::vector<RunInTable> runs;
+  for (const char* patch : {"none", "[32, 32, 32]"}) {
+    for (const char* planner : {"keep", "hybrid"}) {
+      runs.push_back(run(std::string(patch) + planner, "64",
+                         {{"training.patch", patch},
+                          {"memory.planner", planner},
+                          {"memory.budget", planner == std::string("keep") ? "auto" : "1GiB"}}));
+    }
+  }
+  const auto groups = group_runs(runs);
+  ASSERT_EQ(groups.size(), 4u);
+  EXPECT_EQ(groups[0].setting, "planner keep, patch none");
+  EXPECT_EQ(groups[3].setting, "planner hybrid, patch [32, 32, 32]");
+  EXPECT_EQ(groups[3].told_by, (std::vector<std::string>{"memory.planner", "training.patch"}));
+}
+
+TEST(RunGroups, OfRunsWithoutAnExperimentAreEachByThemselves) {
+  const auto groups = group_runs({run("a", "64", {}), run("b", "64", {})});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[1].setting, "b");
+}
+
+TEST(Boxes, OfAGroupCountACaseOfItsRunsOnce) {
+  const auto boxes =
+      box_rows({score("a", "64", "x", 0.25), score("b", "64", "x", 0.75), score("b", "64", "y", 1)},
+               group_runs({run("a", "64"), run("b", "64")}));
+  EXPECT_EQ(boxes[0].statistics.n, 2u);
+  EXPECT_EQ(boxes[0].statistics.minimum, 0.5);
+}
+
+// Ten differences of 0.01 to 0.10, all positive: W = 0, p = 2 / 2^10.
+std::vector<DiceRow> ten_cases(const std::string& region) {
+  std::vector<DiceRow> rows;
+  for (int i = 1; i <= 10; ++i) {
+    const std::string id = format("case_{}", i);
+    rows.push_back(score("coarse", "64", id, 0.5, region));
+    rows.push_back(score("fine", "128", id, 0.5 + 0.01 * i, region, 1));
+  }
+  return rows;
+}
+
+TEST(Comparison, OfResolutionsIsPairedByCase) {
+  const std::vector<RunGroup> groups = group_runs({run("fine", "128"), run("coarse", "64")});
+  std::vector<DiceRow> rows = ten_cases("whole");
+  rows.push_back(score("fine", "128", "only_there", 0.1));
+  rows.push_back(score("fine", "128", "nan_here", 0.1));
+  rows.push_back(score("coarse", "64", "nan_here", std::nan("")));
+  const auto compared = compare(groups, rows);
+  ASSERT_EQ(compared.size(), 1u);
+  const ComparisonRow& row = compared[0];
+  EXPECT_EQ(row.compared, "preprocess.resolution");
+  EXPECT_EQ(row.resolution_a, "64");
+  EXPECT_EQ(row.resolution_b, "128");
+  EXPECT_EQ(row.differences.size(), 10u);
+  EXPECT_EQ(row.unpaired, 2u);
+  EXPECT_NEAR(row.difference, 0.055, 1e-12);
+  EXPECT_NEAR(row.mean_b - row.mean_a, row.difference, 1e-12);
+  EXPECT_EQ(row.test.p, 2 / 1024.0);
+  EXPECT_GT(row.interval.low, 0.03);
+  EXPECT_LT(row.interval.high, 0.08);
+}
+
+TEST(Comparison, TakesMeansOverRepeatsBeforeItPairs) {
+  const auto compared = compare(
+      group_runs({run("a", "64"), run("b", "128")}),
+      {score("a", "64", "x", 0.5), score("b", "128", "x", 0.5, "whole", 1),
+       score("b", "128", "x", 1, "whole", 2), score("a", "64", "y", 0.5), score("b", "128", "y", 0.5)});
+  ASSERT_EQ(compared.size(), 1u);
+  EXPECT_EQ(compared[0].differences, (std::vector<double>{0.25, 0}));
+}
+
+TEST(Comparison, CorrectsForTheRegionsOfOneComparison) {
+  std::vector<DiceRow> rows = ten_cases("whole");
+  for (const DiceRow& row : ten_cases("core")) rows.push_back(row);
+  rows.push_back(score("coarse", "64", "case_1", 0.5, "only_here"));
+  const auto compared = compare(group_runs({run("fine", "128"), run("coarse", "64")}), rows);
+  ASSERT_EQ(compared.size(), 2u);
+  for (const ComparisonRow& row : compared) EXPECT_EQ(row.p_holm, 2 * 2 / 1024.0);
+}
+
+TEST(Comparison, OfManyGroupsIsBetweenThoseThatOneKeyTellsApart) {
+  std::vector<RunInTable> runs;
+  std::vector<DiceRow> rows;
+  for (const char* resolution : {"64", "96", "128"}) {
+    for (const char* planner : {"keep", "tflms"}) {
+      runs.push_back(run(std::string(resolution) + planner, resolution, {{"memory.planner", planner}}));
+      rows.push_back(score(runs.back().run, resolution, "x", 0.5));
+    }
+  }
+  const auto compared = compare(group_runs(runs), rows);
+  std::map<std::string, int> count;
+  for (const ComparisonRow& row : compared) ++count[row.compared];
+  EXPECT_EQ(count, (std::map<std::string, int>{{"preprocess.resolution", 6}, {"memory.planner", 3}}));
+  EXPECT_EQ(compared[0].setting_a, "planner keep");
+  EXPECT_EQ(compared[0].setting_b, "planner tflms");
+}
+
+TEST(Comparison, NamesWhatElseDiffers) {
+  const auto compared =
+      compare(group_runs({run("a", "64", {{"training.epochs", "5"}, {"memory.budget", "1GiB"}}),
+                          run("b", "128", {{"training.epochs", "9"}, {"memory.budget", "2GiB"}})}),
+              {score("a", "64", "x", 0.5), score("b", "128", "x", 0.75)});
+  ASSERT_EQ(compared.size(), 1u);
+  EXPECT_EQ(compared[0].compared, "preprocess.resolution");
+  EXPECT_EQ(compared[0].also_differs, "memory.budget+training.epochs");
+}
+
+TEST(Comparison, IsWrittenInItsColumns) {
+  const auto compared = compare(group_runs({run("a", "64"), run("b", "128")}),
+                                {score("a", "64", "x", 0.5), score("b", "128", "x", 0.75),
+                                 score("a", "64", "y", 0.25), score("b", "128", "y", 0.75)});
+  EXPECT_EQ(
+      csv_text(comparison_csv(compared)),
+      "compared,also_differs,resolution_a,setting_a,resolution_b,setting_b,evaluated_at,region,metric,n,"
+      "unpaired,mean_a,mean_b,mean_difference,interval_low,interval_high,zeros,rank_sum_positive,"
+      "rank_sum_negative,test,p,p_holm\n"
+      "preprocess.resolution,,64,,128,,native,whole,dice,2,0,0.375,0.75,0.375,0.25,0.5,0,3,0,exact,0.5,0."
+      "5\n");
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,231 @@
+// The plots as their SVG says: as many boxes and points as there are in the tables, where the axis says, and
+// no label on another.
+#include "pipeline/plots.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pipeline/run_groups.h"
+#include "tests/pipeline/svg_shapes.h"
+
+namespace voxswap {
+namespace {
+
+using test::boxes_of;
+using test::collisions;
+using test::points_of;
+using test::texts_of;
+
+const double nan = std::nan("");
+
+BoxRow box(const std::string& resolution, const std::string& setting, const std::string& grid,
+           const std::string& region, std::vector<double> values) {
+  BoxRow row;
+  row.resolution = resolution;
+  row.setting = setting;
+  row.evaluated_at = grid;
+  row.region = region;
+  row.metric = "dice";
+  row.values = values;
+  row.statistics = box_statistics(std::move(values));
+  return row;
+}
+
+bool has_text(const std::string& svg, const std::string& wanted) {
+  for (const test::Text& text : texts_of(svg)) {
+    if (text.text == wanted) return true;
+  }
+  return false;
+}
+
+const std::vector<double> scores{0.7, 0.72, 0.75, 0.78, 0.8, 0.82, 0.85, 0.1};  // the last is an outlier
+
+TEST(BoxPlot, HasABoxAMeanAndAllCasesOfEveryGroupRegionAndGrid) {
+  std::vector<BoxRow> boxes;
+  for (const char* resolution : {"96", "112", "144"}) {
+    for (const char* grid : {"native", "training"}) {
+      for (const char* region : {"whole_tumor", "tumor_core"})
+        boxes.push_back(box(resolution, "", grid, region, scores));
+    }
+  }
+  const std::string svg = box_plot(boxes).svg;
+  EXPECT_EQ(boxes_of(svg).size(), 12u + 3u);  // and three in the legend
+  EXPECT_EQ(points_of(svg, 13), 12u);         // means
+  EXPECT_EQ(points_of(svg, 6), 12u);          // outliers
+  EXPECT_EQ(points_of(svg, 7), 12u * 7u);     // other cases
+  EXPECT_TRUE(has_text(svg, "on the native grid"));
+  EXPECT_TRUE(has_text(svg, "on the training grid"));
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+// The axis' own numbers tell where a value lies.
+TEST(BoxPlot, DrawsQuartilesWhereTheAxisSays) {
+  const BoxRow row = box("128", "", "native", "anterior", scores);
+  const std::string svg = box_plot({row}).svg;
+  double zero = nan, one = nan;
+  for (const test::Text& text : texts_of(svg)) {
+    if (text.text == "0") zero = text.y;
+    if (text.text == "1") one = text.y;
+  }
+  ASSERT_FALSE(std::isnan(zero) || std::isnan(one));
+  const double baseline = 0.325 * 13;  // gnuplot centres digits on their tic: a third of the font below it
+  const auto y = [&](double value) { return zero + (one - zero) * value - baseline; };
+  ASSERT_EQ(boxes_of(svg).size(), 1u);
+  const test::Rectangle drawn = boxes_of(svg)[0];
+  EXPECT_NEAR(drawn.y0, y(row.statistics.q3), 0.5);
+  EXPECT_NEAR(drawn.y1, y(row.statistics.q1), 0.5);
+}
+
+TEST(BoxPlot, OfOneGroupHasNoLegend) {
+  const std::string svg = box_plot({box("128", "", "native", "anterior", {0.9, 0.8, 0.85})}).svg;
+  EXPECT_EQ(boxes_of(svg).size(), 1u);
+  EXPECT_TRUE(has_text(svg, "Dice per region, n = 3, resolution 128, native grid"));
+  EXPECT_TRUE(has_text(svg, "0.7"));  // the axis begins below the lowest case
+  EXPECT_FALSE(has_text(svg, "0.6"));
+}
+
+TEST(BoxPlot, OfTwelveGroupsAndTwelveRegionsKeepsEverythingApart) {
+  for (const int regions : {3, 12}) {
+    std::vector<BoxRow> boxes;
+    for (int group = 0; group < 12; ++group) {
+      for (int region = 0; region < regions; ++region)
+        boxes.push_back(box(std::to_string(64 + 32 * (group / 3)), format("planner number {}", group % 3),
+                            "native", format("region_{}", region), scores));
+    }
+    const std::string svg = box_plot(boxes).svg;
+    const std::vector<test::Rectangle> drawn = boxes_of(svg);
+    ASSERT_EQ(drawn.size(), static_cast<std::size_t>(12 * regions + 12));
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      for (std::size_t j = i + 1; j < drawn.size(); ++j) EXPECT_FALSE(drawn[i].overlaps(drawn[j]));
+    }
+    EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  }
+}
+
+TEST(BoxPlot, BreaksLongNamesAndShortensThoseOfTheLegend) {
+  std::vector<BoxRow> boxes;
+  for (const char* setting :
+       {"loss an_extremely_long_name_that_nobody_wants_to_read_in_a_legend_of_a_plot_at_all",
+        "loss weighted_dice"}) {
+    for (const char* region :
+         {"left_anterior_superior_temporal_gyrus_including_the_planum", "\u00fcbergro\u00dfe_L\u00e4sion",
+          "no_break_at_allno_break_at_allno_break_at_all"})
+      boxes.push_back(box("240x240x155", setting, "native", region, scores));
+  }
+  const std::string svg = box_plot(boxes).svg;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  EXPECT_TRUE(has_text(svg, "superior_temporal_"));
+  EXPECT_NE(svg.find("\u2026"), std::string::npos);
+}
+
+TEST(BoxPlot, SaysWhereThereIsNoNumber) {
+  const std::string svg = box_plot({box("64", "", "native", "whole", {nan, nan}),
+                                    box("64", "", "native", "core", {0.5, nan, 0.75})})
+                              .svg;
+  EXPECT_EQ(boxes_of(svg).size(), 1u);
+  EXPECT_TRUE(has_text(svg, "nan"));
+  EXPECT_TRUE(has_text(svg, "Dice per region, n = 0 to 2, resolution 64, native grid"));
+  EXPECT_EQ(boxes_of(box_plot({box("64", "", "native", "whole", {nan})}).svg).size(), 0u);
+}
+
+std::vector<RunGroup> groups(const std::vector<std::pair<std::string, std::string>>& of) {
+  std::vector<RunInTable> runs;
+  for (const auto& [resolution, planner] : of)
+    runs.push_back({resolution + planner, resolution, {{"memory.planner", planner}}});
+  return group_runs(runs);
+}
+
+TEST(EpochsPlot, HasALineForEveryRepeatAndANameForEveryGroup) {
+  std::vector<EpochRow> rows;
+  for (const char* resolution : {"64", "96"}) {
+    for (int repeat = 1; repeat <= 2; ++repeat) {
+      for (int epoch = 1; epoch <= 3; ++epoch) {
+        EpochRow row;
+        row.run = resolution;
+        row.resolution = resolution;
+        row.repeat = repeat;
+        row.epoch = epoch;
+        row.seconds = 2;
+        row.train_loss = epoch == 2 ? nan : -0.1 * epoch;
+        rows.push_back(row);
+      }
+    }
+  }
+  const std::string svg = epochs_plot(rows, group_runs({{"64", "64", {}}, {"96", "96", {}}})).svg;
+  // A point per epoch and repeat of validation and seconds; those of training without the NaN.
+  EXPECT_EQ(points_of(svg, 7), 12u + 12u + 8u);
+  for (const char* name : {"64", "96", "training", "validation"}) EXPECT_TRUE(has_text(svg, name)) << name;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+TEST(ValidationPlot, HasAPanelForEveryRegion) {
+  std::vector<ValidationRow> rows;
+  for (const char* region : {"whole_tumor", "tumor_core", "enhancing_tumor", "x"}) {
+    rows.push_back({"a", 1, "64", 1, 60, region, 0.5});
+    rows.push_back({"a", 1, "64", 2, 240, region, 0.75});
+  }
+  const std::string svg = validation_plot(rows, group_runs({{"a", "64", {}}})).svg;
+  EXPECT_EQ(points_of(svg, 7), 8u);
+  for (const char* text : {"whole_tumor", "x", "minutes of training"})
+    EXPECT_TRUE(has_text(svg, text)) << text;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+std::vector<TimingRow> timing(const std::vector<std::pair<std::string, std::string>>& of, double gbps) {
+  std::vector<TimingRow> rows;
+  for (const auto& [resolution, planner] : of) {
+    TimingRow row;
+    row.run = resolution + planner;
+    row.resolution = resolution;
+    row.planner = planner;
+    row.epoch_seconds_mean = 2;
+    row.overhead = 1.25;
+    row.utilization = 0.8;
+    row.to_host_gbps = row.to_device_gbps = gbps;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(TimingPlot, GoesOverTheFactorOfVoxelsWithALineForEveryPlanner) {
+  const std::vector<std::pair<std::string, std::string>> cells = {
+      {"64", "keep"}, {"64", "hybrid"}, {"128", "keep"}, {"128", "hybrid"}};
+  const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
+  EXPECT_EQ(points_of(svg, 7), 3u * 4u + 2u);  // seconds, overhead, utilisation; two in the legend
+  for (const char* text : {"voxels, as a factor of those at 64", "planner keep", "planner hybrid"})
+    EXPECT_TRUE(has_text(svg, text)) << text;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  const std::string swapping = timing_plot(timing(cells, 9), groups(cells)).svg;
+  EXPECT_EQ(points_of(swapping, 7), 4u * 4u + 2u);
+  EXPECT_EQ(points_of(swapping, 6), 4u);  // to the device
+}
+
+TEST(TimingPlot, HasNamesAlongTheAxisWhereNoNumberWasVaried) {
+  const std::vector<std::pair<std::string, std::string>> cells = {
+      {"64", "keep"}, {"64", "hybrid"}, {"64", "checkpoint"}, {"64", "lms-threshold"}, {"64", "tflms"}};
+  const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
+  EXPECT_EQ(points_of(svg, 7), 3u * 5u);
+  EXPECT_NE(svg.find("<text>lms-threshold</text>"), std::string::npos);
+  EXPECT_TRUE(has_text(svg, "memory.planner"));
+}
+
+TEST(TimingPlot, OfOneGroupIsNone) {
+  EXPECT_EQ(timing_plot(timing({{"64", "keep"}}, 0), groups({{"64", "keep"}})).svg, "");
+}
+
+TEST(MemoryPlot, HasAPanelForEveryMemoryThatIsUsed) {
+  std::vector<MemoryRow> rows = {{"a", "64", "keep", 0, 1 << 20, 0, 0}, {"a", "64", "keep", 0.5, 0, 0, 0}};
+  const std::vector<RunGroup> one = group_runs({{"a", "64", {}}});
+  std::string svg = memory_plot(rows, one).svg;
+  EXPECT_TRUE(has_text(svg, "Device arena, MiB"));
+  EXPECT_TRUE(has_text(svg, "milliseconds of a step, as planned"));
+  EXPECT_EQ(svg.find("Host pool"), std::string::npos);
+  rows[0].host_bytes = 4096;
+  svg = memory_plot(rows, one).svg;
+  EXPECT_TRUE(has_text(svg, "Host pool, KiB"));
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,31 @@
+// memory.csv of a step small enough to follow by hand.
+#include "pipeline/step_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/swap/graphs.h"
+
+namespace voxswap {
+namespace {
+
+TEST(StepMemory, FollowsThePlanThroughItsTime) {
+  test::Small small;
+  CostModel costs;
+  costs.node_seconds = {1, 2, 4};
+  const Plan plan = make_plan("keep", small.request);
+  const auto rows = step_memory(small.graph, plan, costs, "r", "2");
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.front().seconds, 0);
+  EXPECT_EQ(rows.back().seconds, 7);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i > 0) EXPECT_GT(rows[i].seconds, rows[i - 1].seconds);
+    most = std::max(most, rows[i].device_bytes);
+    EXPECT_EQ(rows[i].host_bytes, 0);
+  }
+  EXPECT_EQ(most, plan.live_peak_bytes);
+  EXPECT_EQ(rows[0].planner, "keep");
+}
+
+}  // namespace
+}  // namespace voxswap
