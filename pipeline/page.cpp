@@ -94,10 +94,11 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   std::vector<std::string> names;
   for (const RunFolder& run : parts.runs) names.push_back(run.name);
   const std::string title = names.size() <= 3 ? join(names, ", ") : format("{} runs", names.size());
-  const std::string body = format("<h1>{}</h1>\n<p>voxswap report</p>\n", html_escape(title)) +
-                           notes_section(parts) + dice_section(parts) + comparison_section(parts) +
-                           cases_section(parts) + training_section(parts) + speed_section(parts) +
-                           memory_section(parts) + runs_section(parts) + files_section(parts, out);
+  const std::string body =
+      format("<h1>{}</h1>\n<p>{}</p>\n", html_escape(title), html_escape(runs_summary(parts))) +
+      notes_section(parts) + dice_section(parts) + comparison_section(parts) + cases_section(parts) +
+      training_section(parts) + speed_section(parts) + memory_section(parts) + runs_section(parts) +
+      files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

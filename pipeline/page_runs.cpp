@@ -95,6 +95,17 @@ std::string plan_table(const fs::path& file) {
 
 }  // namespace
 
+std::string runs_summary(const ReportParts& parts) {
+  std::vector<std::string> words{parts.runs.size() == 1 ? "1 run" : format("{} runs", parts.runs.size())};
+  if (parts.groups.size() < parts.runs.size()) words.push_back(format("{} settings", parts.groups.size()));
+  const Trait voxswap{"voxswap", "ran_with.voxswap"}, device{"device", "ran_with.device"};
+  const std::string version = value_of(parts.runs.front(), voxswap.key),
+                    where = value_of(parts.runs.front(), device.key);
+  if (common(parts.runs, voxswap) && !version.empty()) words.push_back("voxswap " + version);
+  if (common(parts.runs, device) && !where.empty()) words.push_back(where);
+  return join(words, "; ");
+}
+
 std::string runs_section(const ReportParts& parts) {
   std::string html = "<h2>What was run</h2>\n" + runs_table(parts) + common_traits(parts.runs);
   for (const RunFolder& run : parts.runs) {

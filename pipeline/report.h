@@ -7,12 +7,13 @@
 
 namespace voxswap {
 
-// Reads epochs.csv, dice.csv and timing.csv of each run folder (dice.csv may be missing: a run that only
-// trained) and writes into `out`: epochs.csv, dice.csv, timing.csv (merged), boxplot.csv, boxplot.svg,
-// boxplot.png, epochs.svg, epochs.png, report.html (one self-contained page: what was run, the Dice table,
-// the plots inlined, epoch times, slices with truth and prediction when the run has slices/*.png, the
-// experiment file). With a single run and out == run the CSVs of the run are left as they are. Throws
-// Exit::bad_data for a folder that is no run.
+// Reads the tables of each run folder (dice.csv and others may be missing: a run that only trained, or was
+// stopped) and writes into `out`: their tables merged, boxplot.csv, comparison.csv (where groups of runs can
+// be compared, see comparison.h), the plots as SVG and PNG, and report.html: one self-contained page with the
+// plots, the tables (and links that save them), cases with truth and prediction, the plans' memory, the
+// experiments. With a single run and out == run the CSVs of the run are left as they are. Throws
+// Exit::bad_data for a folder that is no run, Exit::usage when `out` is one of several runs, and
+// Exit::failed, after all else is written, when gnuplot is not installed.
 void report(const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out);
 
 }  // namespace voxswap

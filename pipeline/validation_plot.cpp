@@ -51,7 +51,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
                        format("lines lc rgb '{}' lw 1.8", plot_color(i, groups.size()))});
   }
   const Legend legend(entries, width - 40);
-  const int top = 62 + legend.height(), row_height = 250, height = top + lines * row_height + 16;
+  const int top = 62 + legend.height(), row_height = 270, height = top + lines * row_height;
   Range seconds;
   for (const ValidationRow& row : rows) seconds.include(row.trained_seconds);
   const double unit = seconds.high < 120 ? 1 : 60;
@@ -70,7 +70,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
     }
     const double left = 56 + step * (i % columns), panel_top = top + row_height * (i / columns);
     plots += side_margins(left, width - (left + step - 40), width) +
-             panel_place(panel_top, panel_top + row_height - 66, height) +
+             panel_place(panel_top, panel_top + row_height - 86, height) +
              format("set title {} textcolor rgb '{}' offset 0,-0.4\nplot {}\nunset label\n",
                     gnuplot_text(shortened(region, static_cast<std::size_t>(step) / 8)), plot_ink,
                     join(elements, ", "));
