@@ -5,6 +5,7 @@
 #include "base/bfloat16.h"
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/parallel.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -41,6 +42,27 @@ Prepared prepare_inference(PlannableStep step, const Target& target, const RunOp
   return prepared;
 }
 
+template <class To, class Convert>
+void convert_all(std::span<const float> from, std::byte* to, Convert convert) {
+  constexpr std::size_t slice = std::size_t{1} << 20;
+  To* const first = reinterpret_cast<To*>(to);
+  parallel_for((from.size() + slice - 1) / slice, [&](std::size_t i) {
+    const std::size_t begin = i * slice, end = std::min(from.size(), begin + slice);
+    for (std::size_t k = begin; k < end; ++k) first[k] = convert(from[k]);
+  });
+}
+
+void stage(std::span<const float> image, ElementType type, std::byte* to) {
+  switch (type) {
+    case ElementType::bf16:
+      return convert_all<std::uint16_t>(image, to, [](float x) { return to_bfloat16(x); });
+    case ElementType::f16:
+      return convert_all<std::uint16_t>(image, to, [](float x) { return to_float16(x); });
+    default:
+      return convert_all<float>(image, to, [](float x) { return x; });
+  }
+}
+
 }  // namespace
 
 struct Session::State {
@@ -48,7 +70,7 @@ struct Session::State {
   Target target;
   Steps steps;
   Prepared training_step, inference_step;
-  std::vector<std::uint16_t> half;  // an image on its way to an input in half precision
+  std::unique_ptr<Memory> staging;  // an image on its way to the device, in the input's type
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
@@ -56,14 +78,15 @@ struct Session::State {
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
   void write_image(Executor& executor, ValueId input, std::span<const float> image) {
-    if (element_bytes(target.precision) != sizeof half[0]) {
+    const ElementType type = target.precision;
+    if (type == ElementType::f32 && target.backend->computes_on_host()) {
       executor.write(input, image.data(), static_cast<std::int64_t>(image.size_bytes()));
       return;
     }
-    half.resize(image.size());
-    std::transform(image.begin(), image.end(), half.begin(),
-                   target.precision == ElementType::bf16 ? to_bfloat16 : to_float16);
-    executor.write(input, half.data(), static_cast<std::int64_t>(half.size() * sizeof half[0]));
+    const std::int64_t bytes = static_cast<std::int64_t>(image.size()) * element_bytes(type);
+    if (!staging || staging->bytes() < bytes) staging = target.backend->allocate_host(bytes);
+    stage(image, type, staging->data());
+    executor.write(input, staging->data(), bytes);
   }
 
   std::vector<Tensor> read(const std::vector<ValueId>& values) const {

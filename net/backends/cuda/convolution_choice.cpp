@@ -54,7 +54,11 @@ std::shared_ptr<const ConvolutionPlan> ConvolutionChoices::choose(const Convolut
   Plans plans = convolution_plans(problem, plan_device_, rules, device_.deterministic ? 1 : timed_plans);
   if (plans.empty()) plans = least_workspace(problem, plan_device_, rules);
   if (plans.empty()) return nullptr;
-  return plans.size() == 1 ? plans[0] : fastest(plans, problem, device_);
+  if (plans.size() == 1) return plans[0];
+  const auto without = [](const auto& plan) { return !plan->tensor_cores; };
+  // Beside those that use tensor cores the others would take most of the time that timing takes.
+  if (!std::all_of(plans.begin(), plans.end(), without)) std::erase_if(plans, without);
+  return fastest(plans, problem, device_);
 }
 
 }  // namespace voxswap::cuda

@@ -245,6 +245,7 @@ std::vector<std::shared_ptr<const ConvolutionPlan>> convolution_plans(const Conv
         auto plan = std::make_shared<ConvolutionPlan>(configuration, device);
         if (!plan->supported() || plan->workspace_bytes() > rules.workspace_limit) continue;
         plan->name = notes.text();
+        plan->tensor_cores = notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
         plans.push_back(std::move(plan));
         ++of_engine[notes.engine];
       }

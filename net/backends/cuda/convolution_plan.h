@@ -47,6 +47,7 @@ class ConvolutionPlan {
   const Descriptor& descriptor() const { return plan_; }
 
   std::string name;  // for people: the engine's number and what is noted of it
+  bool tensor_cores = false;
 
  private:
   Descriptor plan_;
