@@ -12,10 +12,6 @@
 #include <stdexcept>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace voxswap::emulation {
 
 namespace {
@@ -24,31 +20,6 @@ std::atomic<Order> chosen_order = Order::forward;
 thread_local std::function<bool(const Extent&, const Extent&)> blocks_that_run;
 
 constexpr std::size_t stack_bytes = 256 * 1024;
-
-// AddressSanitizer has to be told when the stack changes.
-class StackChange {
- public:
-  StackChange([[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&own_, stack, bytes);
-#endif
-  }
-  // To be called on the stack that was left, when it is entered again.
-  void back() {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(own_, nullptr, nullptr);
-#endif
-  }
-  // To be called on a stack that is entered for the first time: learns where the other one lies.
-  static void arrived([[maybe_unused]] const void** from, [[maybe_unused]] std::size_t* bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, from, bytes);
-#endif
-  }
-
- private:
-  [[maybe_unused]] void* own_ = nullptr;
-};
 
 // A stack on which threads of a block run, one after the other. It is entered once by setcontext, which takes
 // a system call; every change of stacks after that is a jump.
@@ -106,17 +77,13 @@ class RunningBlock {
 
   void resume(Fibre& fibre) {
     current_ = &fibre;
-    StackChange change(fibre.stack.get(), stack_bytes);
     if (_setjmp(host_) == 0) {
       if (fibre.entered) _longjmp(fibre.where, 1);
       enter(fibre);
     }
-    change.back();
   }
   void to_host(Fibre& fibre) {
-    StackChange change(host_stack_, host_bytes_);
     if (_setjmp(fibre.where) == 0) _longjmp(host_, 1);
-    change.back();
   }
 
   static void enter(Fibre& fibre) {
@@ -131,7 +98,6 @@ class RunningBlock {
   }
   static void run_threads() {
     RunningBlock& block = of_this_thread();
-    StackChange::arrived(&block.host_stack_, &block.host_bytes_);
     for (;;) {
       Fibre& fibre = *block.current_;
       try {
@@ -148,8 +114,6 @@ class RunningBlock {
   const std::function<void()>* thread_ = nullptr;
   Fibre* current_ = nullptr;
   jmp_buf host_;
-  const void* host_stack_ = nullptr;
-  std::size_t host_bytes_ = 0;
   std::exception_ptr failure_;
 };
 

@@ -5,7 +5,8 @@
 // use of the language and the runtime. A block's threads are fibres on one thread of the host. A fibre runs
 // until it ends or waits for its block, then the next one does; so whatever two threads do to the same memory
 // between two barriers happens in an order that the test chooses, and where the result depends on it a
-// barrier is missing. Reads and writes are the host's own: AddressSanitizer sees those beside their arrays.
+// barrier is missing. Reads and writes are the host's own; those beside an array show in the guards around it.
+// Sanitizers do not go with it: they take a change of stacks for a jump within one.
 //
 // It says nothing of speed, and it has no warps: lanes that need each other without a barrier would not meet.
 #pragma once
