@@ -19,7 +19,7 @@ const std::string section = "training.augment.";
 Key preset() {
   const std::string path = section + "preset";
   const auto read = [=](const Yaml& value, RunOptions& o) {
-    const std::string name = read_choice(value, path, {{"none", "nnunet"}, {}});
+    const std::string name = read_choice(value, path, {"none", "nnunet"});
     o.training.augment = name == "nnunet" ? nnunet_augmentation() : AugmentOptions{};
   };
   return {path, "none | nnunet",

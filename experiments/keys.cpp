@@ -76,7 +76,7 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
 Choices layouts() {
   std::vector<std::string> names = layout_names();
   if (std::find(names.begin(), names.end(), "auto") == names.end()) names.insert(names.begin(), "auto");
-  return {names, {}};
+  return names;
 }
 
 // What `voxswap sweep` reads itself (experiments/sweep.cpp) before it makes the experiment of a cell; any
@@ -127,21 +127,21 @@ void add_data(std::vector<Key>& table) {
 
 void add_preprocess(std::vector<Key>& table) {
   table.push_back(resolution());
-  table.push_back(choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop),
-                         {{"foreground", "none"}, {}}));
+  table.push_back(
+      choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop), {"foreground", "none"}));
   table.push_back(bias_correction());
   table.push_back(clip());
   table.push_back(choice(
       "preprocess.normalize",
       "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
       "the background at 0, of the whole image; or not",
-      AT(preprocess.normalize), {{"dataset", "image", "masked", "whole", "none"}, {}}));
+      AT(preprocess.normalize), {"dataset", "image", "masked", "whole", "none"}));
   table.push_back(background());
 }
 
 void add_network(std::vector<Key>& table) {
   table.push_back(choice("network.name", "two U-Nets, and a deep residual network without levels",
-                         AT(network.name), {network_names(), {}}));
+                         AT(network.name), network_names()));
   table.push_back(whole("network.base_filters",
                         "channels at full resolution; each level of a U-Net has twice as many",
                         AT(network.base_filters), {1, 1024}));
@@ -152,20 +152,19 @@ void add_network(std::vector<Key>& table) {
   table.push_back(
       real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
   table.push_back(choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU",
-                         AT(network.heads), {{"plain", "normalized"}, {}}));
+                         AT(network.heads), {"plain", "normalized"}));
 }
 
 void add_training(std::vector<Key>& table) {
   table.push_back(whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
   table.push_back(whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
-  table.push_back(
-      choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {{"adam"}, {}}));
+  table.push_back(choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {"adam"}));
   table.push_back(real("training.optimizer.learning_rate", "at the start",
                        AT(training.optimizer.learning_rate), {0, any_size, true}));
   table.push_back(real("training.optimizer.weight_decay", "pulls weights towards 0",
                        AT(training.optimizer.weight_decay), {0, any_size}));
   table.push_back(choice("training.schedule.name", "of the learning rate", AT(training.schedule.name),
-                         {{"plateau", "poly", "cosine", "constant"}, {}}));
+                         {"plateau", "poly", "cosine", "constant"}));
   table.push_back(real("training.schedule.factor", "plateau: what the rate is multiplied with",
                        AT(training.schedule.factor), {0, 1, true, true}));
   table.push_back(whole("training.schedule.patience", "plateau: epochs without improvement before that",
@@ -173,11 +172,11 @@ void add_training(std::vector<Key>& table) {
   table.push_back(whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
                         AT(training.early_stop), {0, 1e9}));
   table.push_back(
-      choice("training.loss", "the loss", AT(training.loss), {{"weighted_dice", "dice_cross_entropy"}, {}}));
+      choice("training.loss", "the loss", AT(training.loss), {"weighted_dice", "dice_cross_entropy"}));
   table.push_back(choice("training.targets", "output channels: exclusive labels or nested regions",
-                         AT(training.targets), {{"labels", "regions"}, {}}));
+                         AT(training.targets), {"labels", "regions"}));
   table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
-                         AT(training.precision), {{"auto", "f32", "tf32", "bf16", "f16"}, {}}));
+                         AT(training.precision), {"auto", "f32", "tf32", "bf16", "f16"}));
   for (Key& key : augment_keys()) table.push_back(std::move(key));
   table.push_back(patch());
   table.push_back(whole("training.loader_threads",
@@ -196,7 +195,7 @@ void add_training(std::vector<Key>& table) {
 void add_rest(std::vector<Key>& table) {
   table.push_back(evaluated_at());
   table.push_back(choice("evaluate.empty", "the rule for regions that a case does not have",
-                         AT(evaluate.empty), {{"brats", "nnunet"}, {}}));
+                         AT(evaluate.empty), {"brats", "nnunet"}));
   table.push_back(scored_metrics());
   table.push_back(real("evaluate.surface_tolerance", "of surface_dice, mm", AT(evaluate.surface_tolerance),
                        {0, any_size}));

@@ -69,20 +69,15 @@ std::string read_text(const Yaml& value, const std::string& path) {
 
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices) {
   if (value.kind == Yaml::Kind::scalar) {
-    for (const std::string& name : choices.now) {
+    for (const std::string& name : choices) {
       if (name == value.text) return name;
     }
-    for (const std::string& name : choices.later) {
-      if (name == value.text)
-        fail(Exit::usage, "{}: {}: this version does not have '{}'; it has {}", value.where, path, name,
-             join(choices.now, ", "));
-    }
-    const std::string guess = nearest(value.text, choices.now);
+    const std::string guess = nearest(value.text, choices);
     if (!guess.empty())
       fail(Exit::usage, "{}: {}: expected one of {}, found '{}'; did you mean '{}'?", value.where, path,
-           join(choices.now, ", "), value.text, guess);
+           join(choices, ", "), value.text, guess);
   }
-  wrong(value, path, "one of " + join(choices.now, ", "));
+  wrong(value, path, "one of " + join(choices, ", "));
 }
 
 }  // namespace voxswap::kinds

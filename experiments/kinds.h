@@ -29,10 +29,7 @@ double read_number(const Yaml& value, const std::string& path, const Range& rang
 bool read_switch(const Yaml& value, const std::string& path);
 std::string read_text(const Yaml& value, const std::string& path);
 
-// One of `choices`; names in `later` are known but not built yet, which the message says.
-struct Choices {
-  std::vector<std::string> now, later;
-};
+using Choices = std::vector<std::string>;
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);
 
 constexpr double any_size = 1e15;  // no upper limit worth naming, and still exact as a double
@@ -67,7 +64,7 @@ Key on_off(const std::string& path, const std::string& meaning, Field field) {
 
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field, const Choices& choices) {
-  return {path, join(choices.now, " | "), meaning,
+  return {path, join(choices, " | "), meaning,
           [=](const Yaml& value, RunOptions& o) { field(o) = read_choice(value, path, choices); },
           [=](const RunOptions& o) { return yaml_scalar(field(o)); }};
 }

@@ -60,8 +60,7 @@ Key device() {
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
-    o.memory.device =
-        cuda ? value.text : read_choice(value, path, {{"auto", "cpu", "cuda", "reference"}, {}});
+    o.memory.device = cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "reference"});
   };
   return {path, "auto | cpu | cuda | cuda:N | reference",
           "what computes; auto: a GPU where there is one; reference: slow, in double, for checks", read,
@@ -85,9 +84,9 @@ Key budget() {
 Key planner() {
   std::vector<std::string> names = planner_names();
   names.push_back(unified_planner);
-  return choice("memory.planner",
-                "who decides what stays, leaves or is computed again; unified: for GPUs only",
-                [](auto& o) -> auto& { return o.memory.planner; }, {names, {}});
+  return choice(
+      "memory.planner", "who decides what stays, leaves or is computed again; unified: for GPUs only",
+      [](auto& o) -> auto& { return o.memory.planner; }, names);
 }
 
 Key host() {

@@ -83,7 +83,7 @@ Key bias_correction() {
     if (value.kind == Yaml::Kind::list) {
       for (const Yaml& item : value.items) o.preprocess.bias_correction.push_back(read_text(item, path));
       if (value.items.empty()) wrong(value, path, expected);
-    } else if (read_choice(value, path, {{"none", "n4"}, {}}) == "n4") {
+    } else if (read_choice(value, path, {"none", "n4"}) == "n4") {
       o.preprocess.bias_correction = {"n4"};
     }
   };
@@ -143,10 +143,10 @@ Key evaluated_at() {
 
 Key scored_metrics() {
   const std::string path = "evaluate.metrics";
-  const Choices choices{metric_names(), {}};
+  const Choices choices = metric_names();
   const auto read = [=](const Yaml& value, RunOptions& o) {
     if (value.kind != Yaml::Kind::list || value.items.empty())
-      wrong(value, path, "a list of " + join(choices.now, ", "));
+      wrong(value, path, "a list of " + join(choices, ", "));
     o.evaluate.metrics.clear();
     for (const Yaml& item : value.items) {
       const std::string metric = read_choice(item, path, choices);
@@ -158,7 +158,7 @@ Key scored_metrics() {
       fail(Exit::usage, "{}: {}: 'dice' must be among them: tables and plots are made of it", value.where,
            path);
   };
-  return {path, "a list of " + join(choices.now, ", "), "columns of dice.csv that are filled", read,
+  return {path, "a list of " + join(choices, ", "), "columns of dice.csv that are filled", read,
           [](const RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
 }
 

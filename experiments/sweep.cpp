@@ -210,7 +210,7 @@ void ask(SweepQuestion& question, const std::string& path, const Yaml& value) {
   const std::string where = "sweep." + path;
   if (path == "as") question.as = text_of(value, path);
   if (path == "largest")
-    question.largest = kinds::read_choice(value, where, {{"resolution", "batch", "depth"}, {}});
+    question.largest = kinds::read_choice(value, where, {"resolution", "batch", "depth"});
   if (path == "devices") question.devices = kinds::read_whole(value, where, {1, 1024});
   if (path == "devices_per_link") question.devices_per_link = kinds::read_whole(value, where, {1, 1024});
   if (path == "steps") question.steps = kinds::read_whole(value, where, {1, 1e6});
@@ -267,7 +267,7 @@ Csv read_published(const Yaml& value) {
 void read_statements(Sweep& sweep, const Draft& draft) {
   for (const auto& [path, value] : draft.stated) {
     if (path == "command")
-      sweep.command = kinds::read_choice(value, "sweep.command", {{"run", "plan", "bench"}, {}});
+      sweep.command = kinds::read_choice(value, "sweep.command", {"run", "plan", "bench"});
     if (path == "title") sweep.title = text_of(value, path);
     if (path == "plot") sweep.plot = read_plot(value);
     if (path == "volumes") sweep.volumes = kinds::read_whole(value, "sweep.volumes", {1, 1e9});

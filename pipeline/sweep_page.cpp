@@ -71,8 +71,8 @@ std::string figures_table(const SweepResults& results, const Csv& figures) {
 }  // namespace
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
-  std::string html = format("<h2>{}</h2>\n", html_escape(results.title));
-  if (!plot.svg.empty()) html += "<figure>" + inline_svg(plot.svg, "sweep") + "</figure>\n";
+  std::string html = "<h2>Side by side</h2>\n";
+  if (!plot.svg.empty()) html += "<figure style=\"max-width: 44rem\">" + inline_svg(plot.svg, "sweep") + "</figure>\n";
   html += figures_table(results, figures);
   if (results.command == "plan")
     html += "<p>Planned and simulated, not measured; what the costs come from stands in sweep.csv.</p>\n";
@@ -86,9 +86,17 @@ std::string sweep_section(const SweepResults& results, const Csv& figures, const
   return html;
 }
 
-std::string with_section(std::string page, const std::string& section) {
+std::string with_section(std::string page, const std::string& title, const std::string& section) {
   const std::size_t at = page.find("<h2");
-  return page.insert(at == page.npos ? page.rfind("</body>") : at, section);
+  page.insert(at == page.npos ? page.rfind("</body>") : at, section);
+  // A report names its runs, which are many here.
+  for (const std::string element : {"title", "h1"}) {
+    const std::size_t begin = page.find("<" + element + ">"), end = page.find("</" + element + ">");
+    if (begin == page.npos || end == page.npos) continue;
+    const std::size_t text = begin + element.size() + 2;
+    page.replace(text, end - text, html_escape(title));
+  }
+  return page;
 }
 
 std::string sweep_page(const SweepResults& results, const std::string& section) {

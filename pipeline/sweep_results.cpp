@@ -220,7 +220,8 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   const std::string section = sweep_section(results, figures, plot);
   const fs::path page = out / "report.html";
   const bool merged = results.command == "run" && fs::exists(page);
-  write_file(page, merged ? with_section(read_file(page), section) : sweep_page(results, section));
+  write_file(page,
+             merged ? with_section(read_file(page), results.title, section) : sweep_page(results, section));
   if (problem != Exit::done) throw Error(problem, what);
 }
 
