@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/kept_pages.h"
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/progress.h"
@@ -15,7 +16,7 @@ namespace voxswap {
 namespace {
 
 // Prepared volumes may take this much memory beside the arena; more are read from the disk cache again.
-constexpr std::int64_t memory_for_cases = 2LL << 30;
+constexpr std::int64_t memory_for_cases = 1LL << 30;
 
 std::int64_t bytes_of(const PreparedCase& prepared) {
   return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
@@ -98,6 +99,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
     const std::lock_guard lock(advancing);
     progress.advance();
   };
+  const KeptPages kept;
   // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one,

@@ -42,6 +42,7 @@ const std::map<std::string, std::vector<std::string>> third_parties = {
     {"itk", {"data"}},
     {"gdcm", {"data"}},
     {"zlib", {"data"}},
+    {"libdeflate", {"data"}},
     {"oneapi/dnnl", {"net/backends/onednn"}},
     {"dnnl", {"net/backends/onednn"}},
     {"omp.h", {"net/backends/onednn"}},

@@ -1,0 +1,17 @@
+// Large buffers without fresh pages each time: the system clears a page before it gives it to a process,
+// which takes longer than much of what is done with volumes.
+#pragma once
+
+namespace voxswap {
+
+// While one lives, freed memory stays with the process for the next buffer; at its end it goes back to the
+// system. Changes time and nothing else; nothing at all where the C library is not glibc.
+class KeptPages {
+ public:
+  KeptPages();
+  ~KeptPages();
+  KeptPages(const KeptPages&) = delete;
+  KeptPages& operator=(const KeptPages&) = delete;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,61 @@
+// How fast a data set is prepared: every case read, cropped, resized to a cube and kept in a cache folder
+// that is empty before. Seconds, peak resident memory of this process and every case's statistics, as one
+// line of JSON. compare_preparing.py runs it beside SimpleITK.
+//
+//   preparing DATASET SIDE CACHE
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "pipeline/cases.h"
+
+namespace voxswap {
+namespace {
+
+std::int64_t peak_resident_bytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+void measure(const char* root, std::int64_t side, const char* cache) {
+  RunOptions options;
+  options.data.root = root;
+  options.preprocess.resolution = {side, side, side};
+  options.cache = cache;
+  const auto begin = std::chrono::steady_clock::now();
+  Cases cases(options, open_dataset(options.data));
+  std::vector<std::size_t> all(cases.dataset().cases.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  cases.prepare_all(all, {});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  nlohmann::json result = {{"cases", all.size()}, {"seconds", seconds.count()}};
+  result["peak_bytes"] = peak_resident_bytes();
+  for (const std::size_t i : all) {
+    const auto prepared = cases.prepared(i);
+    result["statistics"][prepared->id] = {prepared->mean, prepared->deviation};
+  }
+  std::printf("%s\n", result.dump().c_str());
+}
+
+}  // namespace
+}  // namespace voxswap
+
+int main(int count, char** words) {
+  if (count != 4) {
+    std::fprintf(stderr, "usage: preparing DATASET SIDE CACHE\n");
+    return 2;
+  }
+  try {
+    voxswap::measure(words[1], std::atoll(words[2]), words[3]);
+    return 0;
+  } catch (const voxswap::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.exit());
+  }
+}
