@@ -166,6 +166,8 @@ class Comparison:
         found = json_lines(lines)
         if largest_to:
             found = sorted(found, key=lambda r: r["side"])[-1:]
+            if status != "ok":
+                row["mode"] += " (search stopped)"  # larger ones may train, too
         for r in found:
             self.add(**row, side=r["side"], status="ok", step_seconds=r["seconds"], peak_gib=r["peak_bytes"] / GIB,
                      reserved_gib=r["reserved_bytes"] / GIB, wall_seconds=wall, version=r["version"], device=r["device"])
