@@ -4,6 +4,8 @@
 #include <limits>
 #include <queue>
 
+#include "swap/planners/outside.h"
+
 namespace voxswap {
 namespace {
 
@@ -55,7 +57,7 @@ class Scheduler {
       stretch.first = stretch.life != before;
       before = stretch.life;
     }
-    choose_tiers();
+    all_in_host_ = choose_tiers(digest_, schedule_);
     schedule_.memory = memory_of(digest_, schedule_.sequence);
     for (Stretch& stretch : schedule_.stretches) {
       if (!fixed_returns) stretch.s = stretch.b;
@@ -171,52 +173,6 @@ class Scheduler {
     for (std::size_t i = 0; i < chosen.size(); ++i)
       if (!stays[i]) rest.push_back(chosen[i]);
     chosen = std::move(rest);
-  }
-
-  // What is away longest goes to disk when the host pool is full.
-  void choose_tiers() {
-    const Budgets& budgets = digest_.request->budgets;
-    schedule_.on_disk.assign(schedule_.sequence.lives.size(), false);
-    struct Away {
-      std::int32_t life, from, to;
-      std::int64_t bytes;
-    };
-    std::vector<Away> away;
-    for (const Stretch& stretch : schedule_.stretches) {
-      if (stretch.first) away.push_back({stretch.life, stretch.a, stretch.b, bytes(stretch)});
-      away.back().to = stretch.b;
-    }
-    std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
-      return x.from != y.from ? x.from < y.from : x.life < y.life;
-    });
-    std::int64_t total = 0;
-    for (const Away& life : away) total += life.bytes;
-    std::int64_t host = budgets.host;
-    all_in_host_ = total <= host;
-    if (total > host && budgets.disk > 0) host -= passage_bytes(host);
-    std::int64_t held = 0, on_disk = 0, disk_peak = 0;
-    std::vector<Away> inside;
-    for (const Away& life : away) {
-      std::erase_if(inside, [&](const Away& other) {
-        if (other.to >= life.from) return false;
-        (schedule_.on_disk[index(other.life)] ? on_disk : held) -= other.bytes;
-        return true;
-      });
-      inside.push_back(life);
-      held += life.bytes;
-      while (held > host) {
-        Away* last = nullptr;
-        for (Away& other : inside)
-          if (!schedule_.on_disk[index(other.life)] && (last == nullptr || other.to > last->to))
-            last = &other;
-        schedule_.on_disk[index(last->life)] = true;
-        held -= last->bytes;
-        on_disk += last->bytes;
-      }
-      disk_peak = std::max(disk_peak, on_disk);
-    }
-    if (disk_peak > budgets.disk)
-      schedule_.excess = std::max(schedule_.excess, static_cast<double>(disk_peak - budgets.disk));
   }
 
   // Copies in run in order of b, copies out in order of a or as they are made: a link does one after the

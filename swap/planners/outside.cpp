@@ -1,0 +1,62 @@
+#include "swap/planners/outside.h"
+
+#include <algorithm>
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+}  // namespace
+
+bool choose_tiers(const Digest& digest, Schedule& schedule) {
+  const Budgets& budgets = digest.request->budgets;
+  schedule.on_disk.assign(schedule.sequence.lives.size(), false);
+  const auto bytes_of = [&](const Stretch& stretch) {
+    return digest.values[index(schedule.sequence.lives[index(stretch.life)].value)].bytes;
+  };
+  struct Away {
+    std::int32_t life, from, to;
+    std::int64_t bytes;
+  };
+  std::vector<Away> away;
+  for (const Stretch& stretch : schedule.stretches) {
+    if (stretch.first) away.push_back({stretch.life, stretch.a, stretch.b, bytes_of(stretch)});
+    away.back().to = stretch.b;
+  }
+  std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
+    return x.from != y.from ? x.from < y.from : x.life < y.life;
+  });
+  std::int64_t total = 0;
+  for (const Away& life : away) total += life.bytes;
+  std::int64_t host = budgets.host;
+  const bool all_in_host = total <= host;
+  if (total > host && budgets.disk > 0) host -= passage_bytes(host);
+  std::int64_t held = 0, on_disk = 0, disk_peak = 0;
+  std::vector<Away> inside;
+  for (const Away& life : away) {
+    std::erase_if(inside, [&](const Away& other) {
+      if (other.to >= life.from) return false;
+      (schedule.on_disk[index(other.life)] ? on_disk : held) -= other.bytes;
+      return true;
+    });
+    inside.push_back(life);
+    held += life.bytes;
+    while (held > host) {
+      Away* last = nullptr;
+      for (Away& other : inside)
+        if (!schedule.on_disk[index(other.life)] && (last == nullptr || other.to > last->to)) last = &other;
+      schedule.on_disk[index(last->life)] = true;
+      held -= last->bytes;
+      on_disk += last->bytes;
+    }
+    disk_peak = std::max(disk_peak, on_disk);
+  }
+  if (disk_peak > budgets.disk)
+    schedule.excess = std::max(schedule.excess, static_cast<double>(disk_peak - budgets.disk));
+  return all_in_host;
+}
+
+}  // namespace voxswap
