@@ -214,18 +214,26 @@ bool is_dicom_folder(const fs::path& folder) {
   return false;
 }
 
+std::unique_lock<std::mutex> gdcm_turn() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
 std::string dicom_description(const fs::path& folder) {
+  const auto turn = gdcm_turn();
   const std::vector<fs::path> files = dicom_files(folder);
   return files.empty() ? std::string() : open_slice(files.front()).tag("0008|103e");
 }
 
 ImageHeader dicom_header(const fs::path& folder) {
+  const auto turn = gdcm_turn();
   const Series series = open_series(folder);
   const auto& io = *series.slices.front().io;
   return {series.geometry, 1, itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType()), {}};
 }
 
 std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int64_t) {
+  const auto turn = gdcm_turn();
   const Series series = open_series(folder);
   Image image{series.geometry, {}};
   std::vector<float> voxels(static_cast<std::size_t>(series.geometry.size[0] * series.geometry.size[1]));

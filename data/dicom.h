@@ -11,6 +11,7 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,9 @@ std::vector<Image> dicom_volumes(const std::filesystem::path& folder, std::int64
 void write_dicom(const std::filesystem::path& folder, const Image& image, const std::string& description,
                  const std::string& uid);
 std::vector<std::string> dicom_names(std::int64_t slices);  // the files that it writes
+
+// GDCM's objects share state without a lock, readers as well as writers; all of the above hold this one while
+// they have any, so that threads may call them at once.
+std::unique_lock<std::mutex> gdcm_turn();
 
 }  // namespace voxswap

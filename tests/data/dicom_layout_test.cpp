@@ -1,4 +1,5 @@
 // DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
+#include "base/parallel.h"
 #include "data/dataset.h"
 #include "data/dicom.h"
 #include "data/orientation.h"
@@ -49,6 +50,23 @@ TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}),
               std::string(std::istreambuf_iterator<char>(b), {}));
   }
+}
+
+TEST(DicomSeries, AreWrittenAndReadBySeveralThreadsAtOnce) {
+  const TemporaryFolder folder;
+  const Geometry tall = geometry({5, 4, 30});
+  std::vector<int> same(8);
+  parallel_for(
+      same.size(),
+      [&](std::size_t i) {
+        const fs::path series = folder.path() / std::to_string(i);
+        fs::create_directories(series);
+        const Image image = whole_numbers(tall, i);
+        write_dicom(series, image, "t1", format("1.{}", i + 1));
+        same[i] = read_image(series).voxels == image.voxels;
+      },
+      4);
+  EXPECT_EQ(same, std::vector<int>(8, 1));
 }
 
 TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
