@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/plot_parts.h"
 #include "pipeline/sweep_page.h"
 
 namespace voxswap {
@@ -69,18 +70,20 @@ std::string data_blocks(const Chart& chart) {
   return data;
 }
 
+// How series `i` is drawn, and its sample in the legend.
+std::string style(const Chart& chart, std::size_t i) {
+  const std::string color = plot_color(i, chart.series.size());
+  return chart.categories.empty() ? format("linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6", color)
+                                  : format("boxes fs solid 0.85 noborder lc rgb '{}'", color);
+}
+
 // Bars of a category stand side by side in four fifths of its room.
 std::string element(const Chart& chart, std::size_t i) {
-  const std::size_t count = chart.series.size();
-  const std::string color = plot_color(i, count);
-  const std::string title =
-      chart.series[i].label.empty() ? "notitle" : "title " + gnuplot_text(chart.series[i].label);
-  if (chart.categories.empty())
-    return format("$series{} using 1:2 with linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6 {}", i, color, title);
-  const double width = 0.8 / static_cast<double>(count);
-  const double offset = (static_cast<double>(i) - static_cast<double>(count - 1) / 2) * width;
-  return format("$series{} using ($1+({})):2:({}) with boxes fs solid 0.85 noborder lc rgb '{}' {}", i,
-                offset, 0.92 * width, color, title);
+  const double width = 0.8 / static_cast<double>(chart.series.size());
+  const double offset = (static_cast<double>(i) - static_cast<double>(chart.series.size() - 1) / 2) * width;
+  const std::string columns =
+      chart.categories.empty() ? "1:2" : format("($1+({})):2:({})", offset, 0.92 * width);
+  return format("$series{} using {} with {} notitle", i, columns, style(chart, i));
 }
 
 std::string x_axis(const Chart& chart) {
@@ -96,27 +99,23 @@ std::string x_axis(const Chart& chart) {
 
 Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
   const Chart chart = chart_of(figures, plot);
+  const int bars = static_cast<int>(chart.categories.size() * chart.series.size());
+  const int width = std::clamp(100 + 34 * bars, 640, 1400);
   std::vector<std::string> elements;
-  std::size_t longest = 0;
+  std::vector<LegendEntry> entries;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     elements.push_back(element(chart, i));
-    longest = std::max(longest, chart.series[i].label.size());
+    if (!plot.by.empty()) entries.push_back({chart.series[i].label, style(chart, i)});
   }
-  const int legend = longest > 0 ? static_cast<int>(longest) * 8 + 50 : 0;
-  // The key's own title cannot be painted in the page's colours.
-  const std::string title = plot.by.empty()
-                                ? ""
-                                : format("set title {} textcolor rgb '{}'\n",
-                                         gnuplot_text(plot.y + " by " + join(plot.by, ", ")), plot_ink);
-  const int bars = static_cast<int>(chart.categories.size() * std::max<std::size_t>(chart.series.size(), 1));
-  const int width = std::clamp(60 + 34 * bars, 560, 1400) + legend;
-  const int height = std::max(380, 80 + 20 * (static_cast<int>(chart.series.size()) + 2));
-  return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\n" +
-                  x_axis(chart) + (legend > 0 ? "set key outside right top Left reverse\n" : "unset key\n") +
-                  title +
-                  format("set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
-                         gnuplot_text(plot.x), plot_ink, gnuplot_text(plot.y), plot_ink) +
-                  "plot " + join(elements, ", ") + "\n",
+  const Legend legend(entries, width - 40);
+  const std::string title = plot.by.empty() ? plot.y : plot.y + " by " + join(plot.by, ", ");
+  const int top = 36 + legend.height(), height = top + 380;
+  return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\nunset key\n" +
+                  x_axis(chart) +
+                  format("set title {} textcolor rgb '{}'\nset xlabel {} textcolor rgb '{}'\n",
+                         gnuplot_text(title), plot_ink, gnuplot_text(plot.x), plot_ink) +
+                  "set multiplot\n" + side_margins(70, 20, width) + panel_place(top, height - 56, height) +
+                  "plot " + join(elements, ", ") + "\n" + legend.plot(8, width, height) + "unset multiplot\n",
               width, height);
 }
 
