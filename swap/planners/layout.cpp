@@ -201,8 +201,9 @@ class Layout {
       plan_.persistent_bytes += value.bytes;
     }
     std::vector<Interval> intervals;
-    std::vector<std::size_t> interval_of;                    // per residency from `persistent` on
-    std::vector<std::int32_t> last_interval(lives_.size());  // of a life
+    std::vector<std::size_t> interval_of;                      // per residency from `persistent` on
+    std::vector<std::int32_t> last_interval(lives_.size());    // of a life
+    std::vector<std::int32_t> inherited(lives_.size(), none);  // interval whose place a life takes over
     const std::size_t persistent = plan_.residencies.size();
     plan_.live_bytes.assign(plan_.instructions.size(), plan_.persistent_bytes);
     std::size_t next = 0;
@@ -210,12 +211,13 @@ class Layout {
       const Life& life = lives_[index(id)];
       const std::int64_t bytes = digest_.values[index(life.value)].bytes;
       std::int32_t from = life.made < 0 ? 0 : run_at_[index(life.made)];
-      bool joins = life.over != none;
+      if (life.over != none) inherited[index(id)] = last_interval[index(life.over)];
+      bool joins = inherited[index(id)] != none;
       const auto add = [&](std::int32_t to) {
         plan_.residencies.push_back({life.value, none, 0, bytes, from, to});
         for (std::int32_t i = from; i <= to; ++i) plan_.live_bytes[index(i)] += bytes;
         if (joins) {
-          last_interval[index(id)] = last_interval[index(life.over)];
+          last_interval[index(id)] = inherited[index(id)];
           Interval& joined = intervals[index(last_interval[index(id)])];
           joined.last = std::max(joined.last, to);
           plan_.live_bytes[index(from)] -= bytes;
@@ -228,9 +230,11 @@ class Layout {
       };
       for (; next < schedule_.stretches.size() && schedule_.stretches[next].life == id; ++next) {
         const Stretch& away = schedule_.stretches[next];
-        std::int32_t to = away.e < 0 ? 0 : run_at_[index(away.e)];
+        const std::int32_t last_step = std::max(away.a, away.e);
+        std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
         if (away.first) to = std::max(to, last_copy_out(next));
         add(to);
+        if (away.heir != none) inherited[index(away.heir)] = last_interval[index(id)];
         from = first_[next];
       }
       add(life.last < 0 ? 0 : run_at_[index(life.last)]);

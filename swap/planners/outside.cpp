@@ -23,7 +23,7 @@ bool choose_tiers(const Digest& digest, Schedule& schedule) {
   };
   std::vector<Away> away;
   for (const Stretch& stretch : schedule.stretches) {
-    if (stretch.first) away.push_back({stretch.life, stretch.a, stretch.b, bytes_of(stretch)});
+    if (stretch.first) away.push_back({stretch.life, stretch.free_from() - 1, stretch.b, bytes_of(stretch)});
     away.back().to = stretch.b;
   }
   std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {

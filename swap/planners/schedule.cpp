@@ -61,7 +61,8 @@ class Scheduler {
     schedule_.memory = memory_of(digest_, schedule_.sequence);
     for (Stretch& stretch : schedule_.stretches) {
       if (!fixed_returns) stretch.s = stretch.b;
-      for (std::int32_t t = stretch.a + 1; t < stretch.s; ++t) schedule_.memory[index(t)] -= bytes(stretch);
+      for (std::int32_t t = stretch.free_from(); t < stretch.s; ++t)
+        schedule_.memory[index(t)] -= bytes(stretch);
     }
     note_excess();
     order_copies();
@@ -129,9 +130,16 @@ class Scheduler {
     std::int64_t away = 0;
     std::size_t next = 0;
     std::vector<std::int64_t>& memory = schedule_.memory;
+    const auto take = [&](const Stretch& stretch) {
+      schedule_.stretches.push_back(stretch);
+      away += bytes(stretch);
+      back[index(stretch.b)] += bytes(stretch);
+    };
+    std::vector<bool> written_over(all.size(), false);
     for (std::int32_t t = 0; t < steps_; ++t) {
       away -= back[index(t)];
       for (; next < all.size() && all[next].a < t; ++next) {
+        if (written_over[next]) continue;
         const Stretch& stretch = all[next];
         const ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
         waiting.push(
@@ -140,15 +148,35 @@ class Scheduler {
       while (memory[index(t)] - away > budget_ && !waiting.empty()) {
         const Candidate top = waiting.top();
         waiting.pop();
-        if (top.b <= t) continue;
-        const Stretch& stretch = all[index(top.stretch)];
-        schedule_.stretches.push_back(stretch);
-        away += bytes(stretch);
-        back[index(stretch.b)] += bytes(stretch);
+        if (top.b > t) take(all[index(top.stretch)]);
+      }
+      std::int32_t last_heir = none;
+      for (std::size_t i = next; i < all.size() && all[i].a == t && memory[index(t)] - away > budget_; ++i) {
+        const std::int32_t heir = heir_of(all[i], last_heir);
+        if (heir == none) continue;
+        take(all[i]);
+        schedule_.stretches.back().heir = last_heir = heir;
+        written_over[i] = true;
       }
     }
     for (const Stretch& stretch : schedule_.stretches)
-      for (std::int32_t t = stretch.a + 1; t < stretch.b; ++t) memory[index(t)] -= bytes(stretch);
+      for (std::int32_t t = stretch.free_from(); t < stretch.b; ++t) memory[index(t)] -= bytes(stretch);
+  }
+
+  // A life that step a may make over the stretch's, of the same size, above `taken`; none: there is none.
+  std::int32_t heir_of(const Stretch& stretch, std::int32_t taken) const {
+    const std::vector<Life>& lives = schedule_.sequence.lives;
+    const ValueId from = lives[index(stretch.life)].value;
+    auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.a,
+                                 [](const Life& life, std::int32_t step) { return life.made < step; });
+    for (; heir != lives.end() && heir->made == stretch.a; ++heir) {
+      const auto id = static_cast<std::int32_t>(heir - lives.begin());
+      if (id <= taken || heir->over != none || digest_.values[index(heir->value)].bytes != bytes(stretch))
+        continue;
+      const auto& over = digest_.nodes[index(schedule_.sequence.steps[index(stretch.a)].node)].over;
+      if (std::find(over.begin(), over.end(), std::pair(heir->value, from)) != over.end()) return id;
+    }
+    return none;
   }
 
   // In the order in which they were chosen last to first, large ones first among equals.
@@ -163,10 +191,10 @@ class Scheduler {
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
       bool fits = true;
-      for (std::int32_t t = chosen[i].a + 1; fits && t < chosen[i].b; ++t)
+      for (std::int32_t t = chosen[i].free_from(); fits && t < chosen[i].b; ++t)
         fits = schedule_.memory[index(t)] + size <= budget_;
       if (!fits) continue;
-      for (std::int32_t t = chosen[i].a + 1; t < chosen[i].b; ++t) schedule_.memory[index(t)] += size;
+      for (std::int32_t t = chosen[i].free_from(); t < chosen[i].b; ++t) schedule_.memory[index(t)] += size;
       stays[i] = true;
     }
     std::vector<Stretch> rest;
@@ -175,8 +203,8 @@ class Scheduler {
     chosen = std::move(rest);
   }
 
-  // Copies in run in order of b, copies out in order of a or as they are made: a link does one after the
-  // other.
+  // Copies in run in order of b, copies out in the order in which places are given up or as they are made: a
+  // link does one after the other.
   void order_copies() {
     by_a_.clear();
     in_order_.clear();
@@ -185,8 +213,9 @@ class Scheduler {
       in_order_.push_back(static_cast<std::int32_t>(i));
     }
     const auto& all = schedule_.stretches;
-    std::stable_sort(by_a_.begin(), by_a_.end(),
-                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].a < all[index(y)].a; });
+    std::stable_sort(by_a_.begin(), by_a_.end(), [&](std::int32_t x, std::int32_t y) {
+      return all[index(x)].free_from() < all[index(y)].free_from();
+    });
     out_order_ = by_a_;
     by_made_ = by_a_;
     std::stable_sort(by_made_.begin(), by_made_.end(), [&](std::int32_t x, std::int32_t y) {
@@ -215,7 +244,8 @@ class Scheduler {
   void copy_early() {
     const auto& all = schedule_.stretches;
     const auto later = [&](std::int32_t x, std::int32_t y) {
-      return all[index(x)].a != all[index(y)].a ? all[index(x)].a > all[index(y)].a : x > y;
+      const std::int32_t first = all[index(x)].free_from(), second = all[index(y)].free_from();
+      return first != second ? first > second : x > y;
     };
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, decltype(later)> made_by_now(later);
     Way way;
@@ -227,7 +257,7 @@ class Scheduler {
         made_by_now.push(by_made_[next]);
       Stretch& stretch = schedule_.stretches[index(made_by_now.top())];
       made_by_now.pop();
-      stretch.c = std::min(step, stretch.a);
+      stretch.c = std::min(step, stretch.e);
       pass(way, end_of(step), stretch, costs_.to_host, costs_.to_disk);
     }
     out_order_ = by_a_;
@@ -236,13 +266,14 @@ class Scheduler {
   }
 
   void leave_windows() {
-    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.c = stretch.a;
+    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.c = stretch.free_from() - 1;
     if (all_in_host_) copy_early();
     Way way;
     for (const std::int32_t i : out_order_) {
       Stretch& stretch = schedule_.stretches[index(i)];
       const double done = out_done_[index(i)] =
           pass(way, end_of(stretch.c), stretch, costs_.to_host, costs_.to_disk);
+      if (stretch.heir != none) continue;
       const std::int64_t size = bytes(stretch);
       for (std::int32_t t = stretch.a + 1; t < stretch.s && begin_[index(t)] < done; ++t) {
         if (schedule_.memory[index(t)] + size > budget_) break;
@@ -268,7 +299,7 @@ class Scheduler {
       const double aim = latest[index(i)] - 0.5 * seconds_in(stretch);
       const double earliest = std::max({way.link, aim, stretch.first ? out_done_[index(i)] : 0.0});
       if (options_.prefetch != Prefetch::at_use)
-        while (stretch.s - 1 > stretch.e && end_of(stretch.s - 1) > earliest &&
+        while (stretch.s - 1 > std::max(stretch.a, stretch.e) && end_of(stretch.s - 1) > earliest &&
                schedule_.memory[index(stretch.s - 1)] + size <= budget_) {
           --stretch.s;
           schedule_.memory[index(stretch.s)] += size;

@@ -4,7 +4,8 @@
 // A value that leaves during a stretch (no use between steps a and b) is copied out as soon as step a is
 // done, or earlier, from the step that makes it on, where the link has the time: to be read does not change
 // it. It keeps its place up to step e (until the copy is done, or the place is needed), gets a place again at
-// step s and is copied in from then on, to be there for step b.
+// step s and is copied in from then on, to be there for step b. Where memory is shortest, step a itself
+// writes its result over the value (as in place, if it may): then the copy out is done before step a.
 #pragma once
 
 #include <vector>
@@ -43,7 +44,8 @@ struct ScheduleOptions {
 };
 
 // Chooses the stretches so that memory is within the budget: at the first step that is over it, what is
-// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use); then
+// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use); what
+// the step itself reads is written over when nothing else is left to leave; then
 // what turns out not to be needed stays after all. Then hosts or disk, then windows and time.
 Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);

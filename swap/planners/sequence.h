@@ -28,9 +28,12 @@ struct SequenceStep {
 struct Stretch {
   std::int32_t life = none;
   std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
-  std::int32_t e = 0, s = 0;  // a <= e < s <= b
+  std::int32_t e = 0, s = 0;  // a <= e < s <= b; e = a - 1 where its place is taken over
   bool first = true;          // the life leaves here for the first time: later a copy is outside already
-  std::int32_t c = a;         // step after which the copy out starts, if first: c <= a
+  std::int32_t c = a;         // step after which the copy out starts, if first: c <= a, c <= e
+  std::int32_t heir = none;   // life made at step a over this one, of which a copy is outside by then
+
+  std::int32_t free_from() const { return heir == none ? a + 1 : a; }  // first step that counts without it
 };
 
 struct Sequence {

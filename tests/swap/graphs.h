@@ -184,4 +184,17 @@ std::vector<std::vector<std::byte>> train(Runner& runner, const Graph& graph,
   return results;
 }
 
+// How often a node writes over a value that comes back later: a copy of it is outside by then.
+inline int written_over_while_away(const Plan& plan) {
+  int count = 0;
+  for (const Residency& old : plan.residencies)
+    for (const Residency& heir : plan.residencies) {
+      if (old.value == none || heir.value == none || old.value == heir.value) continue;
+      if (heir.first != old.last || heir.offset != old.offset) continue;
+      for (const Residency& later : plan.residencies)
+        count += later.value == old.value && later.first > old.last;
+    }
+  return count;
+}
+
 }  // namespace voxswap::test

@@ -117,6 +117,27 @@ TEST(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
   test.expect_good(plan);
 }
 
+// An addition of two values that are both needed later: with copies of them outside, its result takes the
+// place of one, and two places are enough.
+TEST(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", Shape{1, 4, 4, 4, 4}, ElementType::f32, Role::input);
+  graph.phase = Phase::backward;  // nothing is computed again
+  const ValueId a = graph.apply("sigmoid", "a", {x});
+  const ValueId b = graph.apply("leaky_relu", "b", {x}, {{"slope", 0.5}});
+  const ValueId sum = graph.apply("add", "sum", {a, b});
+  const ValueId c = graph.apply("sigmoid", "c", {sum});
+  const ValueId d = graph.apply("add", "d", {c, a});
+  const ValueId e = graph.apply("add", "e", {d, b});
+  const std::vector<std::int64_t> workspaces(graph.nodes().size(), 0);
+  const CostModel costs = even_costs(graph);
+  const std::int64_t bytes = graph.value(x).bytes();
+  const Plan plan = make_plan("hybrid", {&graph, workspaces, {2 * bytes, plenty, 0}, {e}, &costs});
+  EXPECT_EQ(verify(graph, workspaces, plan), std::vector<std::string>());
+  EXPECT_EQ(plan.peak_bytes, 2 * bytes);
+  EXPECT_GE(test::written_over_while_away(plan), 1);
+}
+
 TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
   const Case test(network("isensee2017", 16, 3, 4));
   const Plan keep = make_plan("keep", test.request(0));

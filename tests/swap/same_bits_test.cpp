@@ -76,7 +76,7 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   const std::int64_t plenty = std::int64_t{1} << 30;
   const TierCase tiers[] = {
       {"host", plenty, 0}, {"disk", 32 << 10, plenty}, {"both", most / 8 + (32 << 10), plenty}};
-  int runs = 0, swapped = 0, on_disk = 0, repeated = 0;
+  int runs = 0, swapped = 0, on_disk = 0, repeated = 0, written_over = 0;
   for (const std::string& planner : planner_names())
     for (const double share : {0.6, 0.25, 0.04})
       for (const TierCase& tier : tiers) {
@@ -99,11 +99,14 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         swapped += moved.out_bytes > 0;
         on_disk += moved.disk_out_bytes > 0;
         repeated += moved.recomputed_nodes > 0;
+        written_over += test::written_over_while_away(plan) > 0;
       }
   EXPECT_GE(runs, 15);
   EXPECT_GE(swapped, 8);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
+  const bool keeps_what_it_adds = std::get<1>(GetParam()) != "unet3d";
+  EXPECT_GE(written_over, keeps_what_it_adds ? 1 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
