@@ -135,28 +135,33 @@ class Scheduler {
       away += bytes(stretch);
       back[index(stretch.b)] += bytes(stretch);
     };
-    std::vector<bool> written_over(all.size(), false);
+    std::vector<bool> known(all.size(), false);
+    const auto consider = [&](std::size_t i) {
+      const Stretch& stretch = all[i];
+      const ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
+      waiting.push({begin_[index(stretch.b)] * bias[index(value)], stretch.b, static_cast<std::int32_t>(i)});
+      known[i] = true;
+    };
     for (std::int32_t t = 0; t < steps_; ++t) {
       away -= back[index(t)];
-      for (; next < all.size() && all[next].a < t; ++next) {
-        if (written_over[next]) continue;
-        const Stretch& stretch = all[next];
-        const ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
-        waiting.push(
-            {begin_[index(stretch.b)] * bias[index(value)], stretch.b, static_cast<std::int32_t>(next)});
-      }
+      for (; next < all.size() && all[next].a < t; ++next)
+        if (!known[next]) consider(next);
+      if (memory[index(t)] - away > budget_)
+        for (std::size_t i = next; i < all.size() && all[i].a == t; ++i)
+          if (heir_of(all[i], none) != none) consider(i);
+      std::int32_t heir = none;
       while (memory[index(t)] - away > budget_ && !waiting.empty()) {
         const Candidate top = waiting.top();
         waiting.pop();
-        if (top.b > t) take(all[index(top.stretch)]);
-      }
-      std::int32_t last_heir = none;
-      for (std::size_t i = next; i < all.size() && all[i].a == t && memory[index(t)] - away > budget_; ++i) {
-        const std::int32_t heir = heir_of(all[i], last_heir);
-        if (heir == none) continue;
-        take(all[i]);
-        schedule_.stretches.back().heir = last_heir = heir;
-        written_over[i] = true;
+        if (top.b <= t) continue;
+        Stretch stretch = all[index(top.stretch)];
+        if (stretch.a == t) {
+          stretch.heir = heir_of(stretch, heir);
+          known[index(top.stretch)] = stretch.heir != none;
+          if (stretch.heir == none) continue;
+          heir = stretch.heir;
+        }
+        take(stretch);
       }
     }
     for (const Stretch& stretch : schedule_.stretches)

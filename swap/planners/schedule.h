@@ -44,9 +44,9 @@ struct ScheduleOptions {
 };
 
 // Chooses the stretches so that memory is within the budget: at the first step that is over it, what is
-// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use); what
-// the step itself reads is written over when nothing else is left to leave; then
-// what turns out not to be needed stays after all. Then hosts or disk, then windows and time.
+// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use), what
+// the step itself may write over included; then what turns out not to be needed stays after all. Then hosts
+// or disk, then windows and time.
 Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
 
