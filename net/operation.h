@@ -132,10 +132,11 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 //                            `interval`, the scale doubles (up to `most`) and it starts anew. Otherwise the scale halves
 //                            (down to `least`) and it starts anew. Attributes interval, least, most,
 //                            initial (of the scale before the first step)
-// adam                       gradient (, state[3], finite[1]: loss scaling); updates parameter, m, v (all full). Kingma & Ba 2015, algorithm 1, with
-//                            decoupled weight decay. Attributes beta1, beta2, epsilon, weight_decay; learning rate and
-//                            step from StepContext. With loss scaling the gradient is divided by the scale, the step is the
-//                            updates ever made + 1, and nothing changes where finite is 0
+// adam                       gradients, one or more (, state[3], finite[1]: loss scaling); updates parameter, m, v of the first
+//                            gradient, then of the second, … (all full). Kingma & Ba 2015, algorithm 1, with decoupled weight
+//                            decay. Attributes beta1, beta2, epsilon, weight_decay; learning rate and step from StepContext.
+//                            With loss scaling gradients are divided by the scale, the step is the updates ever made + 1, and
+//                            nothing changes where finite is 0
 // clang-format on
 
 }  // namespace voxswap

@@ -5,8 +5,8 @@
 
 namespace voxswap {
 
-// Moves every node of phase `update` to right after the last node that its parameter and gradient need, so
-// that gradients of parameters live shortly. REQUIRES: such a node reads only gradients.
+// Moves every node of phase `update` to right after the last node that its parameters and gradients need,
+// so that gradients of parameters live shortly. REQUIRES: such a node reads only gradients.
 void update_early(Graph& graph);
 
 }  // namespace voxswap

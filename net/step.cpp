@@ -59,24 +59,39 @@ ValueId add_check(Graph& graph, std::vector<ValueId> gradients) {
   return finite;
 }
 
-// `finite`: none where the loss is not scaled.
-void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, ValueId finite,
-                 const StepOptions& step_options) {
-  const OptimizerOptions& options = step_options.optimizer;
-  step.graph.phase = Phase::update;
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    std::vector<ValueId> inputs = {gradients[i]};
-    if (finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), finite});
-    const std::string name = step.graph.value(step.parameters[i]).name + ".update";
-    step.graph.add("adam", name, inputs,
-                   {{"beta1", options.beta1},
-                    {"beta2", options.beta2},
-                    {"epsilon", options.epsilon},
-                    {"weight_decay", options.weight_decay}},
+// One node for the parameters of these indices. `finite`: none where the loss is not scaled.
+void add_update(TrainingStep& step, const std::string& name, const std::vector<std::size_t>& indices,
+                const std::vector<ValueId>& gradients, ValueId finite, const OptimizerOptions& options) {
+  std::vector<ValueId> inputs, updates;
+  for (const std::size_t i : indices) {
+    inputs.push_back(gradients[i]);
+    updates.insert(updates.end(),
                    {step.parameters[i], step.optimizer_state[2 * i], step.optimizer_state[2 * i + 1]});
   }
+  if (finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), finite});
+  step.graph.add("adam", name, inputs,
+                 {{"beta1", options.beta1},
+                  {"beta2", options.beta2},
+                  {"epsilon", options.epsilon},
+                  {"weight_decay", options.weight_decay}},
+                 updates);
+}
+
+void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, ValueId finite,
+                 const StepOptions& options) {
+  step.graph.phase = Phase::update;
+  std::vector<std::size_t> small;
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const Value& parameter = step.graph.value(step.parameters[i]);
+    if (parameter.shape.count() <= options.optimizer.small_parameter) {
+      small.push_back(i);
+    } else {
+      add_update(step, parameter.name + ".update", {i}, gradients, finite, options.optimizer);
+    }
+  }
+  if (!small.empty()) add_update(step, "small.update", small, gradients, finite, options.optimizer);
   if (finite == none) return;
-  const LossScaleOptions& scale = step_options.loss_scale;
+  const LossScaleOptions& scale = options.loss_scale;
   step.graph.add("loss_scale_update", "loss.scale.update", {finite},
                  {{"initial", scale.initial},
                   {"interval", static_cast<double>(scale.interval)},

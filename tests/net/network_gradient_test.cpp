@@ -69,7 +69,8 @@ struct NetworkRun {
   }
   ValueId gradient_of(ValueId parameter) const {
     for (const Node& node : step.graph.nodes()) {
-      if (!node.updates.empty() && node.updates[0] == parameter) return node.inputs[0];
+      for (std::size_t i = 0; i < node.updates.size(); i += 3)
+        if (node.updates[i] == parameter) return node.inputs[i / 3];
     }
     ADD_FAILURE() << step.graph.value(parameter).name << " is never updated";
     return none;

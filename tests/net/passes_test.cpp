@@ -28,12 +28,19 @@ Graph tiny_step() {
   const std::vector<ValueId> parameters = {w1, gamma, beta, w2};
   const std::vector<ValueId> gradients = differentiate(graph, {{y, seed}}, parameters);
   graph.phase = Phase::update;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Value value = graph.value(parameters[i]);
-    const ValueId m = graph.add_value(value.name + ".m", value.shape, value.type, Role::optimizer_state);
-    const ValueId v = graph.add_value(value.name + ".v", value.shape, value.type, Role::optimizer_state);
-    graph.add("adam", value.name + ".update", {gradients[i]}, {}, {parameters[i], m, v});
-  }
+  const auto update = [&](const char* name, const std::vector<std::size_t>& indices) {
+    std::vector<ValueId> inputs, updates;
+    for (const std::size_t i : indices) {
+      const Value value = graph.value(parameters[i]);
+      const ValueId m = graph.add_value(value.name + ".m", value.shape, value.type, Role::optimizer_state);
+      const ValueId v = graph.add_value(value.name + ".v", value.shape, value.type, Role::optimizer_state);
+      inputs.push_back(gradients[i]);
+      updates.insert(updates.end(), {parameters[i], m, v});
+    }
+    graph.add("adam", name, inputs, {}, updates);
+  };
+  update("w1.update", {0});
+  update("others.update", {1, 2, 3});
   return graph;
 }
 
@@ -61,12 +68,11 @@ TEST(Autodiff, OfATinyNetReadsAsTheFormulasSay) {
           "backward a.weight_gradient = conv3d_weight_gradient(x, b.norm_gradient) bias=0 kernel=1 padding=0 "
           "stride=1 -> 2x1x1x1x1 f32\n"
           "update w1.update = adam(a.weight_gradient) updates w1, w1.m, w1.v\n"
-          "update gamma.update = adam(b.parameter_gradient) updates gamma, gamma.m, gamma.v\n"
-          "update beta.update = adam(b.parameter_gradient.1) updates beta, beta.m, beta.v\n"
-          "update w2.update = adam(y.weight_gradient) updates w2, w2.m, w2.v\n");
+          "update others.update = adam(b.parameter_gradient, b.parameter_gradient.1, y.weight_gradient) "
+          "updates gamma, gamma.m, gamma.v, beta, beta.m, beta.v, w2, w2.m, w2.v\n");
 }
 
-TEST(Passes, MoveUpdatesToWhereParameterAndGradientAreNeededNoMore) {
+TEST(Passes, MoveUpdatesToWhereParametersAndGradientsAreNeededNoMore) {
   Graph graph = tiny_step();
   update_early(graph);
   EXPECT_EQ(
@@ -76,15 +82,14 @@ TEST(Passes, MoveUpdatesToWhereParameterAndGradientAreNeededNoMore) {
           "-> 1x2x1x1x1 f32\n"
           "backward y.data_gradient = conv3d_data_gradient(seed, w2) d=4 h=4 padding=0 stride=1 w=4 "
           "-> 1x4x4x4x2 bf16\n"
-          "update w2.update = adam(y.weight_gradient) updates w2, w2.m, w2.v\n"
           "backward c.gradient = upsample_nearest_gradient(y.data_gradient) -> 1x2x2x2x2 bf16\n"
           "backward b.sums = norm_activation_sums(a, s, gamma, beta, c.gradient) has_scale=0 slope=0.3 "
           "-> 1x2x2 f32\n"
           "backward b.parameter_gradient = norm_parameter_gradient(b.sums) -> 2 f32 -> 2 f32\n"
           "backward b.norm_gradient = norm_activation_gradient(a, s, gamma, beta, c.gradient, b.sums) "
           "has_scale=0 slope=0.3 -> 1x2x2x2x2 bf16\n"
-          "update gamma.update = adam(b.parameter_gradient) updates gamma, gamma.m, gamma.v\n"
-          "update beta.update = adam(b.parameter_gradient.1) updates beta, beta.m, beta.v\n"
+          "update others.update = adam(b.parameter_gradient, b.parameter_gradient.1, y.weight_gradient) "
+          "updates gamma, gamma.m, gamma.v, beta, beta.m, beta.v, w2, w2.m, w2.v\n"
           "backward a.weight_gradient = conv3d_weight_gradient(x, b.norm_gradient) bias=0 kernel=1 padding=0 "
           "stride=1 -> 2x1x1x1x1 f32\n"
           "update w1.update = adam(a.weight_gradient) updates w1, w1.m, w1.v\n");

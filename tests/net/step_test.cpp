@@ -61,20 +61,46 @@ TEST(TrainingStep, SavesNothingThatItsGradientsDoNotRead) {
   }
 }
 
-TEST(TrainingStep, UpdatesEachParameterOnceAfterItsLastReaderAndWhileOthersAreStillDifferentiated) {
-  const TrainingStep step = build_training_step(small());
+// Where each persistent value is updated. Fails where one is updated twice or read afterwards.
+std::map<ValueId, std::size_t> updates_of(const Graph& graph) {
   std::map<ValueId, std::size_t> updated_at;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    for (ValueId id : node.updates) EXPECT_TRUE(updated_at.emplace(id, i).second);
+    for (ValueId id : node.inputs) EXPECT_FALSE(updated_at.contains(id)) << node.name;
+  }
+  return updated_at;
+}
+
+TEST(TrainingStep, UpdatesEachParameterOnceAfterItsLastReader) {
+  const TrainingStep step = build_training_step(small());
+  EXPECT_EQ(updates_of(step.graph).size(), step.parameters.size() + step.optimizer_state.size());
+}
+
+TEST(TrainingStep, UpdatesLargeParametersWhileOthersAreStillDifferentiatedAndSmallOnesTogether) {
+  StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  const TrainingStep step = build_training_step(options);
   const std::vector<Node>& nodes = step.graph.nodes();
   std::size_t last_backward = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (ValueId id : nodes[i].updates) EXPECT_TRUE(updated_at.emplace(id, i).second);
-    for (ValueId id : nodes[i].inputs) EXPECT_FALSE(updated_at.contains(id)) << nodes[i].name;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].phase == Phase::backward) last_backward = i;
+  const std::map<ValueId, std::size_t> updated_at = updates_of(step.graph);
+  std::set<std::size_t> together;
+  std::int64_t waiting = 0;  // bytes of gradients
+  for (const ValueId id : step.parameters) {
+    const Value& parameter = step.graph.value(id);
+    const std::size_t at = updated_at.at(id);
+    if (parameter.shape.count() <= options.optimizer.small_parameter) {
+      together.insert(at);
+      waiting += parameter.bytes();
+    } else {
+      EXPECT_LT(at, last_backward) << parameter.name;
+      EXPECT_EQ(nodes[at].updates.size(), 3u) << parameter.name;
+    }
   }
-  EXPECT_EQ(updated_at.size(), step.parameters.size() + step.optimizer_state.size());
-  const auto early = std::count_if(updated_at.begin(), updated_at.end(),
-                                   [&](const auto& entry) { return entry.second < last_backward; });
-  EXPECT_GT(early, static_cast<std::ptrdiff_t>(updated_at.size() * 9 / 10));
+  EXPECT_EQ(together.size(), 1u);
+  EXPECT_LT(waiting, 64 << 10);
 }
 
 TEST(Steps, HoldPersistentValuesFirstAndInTheSameOrder) {

@@ -1,8 +1,10 @@
-// Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, in one pass over parameter and moments.
-// One launch per parameter: each is updated as soon as its gradient is there, so that no gradient is kept.
+// Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, in one pass over parameters and moments
+// and one launch for all parameters of a node.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
-#include "net/backends/cuda/launch.h"
+#include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"
 
@@ -20,7 +22,7 @@ struct Adam {
   float log_beta1, log_beta2;
   float correct1, correct2;  // corrections of both moments
   float epsilon, rate, decay;
-  float unscale = 1;  // 1 / the scale of the gradient
+  float unscale = 1;  // 1 / the scale of the gradients
 
   __device__ void update(float gradient, float& parameter, float& m, float& v) const {
     gradient *= unscale;
@@ -36,9 +38,21 @@ struct LossScale {
   const float *state, *finite;
 };
 
-// The first `rest` threads of the first block also do what is left after the last whole vector.
-__global__ void update(Rows rows, int rest, Adam adam, LossScale scale, const float* gradient,
-                       float* parameter, float* m, float* v) {
+// A gradient, and what it updates.
+struct Arrays {
+  const float* gradient;
+  float *parameter, *m, *v;
+  std::int64_t count;
+};
+
+// The parameters of one launch, a row of blocks for each.
+struct Table {
+  Arrays row[100];
+};
+static_assert(sizeof(Table) + sizeof(LossScale) + sizeof(Adam) <= 4096, "what any launch takes as arguments");
+
+// The first threads also do what is left after the last whole vector.
+__global__ void update(Table table, LossScale scale, Adam adam) {
   constexpr int width = full_width<float>;
   if (scale.state != nullptr) {
     if (*scale.finite == 0) return;
@@ -47,39 +61,40 @@ __global__ void update(Rows rows, int rest, Adam adam, LossScale scale, const fl
     adam.correct2 = correction(adam.log_beta2, step);
     adam.unscale = 1 / scale.state[0];
   }
+  const Arrays arrays = table.row[blockIdx.y];
+  const std::int64_t thread = index_of_thread(), vectors = arrays.count / width;
   using Four = Vector<float, width>;
   struct Loaded {
     Four gradient, parameter, m, v;
   };
   go_down<2>(
-      walk_of_thread(rows),
+      Walk{thread, static_cast<std::int64_t>(gridDim.x) * blockDim.x, vectors},
       [&](std::int64_t i) {
-        return Loaded{load<width>(gradient, i), load<width>(parameter, i), load<width>(m, i),
-                      load<width>(v, i)};
+        return Loaded{load<width>(arrays.gradient, i), load<width>(arrays.parameter, i),
+                      load<width>(arrays.m, i), load<width>(arrays.v, i)};
       },
       [&](std::int64_t i, Loaded& now) {
 #pragma unroll
         for (int lane = 0; lane < width; ++lane) {
           adam.update(now.gradient.lane[lane], now.parameter.lane[lane], now.m.lane[lane], now.v.lane[lane]);
         }
-        store(parameter, i, now.parameter);
-        store(m, i, now.m);
-        store(v, i, now.v);
+        store(arrays.parameter, i, now.parameter);
+        store(arrays.m, i, now.m);
+        store(arrays.v, i, now.v);
       });
-  if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < rest) {
-    const std::int64_t i = rows.vectors * width + threadIdx.x;
-    adam.update(gradient[i], parameter[i], m[i], v[i]);
-  }
+  const std::int64_t i = vectors * width + thread;
+  if (i < arrays.count) adam.update(arrays.gradient[i], arrays.parameter[i], arrays.m[i], arrays.v[i]);
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node, Device& device) {
-  need_f32(node.name, graph.value(node.updates[0]).type);
-  const std::int64_t count = input_shape(graph, node).count();
-  const Rows rows = cut_flat(device, count, full_width<float>);
-  const int rest = static_cast<int>(count % full_width<float>);
-  const bool scaled = node.inputs.size() > 1;
+  for (const ValueId id : node.updates) need_f32(node.name, graph.value(id).type);
+  const std::size_t parameters = node.updates.size() / 3;
+  const bool scaled = node.inputs.size() > parameters;
+  std::vector<std::int64_t> counts;
+  for (std::size_t i = 0; i < parameters; ++i) counts.push_back(input_shape(graph, node, i).count());
+  const Rows rows = cut_flat(device, *std::max_element(counts.begin(), counts.end()), full_width<float>);
   const double beta1 = node.attributes.real("beta1"), beta2 = node.attributes.real("beta2");
   const auto log1 = static_cast<float>(std::log(beta1)), log2 = static_cast<float>(std::log(beta2));
   const auto epsilon = static_cast<float>(node.attributes.real("epsilon"));
@@ -99,10 +114,18 @@ std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node, Device& 
                        .rate = f32(arguments.context->learning_rate),
                        .decay = decay};
     const LossScale scale =
-        scaled ? LossScale{input<float>(arguments, 1), input<float>(arguments, 2)} : LossScale{};
-    const auto array = [&](std::size_t i) { return static_cast<float*>(arguments.updates[i]); };
-    launch("adam", update, blocks_of(rows), rows.threads(), rows, rest, adam, scale,
-           input<float>(arguments, 0), array(0), array(1), array(2));
+        scaled ? LossScale{input<float>(arguments, parameters), input<float>(arguments, parameters + 1)}
+               : LossScale{};
+    const auto updated = [&](std::size_t i) { return static_cast<float*>(arguments.updates[i]); };
+    Table table = {};
+    for (std::size_t i = 0, next = 0; i < parameters; i = next) {
+      next = std::min(parameters, i + std::size(table.row));
+      for (std::size_t k = i; k < next; ++k)
+        table.row[k - i] = {input<float>(arguments, k), updated(3 * k), updated(3 * k + 1),
+                            updated(3 * k + 2), counts[k]};
+      const dim3 blocks(static_cast<unsigned>(rows.chunks), static_cast<unsigned>(next - i));
+      launch("adam", update, blocks, rows.threads(), table, scale, adam);
+    }
   });
 }
 

@@ -16,7 +16,8 @@ std::unique_ptr<Kernel> by_reference(const Graph& graph, const Node& node) {
 
 // Loss scaling belongs to f16, which this backend has not got.
 std::unique_ptr<Kernel> adam(const Graph& graph, const Node& node) {
-  return node.inputs.size() == 1 ? make_adam(graph, node) : by_reference(graph, node);
+  const bool scaled = node.inputs.size() > node.updates.size() / 3;
+  return scaled ? by_reference(graph, node) : make_adam(graph, node);
 }
 
 struct Row {
