@@ -3,8 +3,6 @@
 // line of JSON. compare_preparing.py runs it beside SimpleITK.
 //
 //   preparing DATASET SIDE CACHE
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,16 +10,11 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "bench/peak_memory.h"
 #include "pipeline/cases.h"
 
 namespace voxswap {
 namespace {
-
-std::int64_t peak_resident_bytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
 
 void measure(const char* root, std::int64_t side, const char* cache) {
   RunOptions options;
@@ -35,7 +28,7 @@ void measure(const char* root, std::int64_t side, const char* cache) {
   cases.prepare_all(all, {});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   nlohmann::json result = {{"cases", all.size()}, {"seconds", seconds.count()}};
-  result["peak_bytes"] = peak_resident_bytes();
+  result["peak_bytes"] = bench::peak_resident_bytes();
   for (const std::size_t i : all) {
     const auto prepared = cases.prepared(i);
     result["statistics"][prepared->id] = {prepared->mean, prepared->deviation};

@@ -5,13 +5,12 @@
 //
 // SHARE: of the memory that keeping everything takes (1, the default): with less, planner hybrid makes do
 // with it on costs measured here.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/error.h"
+#include "bench/peak_memory.h"
 #include "bench/random_training.h"
 #include "net/operation.h"
 #include "swap/planner.h"
@@ -19,12 +18,6 @@
 
 namespace voxswap {
 namespace {
-
-std::int64_t peak_resident_bytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
 
 Plan choose_plan(bench::RandomTraining& training, double share) {
   PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
@@ -42,7 +35,7 @@ Plan choose_plan(bench::RandomTraining& training, double share) {
 }
 
 void measure(std::int64_t side, const std::string& precision, int steps, double share) {
-  const std::int64_t resident_before = peak_resident_bytes();
+  const std::int64_t resident_before = bench::peak_resident_bytes();
   bench::RandomTraining training(side, precision);
   const Plan plan = choose_plan(training, share);
   Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, ""));
@@ -64,7 +57,7 @@ void measure(std::int64_t side, const std::string& precision, int steps, double 
       "%.6f, "
       "\"backend\": \"%s\"}\n",
       static_cast<long long>(side), precision.c_str(), seconds[seconds.size() / 2],
-      static_cast<long long>(peak_resident_bytes()), static_cast<long long>(resident_before),
+      static_cast<long long>(bench::peak_resident_bytes()), static_cast<long long>(resident_before),
       static_cast<long long>(plan.peak_bytes), static_cast<long long>(plan.host_bytes),
       plan.predicted_seconds, flops / 1e9, static_cast<double>(loss),
       training.backend->description().c_str());

@@ -275,7 +275,8 @@ TEST(Patterns, ThatFitNoFileOrSeveralOrNameNoCaseAreTold) {
 
 TEST(Hippocampus, OpensAndReads) {
   const fs::path root = shared_data() / "hippocampus";
-  if (!fs::exists(root)) GTEST_SKIP() << root << " is not there";
+  if (!fs::exists(root))
+    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " is not there";
   const Dataset dataset = open(root);
   EXPECT_EQ(dataset.layout, "msd");
   EXPECT_EQ(dataset.cases.size(), 200U);
@@ -290,7 +291,8 @@ TEST(Hippocampus, OpensAndReads) {
 
 TEST(Brats2015, OpensAndReadsThroughPatterns) {
   const fs::path root = shared_data() / "brats2015-mini";
-  if (!fs::exists(root)) GTEST_SKIP() << root << " is not there";
+  if (!fs::exists(root))
+    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " is not there";
   DatasetOptions options;
   options.root = root;
   options.files = {{"flair", "{case}/Flair*.nii.gz"},
