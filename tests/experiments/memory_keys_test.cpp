@@ -1,0 +1,48 @@
+// The keys of memory: tiers, links and the knobs of planners.
+#include "tests/experiments/support.h"
+
+namespace voxswap {
+namespace {
+
+TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
+  const MemoryOptions memory =
+      load(
+          "memory:\n  host: none\n  disk: {path: scratch, budget: 200GiB}\n"
+          "  link: {to_host: 12GB/s, to_device: 500MB/s}\n",
+          {"memory.disk.budget=1GiB",
+           "memory.tflms={swapout_threshold: 7, swapin_ahead: auto, swapin_groupby: -1}"})
+          .memory;
+  EXPECT_EQ(memory.host_bytes, 0);
+  EXPECT_EQ(memory.disk_folder, "scratch");
+  EXPECT_EQ(memory.disk_bytes, 1 << 30);
+  EXPECT_EQ(memory.to_host_rate, 12e9);
+  EXPECT_EQ(memory.to_device_rate, 5e8);
+  EXPECT_EQ(memory.tflms, (TflmsOptions{7, {}, {}, 0}));
+  EXPECT_TRUE(load("", {"memory.disk=none"}).memory.disk_folder.empty());
+  EXPECT_EQ(load("memory: {host: 1GiB}", {"memory.host=auto"}).memory.host_bytes, std::nullopt);
+}
+
+TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
+  EXPECT_EQ(refusal("memory:\n  host: 12 potatoes\n").substr(0, 40),
+            "study.yaml:2: memory.host: '12 potatoes'");
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.host=0B"}), "memory.host: expected auto, none or a size above 0B"));
+  EXPECT_TRUE(contains(refusal("", {"memory.host=[1GiB]"}), "found the list"));
+  EXPECT_TRUE(contains(refusal("", {"memory.disk=somewhere"}), "expected none or {path: DIR, budget:"));
+  EXPECT_TRUE(contains(refusal("", {"memory.disk={path: x}"}), "expected none or {path: DIR, budget:"));
+  EXPECT_TRUE(contains(refusal("memory:\n  disk:\n    path: x\n    budgte: 1GiB\n"),
+                       "study.yaml:4: unknown key 'memory.disk.budgte'; did you mean 'memory.disk.budget'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 12GB}"}), "'12GB' is not a rate"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 0GB/s}"}), "expected a rate above 0"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_hots: 1GB/s}"}), "did you mean 'memory.link.to_host'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link=fast"}), "expected measured or {to_host:"));
+  EXPECT_TRUE(contains(refusal("", {"memory.tflms.sync_mode=4"}), "of at least 0 and at most 3"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.tflms.swapin_ahead=soon"}), "memory.tflms.swapin_ahead: expected"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.lms_threshold=auto"}), "memory.lms_threshold: 'auto' is not a size"));
+  EXPECT_TRUE(contains(refusal("", {"memory.planner=kep"}), "did you mean 'keep'?"));
+}
+
+}  // namespace
+}  // namespace voxswap

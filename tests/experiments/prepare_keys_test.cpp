@@ -1,0 +1,69 @@
+// The keys of bias correction, clipping and augmentation.
+#include "tests/experiments/support.h"
+
+namespace voxswap {
+namespace {
+
+TEST_F(Experiments, TakeBiasCorrectionAndClipping) {
+  EXPECT_TRUE(load("preprocess: {bias_correction: none, clip: none}\n").preprocess.bias_correction.empty());
+  const PrepareOptions named = load("preprocess: {bias_correction: [t1, t2], clip: [0.5, 99]}\n").preprocess;
+  EXPECT_EQ(named.bias_correction, (std::vector<std::string>{"t1", "t2"}));
+  EXPECT_EQ(named.clip_low, 0.5);
+  EXPECT_EQ(named.clip_high, 99);
+  EXPECT_EQ(load("preprocess: {bias_correction: n4}\n").preprocess.bias_correction,
+            std::vector<std::string>{"n4"});
+  for (const char* setting : {"bias_correction: n3", "bias_correction: []", "clip: 5", "clip: [99, 1]",
+                              "clip: [0, 101]", "normalize: zscore"})
+    EXPECT_TRUE(contains(refusal(format("preprocess: {{{}}}\n", setting)), "study.yaml:1: preprocess."))
+        << setting;
+}
+
+TEST_F(Experiments, TakeAugmentationAsANumberOrARangeWithAProbability) {
+  const AugmentOptions augment =
+      load(
+          "training:\n  augment:\n    rotation: 15\n    zoom: {range: [0.8, 1.3], probability: 0.25}\n"
+          "    gamma: {range: [0.7, 1.5]}\n    low_resolution: 0.4\n    noise: 0.1\n    flip: [0.5, 0, "
+          "0.25]\n")
+          .training.augment;
+  EXPECT_EQ(augment.rotation, (Draw{-15, 15, 1}));
+  EXPECT_EQ(augment.zoom, (Draw{0.8, 1.3, 0.25}));
+  EXPECT_EQ(augment.gamma, (Draw{0.7, 1.5, 1}));
+  EXPECT_EQ(augment.low_resolution, (Draw{0.6, 1, 1}));
+  EXPECT_EQ(augment.noise, (Draw{0, 0.1, 1}));
+  EXPECT_EQ(augment.flip, (std::array{0.5, 0.0, 0.25}));
+  EXPECT_EQ(augment.blur, Draw{});
+}
+
+TEST_F(Experiments, BeginAugmentationAtAPresetThatSingleKeysChange) {
+  EXPECT_EQ(load("training: {augment: nnunet}\n").training.augment, nnunet_augmentation());
+  EXPECT_EQ(load("training: {augment: {preset: nnunet}}\n").training.augment, nnunet_augmentation());
+  AugmentOptions expected = nnunet_augmentation();
+  expected.rotation.probability = 0.5;
+  expected.zoom = {};
+  expected.gamma = {0.9, 1.1, 1};
+  // The order of the keys in the file does not matter.
+  EXPECT_EQ(load("training: {augment: {zoom: 0, preset: nnunet}}\n",
+                 {"training.augment.rotation.probability=0.5", "training.augment.gamma={range: [0.9, 1.1]}"})
+                .training.augment,
+            expected);
+  EXPECT_EQ(load("", {"training.augment=nnunet"}).training.augment, nnunet_augmentation());
+  EXPECT_TRUE(
+      contains(refusal("training: {augment: monai}\n"), "study.yaml:1: training.augment.preset: expected"));
+}
+
+TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
+  for (const char* setting :
+       {"rotation: 200", "rotation: {range: [20, -20]}", "rotation: {probability: 0.5}",
+        "rotation: {range: [1]}", "rotation: {range: [-5, 5], probability: 2}", "rotation: {}",
+        "rotation: [5]", "zoom: 1", "zoom: {range: [0, 1]}", "gamma: 1", "low_resolution: 1", "noise: -1",
+        "flip: [0.5, 0.5]", "flip: [0.5, 0.5, 2]", "scale: 2", "elastic_grid: 0", "elastic: 6",
+        "blur: {range: [0, 1], chance: 1}"}) {
+    const std::string message = refusal(format("training: {{augment: {{{}}}}}\n", setting));
+    EXPECT_TRUE(contains(message, "study.yaml:1: ") && contains(message, "training.augment."))
+        << setting << ": " << message;
+  }
+  EXPECT_EQ(refusal("training: {augment: {elastic: 6, elastic_grid: 40}}\n"), "accepted");
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,55 @@
+// What the tests of experiments share: a folder of the test's own with experiment files in it, and the
+// message with which one is refused.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "experiments/experiment.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+// A folder of the test's own, with experiment files in it.
+class Experiments : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / format("voxswap_experiments_{}", ::getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& text, const std::string& name = "study.yaml") const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  RunOptions load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+    return load_experiment(write(text), overrides).run;
+  }
+  // The message with which the experiment is refused; the folder's name is cut from it.
+  std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+    try {
+      load(text, overrides);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage) << error.what();
+      std::string message = error.what();
+      const std::string prefix = folder_.string() + "/";
+      for (std::size_t at; (at = message.find(prefix)) != message.npos;) message.erase(at, prefix.size());
+      return message;
+    }
+    return "accepted";
+  }
+
+  fs::path folder_;
+};
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace voxswap
