@@ -1,36 +1,21 @@
 // Sweeps as files and lines say them: combinations, names, what overrides what, and what is refused.
 #include "experiments/sweep.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <set>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "pipeline/tables.h"
+#include "tests/experiments/support.h"
 
 namespace voxswap {
 namespace {
 
-namespace fs = std::filesystem;
-
 using Words = std::vector<std::string>;
 
-class Sweeps : public testing::Test {
+class Sweeps : public Experiments {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / format("voxswap_sweep_{}", ::getpid());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   Sweep load(const std::string& yaml, const Words& arguments = {}) const {
-    std::ofstream(folder_ / "study.yaml") << yaml;
-    return load_sweep(folder_ / "study.yaml", arguments, "out");
+    return load_sweep(write(yaml), arguments, "out");
   }
   std::string refusal(const std::string& yaml, const Words& arguments = {}) const {
     try {
@@ -41,18 +26,12 @@ class Sweeps : public testing::Test {
     }
     return "accepted";
   }
-
-  fs::path folder_;
 };
 
 Words names(const Sweep& sweep) {
   Words result;
   for (const SweepCell& cell : sweep.cells) result.push_back(cell.name);
   return result;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
 }
 
 TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
