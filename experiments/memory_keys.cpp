@@ -60,7 +60,8 @@ Key device() {
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
-    o.memory.device = cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "reference"});
+    o.memory.device =
+        cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "cuda:N", "reference"});
   };
   return {path, "auto | cpu | cuda | cuda:N | reference",
           "what computes; auto: a GPU where there is one; reference: slow, in double, for checks", read,

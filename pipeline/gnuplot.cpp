@@ -9,8 +9,6 @@
 #include <cstring>
 #include <memory>
 
-#include "base/error.h"
-
 extern char** environ;
 
 namespace voxswap {
@@ -50,9 +48,10 @@ int run(std::FILE* input, std::FILE* output, std::FILE* messages) {
   const int trouble = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (trouble != 0) {
-    fail(Exit::failed,
-         "cannot start gnuplot ({}), so there are no plots; install gnuplot-nox and run voxswap report",
-         std::strerror(trouble));
+    throw NoGnuplot(Exit::failed,
+                    format("there are no plots, because gnuplot cannot be started ({}): install gnuplot-nox, "
+                           "then voxswap report draws them",
+                           std::strerror(trouble)));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -7,10 +7,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace voxswap {
 
-// The bytes that gnuplot writes for `script`. Throws Exit::failed when gnuplot is not installed, reports an
-// error or draws nothing.
+// There is no gnuplot on this machine: everything but the plots can still be had.
+class NoGnuplot : public Error {
+ public:
+  using Error::Error;
+};
+
+// The bytes that gnuplot writes for `script`. Throws NoGnuplot when it cannot be started, Exit::failed when it
+// reports an error or draws nothing.
 std::string gnuplot(const std::string& script);
 
 // A gnuplot string literal that shows `text` as it is (with `set termoption noenhanced`). Line feeds stay,

@@ -14,7 +14,7 @@ struct Picture {
   std::string svg, png;  // the files' bytes
 };
 
-// All throw Exit::failed when gnuplot is not installed.
+// All throw NoGnuplot where there is none (gnuplot.h).
 Picture box_plot(const std::vector<BoxRow>& boxes);  // the rows with metric dice, a panel per grid
 Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<RunGroup>& groups);
 Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups);

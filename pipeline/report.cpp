@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "pipeline/gnuplot.h"
 #include "pipeline/page.h"
 
 namespace voxswap {
@@ -76,10 +77,13 @@ void report(const std::vector<fs::path>& folders, const fs::path& out) {
   make_writable_directory(out);
   write_tables(parts, out);
 
-  // Without gnuplot the tables and the page are still worth having; the failure is told at the end.
+  // Without plots the tables and the page are still worth having; a failure is told at the end.
   Exit problem = Exit::done;
   try {
     draw_pictures(parts);
+  } catch (const NoGnuplot& error) {
+    parts.plot_problem = error.what();
+    log::warn("{}: {}", out.string(), error.what());
   } catch (const Error& error) {
     parts.plot_problem = error.what();
     problem = error.exit();

@@ -12,8 +12,8 @@ namespace voxswap {
 // be compared, see comparison.h), the plots as SVG and PNG, and report.html: one self-contained page with the
 // plots, the tables (and links that save them), cases with truth and prediction, the plans' memory, the
 // experiments. With a single run and out == run the CSVs of the run are left as they are. Throws
-// Exit::bad_data for a folder that is no run, Exit::usage when `out` is one of several runs, and
-// Exit::failed, after all else is written, when gnuplot is not installed.
+// Exit::bad_data for a folder that is no run and Exit::usage when `out` is one of several runs. Without gnuplot
+// there is a warning instead of the plots; when gnuplot fails, that is thrown after all else is written.
 void report(const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out);
 
 }  // namespace voxswap

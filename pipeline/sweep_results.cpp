@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "pipeline/gnuplot.h"
 #include "pipeline/report.h"
 #include "pipeline/sweep_page.h"
 #include "pipeline/tables.h"
@@ -201,7 +202,9 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   const auto attempt = [&](const auto& work) {
     try {
       work();
-    } catch (const Error& error) {  // without gnuplot the tables are still worth having
+    } catch (const NoGnuplot& error) {
+      log::warn("{}: {}", out.string(), error.what());
+    } catch (const Error& error) {  // the tables are still worth having
       problem = error.exit();
       what = error.what();
     }

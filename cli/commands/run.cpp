@@ -61,8 +61,10 @@ void run_and_show(const RunOptions& options) {
   run(options);
   const std::filesystem::path scores = options.output / "dice.csv";
   std::fputs(dice_table(dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
-  for (const char* name : {"boxplot.svg", "report.html"})
-    std::printf("%s\n", (options.output / name).string().c_str());
+  for (const char* name : {"boxplot.svg", "report.html"}) {
+    if (const auto file = options.output / name; std::filesystem::exists(file))
+      std::printf("%s\n", file.string().c_str());
+  }
 }
 
 void train_and_show(const RunOptions& options) {

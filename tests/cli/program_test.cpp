@@ -71,8 +71,8 @@ constexpr const char* tiny =
     "training: {epochs: 1}\n";
 
 TEST_F(Program, ExplainsItselfAndEachCommand) {
-  for (const char* command :
-       {"run", "sweep", "train", "predict", "evaluate", "report", "plan", "bench", "check", "phantom", "info"}) {
+  for (const char* command : {"run", "sweep", "train", "predict", "evaluate", "report", "plan", "bench",
+                              "check", "phantom", "info"}) {
     const Result help = call(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_TRUE(contains(help.out, std::string("voxswap ") + command)) << help.out;
@@ -162,8 +162,10 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
     expect_refusal(call(std::string(command) + " study.yaml memory.device=cuda"), 4,
                    "memory.device: cuda: no CUDA device: ");
   expect_refusal(call("run study.yaml memory.device=cuda:1"), 4, "`voxswap info` lists the devices");
-  expect_refusal(call("run study.yaml memory.device=cuda:x"), 2,
-                 "expected one of auto, cpu, cuda, reference, found 'cuda:x'");
+  expect_refusal(
+      call("run study.yaml memory.device=cuda:x"), 2,
+      "expected one of auto, cpu, cuda, cuda:N, reference, found 'cuda:x'; did you mean 'cuda:N'?");
+  expect_refusal(call("run study.yaml memory.device=cuda:N"), 2, "expected cuda:N with the number of a GPU");
   expect_refusal(call("plan study.yaml memory.planner=unified"), 2, "unified is for a GPU");
   EXPECT_FALSE(fs::exists(folder_ / "runs"));
   const Result plan = call("plan study.yaml --json");  // memory.device: auto

@@ -181,6 +181,20 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   EXPECT_LT(large.output.find("seed-1: done"), large.output.find("seed-2 (2 of 2): begins")) << large.output;
 }
 
+// As from a bundle on a cluster.
+TEST_F(SweepCommand, HasEverythingButThePlotsWhereThereIsNoGnuplot) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_ / "data").c_str(), 1);
+  const Outcome outcome = sweep("s", {"training.seed=1,2"});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("install gnuplot-nox"), std::string::npos) << outcome.output;
+  EXPECT_EQ(column("s/sweep.csv", "seed").size(), 2u);
+  EXPECT_TRUE(fs::exists(folder_ / "s/seed-1/report.html"));
+  EXPECT_EQ(program({"report", (folder_ / "s/seed-1").string()}).code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "s/seed-1/boxplot.svg"));
+}
+
 TEST_F(SweepCommand, WritesTheSplitOfTheBestCellWhereSplitsAreSwept) {
   ASSERT_EQ(sweep("s", {"data.split.seed=1,2,3"}).code, 0);
   std::map<std::string, double> dice;

@@ -155,7 +155,7 @@ TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
             "accepted");  // at their defaults they ask for nothing
   // Whether there is a GPU is found out when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
-  EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, cuda, reference"));
+  EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, cuda, cuda:N, reference"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
 }
 
