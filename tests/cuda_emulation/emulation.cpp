@@ -117,6 +117,13 @@ class RunningBlock {
   std::exception_ptr failure_;
 };
 
+Extent place_in(std::uint64_t index, const Extent& extent) {
+  return Extent(static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
+                static_cast<unsigned>(index / extent.x / extent.y));
+}
+
+}  // namespace
+
 // CUDA programming guide, "Compute Capabilities": the limits that all devices share.
 bool a_device_could(const Extent& grid, const Extent& block) {
   const auto inside = [](const Extent& e, unsigned x, unsigned y, unsigned z) {
@@ -126,13 +133,6 @@ bool a_device_could(const Extent& grid, const Extent& block) {
          std::uint64_t{block.x} * block.y * block.z <= 1024;
 }
 
-Extent place_in(std::uint64_t index, const Extent& extent) {
-  return Extent(static_cast<unsigned>(index % extent.x), static_cast<unsigned>(index / extent.x % extent.y),
-                static_cast<unsigned>(index / extent.x / extent.y));
-}
-
-}  // namespace
-
 void set_order(Order order) {
   chosen_order = order;
 }
@@ -141,10 +141,9 @@ void set_blocks_that_run(std::function<bool(const Extent&, const Extent&)> chose
   blocks_that_run = std::move(chosen);
 }
 
-bool launch(const Extent& grid, const Extent& block,
+void launch(const Extent& grid, const Extent& block,
             const std::function<void(const Extent&, const Extent&)>& place,
             const std::function<void()>& thread) {
-  if (!a_device_could(grid, block)) return false;
   const Order order = chosen_order;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   for (std::uint64_t i = 0; i < blocks; ++i) {
@@ -154,7 +153,6 @@ bool launch(const Extent& grid, const Extent& block,
         std::size_t{block.x} * block.y * block.z, order,
         [&](std::size_t index) { place(place_in(index, block), at); }, thread);
   }
-  return true;
 }
 
 void wait_for_block() {

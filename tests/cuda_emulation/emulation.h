@@ -5,8 +5,8 @@
 // use of the language and the runtime. A block's threads are fibres on one thread of the host. A fibre runs
 // until it ends or waits for its block, then the next one does; so whatever two threads do to the same memory
 // between two barriers happens in an order that the test chooses, and where the result depends on it a
-// barrier is missing. Reads and writes are the host's own; those beside an array show in the guards around it.
-// Sanitizers do not go with it: they take a change of stacks for a jump within one.
+// barrier is missing. Reads and writes are the host's own; those beside an array show in the guards around
+// it. Sanitizers do not go with it: they take a change of stacks for a jump within one.
 //
 // It says nothing of speed, and it has no warps: lanes that need each other without a barrier would not meet.
 #pragma once
@@ -28,10 +28,13 @@ void set_order(Order order);  // of all launches that follow, on any thread
 // Runs only some blocks of what the calling thread launches: what a test of a huge grid can afford.
 void set_blocks_that_run(std::function<bool(const Extent& block, const Extent& grid)> chosen);  // null: all
 
+// Whether devices run such a grid: CUDA's limits.
+bool a_device_could(const Extent& grid, const Extent& block);
+
 // Runs thread() for every thread of every block; place(thread, block) says before each turn whose it is.
-// False when a device could not run such a grid (CUDA's limits). Throws what a thread throws, and
-// std::logic_error when threads wait for others that have ended.
-bool launch(const Extent& grid, const Extent& block,
+// Throws what a thread throws, and std::logic_error when threads wait for others that have ended.
+// REQUIRES: a_device_could().
+void launch(const Extent& grid, const Extent& block,
             const std::function<void(const Extent& thread, const Extent& block)>& place,
             const std::function<void()>& thread);
 

@@ -1,10 +1,10 @@
-// Whole training steps of every network with the CUDA backend's own kernels, emulated, beside the reference:
-// the losses of a few steps, so that the gradients and the updates between them count.
+// Whole training steps of every network on the emulated GPU beside the reference: the losses of a few steps,
+// so that the gradients and the updates between them count.
 #include <gtest/gtest.h>
 
+#include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/reference/reference_backend.h"
 #include "net/step.h"
-#include "tests/cuda_emulation/emulated_backend.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {
@@ -39,7 +39,7 @@ void expect_the_references_losses(const NetworkOptions& network, ElementType typ
   options.loss = parse_loss("dice_cross_entropy");
   options.activations = type;
   const TrainingStep step = build_training_step(options);
-  const auto reference = make_reference_backend(), emulated = make_emulated_cuda_backend();
+  const auto reference = make_reference_backend(), emulated = make_cuda_backend({});
   const std::vector<double> expected = losses(step, *reference), found = losses(step, *emulated);
   EXPECT_GT(expected.front() - expected.back(), 0.01) << "it learns";
   for (std::size_t i = 0; i < expected.size(); ++i)

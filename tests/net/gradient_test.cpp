@@ -21,7 +21,8 @@ struct Differentiated {
   std::vector<ValueId> gradients;                                 // per input
   std::vector<std::pair<ValueId, std::vector<double>>> contents;  // of all inputs and seeds
 
-  ValueId add_input(const std::string& name, const Shape& shape, Fill fill) {
+  // A copy of the shape: adding a value moves the others, one of which it may be of.
+  ValueId add_input(const std::string& name, Shape shape, Fill fill) {
     const bool bits = fill == Fill::bits;
     const ValueId id = graph.add_value(name, shape, bits ? ElementType::u8 : ElementType::f64, Role::input);
     contents.emplace_back(id, fill_values(fill, shape.count(), contents.size()));

@@ -2,6 +2,8 @@
 // it, weights [outputs][inputs] one of inputs x outputs.
 #include "net/backends/cuda/matrix_product.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
@@ -92,14 +94,25 @@ class Product : public Kernel {
   std::int64_t library_bytes_, library_place_ = 0;
 };
 
-// What NVIDIA advises for its newest GPUs; only sums over voxels, which are split among blocks, use so much.
-constexpr std::int64_t split_sums_bytes = std::int64_t{32} << 20;
-constexpr std::int64_t plain_bytes = std::int64_t{4} << 20;
+// The library's workspace: what NVIDIA advises is 4 MiB, and 32 on its newest GPUs, which only sums over
+// voxels use, because they are split among blocks (room for the sums of 256 of them). For small volumes no
+// more than they take themselves, but the 16 KiB with which, as its manual says, no product fails.
+std::int64_t library_bytes(const ConvolutionProblem& problem, std::int64_t advised) {
+  const std::int64_t volumes = (problem.x.count() + problem.y.count()) * element_bytes(problem.type);
+  return std::clamp(volumes, std::int64_t{16} << 10, advised);
+}
+std::int64_t plain_bytes(const ConvolutionProblem& problem) {
+  return library_bytes(problem, std::int64_t{4} << 20);
+}
+std::int64_t split_sums_bytes(const ConvolutionProblem& problem) {
+  const std::int64_t sums = problem.x[4] * problem.y[4] * static_cast<std::int64_t>(sizeof(float));
+  return library_bytes(problem, std::clamp(256 * sums, std::int64_t{4} << 20, std::int64_t{32} << 20));
+}
 
 class Forward final : public Product {
  public:
   Forward(const ConvolutionProblem& problem, Device& device)
-      : Product(problem, plain_bytes, device), start_(problem.start), weights_(book_weights()) {}
+      : Product(problem, plain_bytes(problem), device), start_(problem.start), weights_(book_weights()) {}
   void run(const KernelArguments& arguments) override {
     void* y = arguments.outputs[0];
     if (start_ == Start::sum && arguments.inputs[2] != y)
@@ -121,7 +134,7 @@ class Forward final : public Product {
 class DataGradient final : public Product {
  public:
   DataGradient(const ConvolutionProblem& problem, bool bias, Device& device)
-      : Product(problem, plain_bytes, device), bias_(bias), weights_(book_weights()) {}
+      : Product(problem, plain_bytes(problem), device), bias_(bias), weights_(book_weights()) {}
   void run(const KernelArguments& arguments) override {
     void* dx = arguments.outputs[0];
     multiply(arguments, {weights(arguments, weights_), false, inputs_},
@@ -137,7 +150,7 @@ class DataGradient final : public Product {
 class WeightGradient final : public Product {
  public:
   WeightGradient(const ConvolutionProblem& problem, bool bias, Device& device)
-      : Product(problem, split_sums_bytes, device), bias_(bias) {
+      : Product(problem, split_sums_bytes(problem), device), bias_(bias) {
     if (bias_) sums_ = plan_.book(channel_sums_workspace(type_, voxels_, outputs_, device_));
   }
   void run(const KernelArguments& arguments) override {

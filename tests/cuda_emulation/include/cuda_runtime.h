@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tests/cuda_emulation/emulation.h"
+#include "tests/cuda_emulation/gpu.h"
 
 #define __global__
 #define __device__
@@ -37,15 +38,20 @@ struct cudaLaunchConfig_t {
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  const std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
-  const bool possible = voxswap::emulation::launch(
-      configuration->gridDim, configuration->blockDim,
-      [&](const dim3& thread, const dim3& block) {
-        threadIdx = thread;
-        blockIdx = block;
-        blockDim = configuration->blockDim;
-        gridDim = configuration->gridDim;
-      },
-      [&] { std::apply(kernel, values); });
-  return possible ? cudaSuccess : cudaErrorInvalidConfiguration;
+  if (!voxswap::emulation::a_device_could(configuration->gridDim, configuration->blockDim))
+    return cudaErrorInvalidConfiguration;
+  voxswap::emulation::enqueue(configuration->stream,
+                              [grid = configuration->gridDim, blocks = configuration->blockDim, kernel,
+                               values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
+                                voxswap::emulation::launch(
+                                    grid, blocks,
+                                    [&](const dim3& thread, const dim3& block) {
+                                      threadIdx = thread;
+                                      blockIdx = block;
+                                      blockDim = blocks;
+                                      gridDim = grid;
+                                    },
+                                    [&] { std::apply(kernel, values); });
+                              });
+  return cudaSuccess;
 }

@@ -1,0 +1,34 @@
+// A GPU that is not there: CUDA's runtime as the backend uses it, on threads of the host.
+//
+// A stream is a thread that takes commands from a queue, some after a short pause of random length, so that
+// what no event orders happens in another order every time. Where CUDA leaves open whether a call waits, here
+// it does: copies from and to memory that is not pinned, and taking or giving back any memory, return only
+// when everything before them is done. So what could hang on some GPU does hang here. Device memory lies
+// between guards and holds NaN until it is written; a copy that begins or ends beside what was taken is
+// refused. A kernel that fails is reported by all later calls, as CUDA does.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace voxswap::emulation {
+
+// Puts work behind what is in the stream's queue. Without a stream it is done at once.
+void enqueue(cudaStream_t stream, std::function<void()> work);
+
+// How much memory the GPU has.
+constexpr std::int64_t device_bytes = std::int64_t{1} << 30;
+
+// Copies so far from or to memory of the host that was not pinned.
+std::int64_t unpinned_copies();
+
+// Memory of the device that a library writes its temporaries to: garbage, so that it shows whom it belonged
+// to.
+void scribble(void* begin, std::int64_t bytes);
+
+// Is [begin, begin + bytes) within one block of device memory that was taken?
+bool in_device_memory(const void* begin, std::int64_t bytes);
+
+}  // namespace voxswap::emulation

@@ -1,0 +1,20 @@
+// Opens the emulated cuDNN and cuBLAS (libraries.h of this folder) under their files' names, in place of the
+// system's header of this name.
+#pragma once
+
+namespace voxswap::emulation {
+void* open_library(const char* file);
+void* find_function(void* library, const char* name);
+const char* why_not_opened();
+}  // namespace voxswap::emulation
+
+enum { RTLD_NOW = 2, RTLD_LOCAL = 0 };
+inline void* dlopen(const char* file, int) {
+  return voxswap::emulation::open_library(file);
+}
+inline void* dlsym(void* library, const char* name) {
+  return voxswap::emulation::find_function(library, name);
+}
+inline const char* dlerror() {
+  return voxswap::emulation::why_not_opened();
+}
