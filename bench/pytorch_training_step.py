@@ -88,6 +88,8 @@ class Device:
 
     def __init__(self, name, limit):
         self.name, self.cuda = name, name == "cuda"
+        if self.cuda:
+            torch.cuda.init()  # memory counters are there from now on, and a GPU that is not there is named as the reason
         if self.cuda and limit:
             torch.cuda.set_per_process_memory_fraction(min(1.0, limit / torch.cuda.get_device_properties(0).total_memory))
         torch.backends.cudnn.benchmark = True

@@ -267,9 +267,10 @@ class Trainer {
     if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss))
       best_ = session_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch);
-    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}  Dice {:.3f}{}  {}", position_.epoch,
-              training_.epochs, row.train_loss, row.validation_loss, validation.mean_dice(),
-              position_.schedule.best_epoch == position_.epoch ? " (best)" : "", format_seconds(row.seconds));
+    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}{}  Dice {:.3f}  {}", position_.epoch,
+              training_.epochs, row.train_loss, row.validation_loss,
+              position_.schedule.best_epoch == position_.epoch ? " (best)" : "", validation.mean_dice(),
+              format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
