@@ -1,0 +1,64 @@
+// The program as a user with a GPU has it, on the emulated one: it is found, does the whole job, and gives
+// the same bytes in less memory.
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+
+#include "base/csv.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProgramOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_);
+    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "4", "--size", "20"}).code,
+              0);
+    write_file(folder_ / "experiment.yaml", R"(name: tiny
+data: {root: data, modalities: [flair, t1ce], cache: cache}
+preprocess: {resolution: 16}
+network: {base_filters: 2, depth: 3}
+training: {epochs: 1}
+memory: {host: 64MiB}
+)");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Outcome program(const std::vector<std::string>& arguments) {
+    return finish(start(arguments, folder_ / "log"), folder_ / "log");
+  }
+  Outcome run(const std::string& name, const std::vector<std::string>& keys) {
+    std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
+                                          (folder_ / name).string()};
+    arguments.insert(arguments.end(), keys.begin(), keys.end());
+    return program(arguments);
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_gpu_" + std::to_string(getpid()));
+};
+
+TEST_F(ProgramOnGpu, FindsItAndTellsOfIt) {
+  const Outcome info = program({"info"});
+  EXPECT_EQ(info.code, 0);
+  EXPECT_NE(info.output.find("backend cuda          emulated GPU, compute capability 9.0"), std::string::npos)
+      << info.output;
+}
+
+TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
+  const Outcome kept = run("kept", {"memory.planner=keep"});
+  ASSERT_EQ(kept.code, 0) << kept.output;
+  EXPECT_NE(kept.output.find("emulated GPU, "), std::string::npos) << "memory.device: auto takes it";
+  const Outcome swapped = run("swapped", {"memory.budget=400KiB"});
+  ASSERT_EQ(swapped.code, 0) << swapped.output;
+  for (const char* file : {"dice.csv", "checkpoints/best.safetensors"})
+    EXPECT_TRUE(read_file(folder_ / "kept" / file) == read_file(folder_ / "swapped" / file)) << file;
+  const Csv timing = read_csv(folder_ / "swapped" / "timing.csv");
+  for (const char* column : {"swapped_out_bytes", "swapped_in_bytes", "to_host_gbps", "utilization"})
+    EXPECT_GT(std::stod(timing.rows.at(0)[timing.column(column, "timing.csv")]), 0) << column;
+}
+
+}  // namespace
+}  // namespace voxswap
