@@ -117,9 +117,9 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
   if (data.found) {
     const double epoch = epoch_seconds(forecast, options);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
-    rows.push_back({"time in all", "at most about " + format_seconds(epoch * static_cast<double>(
-                                                                                 options.training.epochs *
-                                                                                 options.training.repeats))});
+    const auto epochs = static_cast<double>(options.training.epochs * options.training.repeats);
+    rows.push_back(
+        {"time in all", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
   }
   return two_columns(rows);
 }

@@ -34,7 +34,8 @@ log::Level level_of(const CommonOptions& options) {
   }
   std::string guess;
   for (const std::string& word : split(message, ' ')) {
-    if (word.starts_with("--") && std::find(names.begin(), names.end(), word) == names.end())
+    const std::string option = word.substr(0, word.find(':'));  // "--jobs: Value 0 not in range"
+    if (option.starts_with("--") && std::find(names.begin(), names.end(), option) == names.end())
       guess = nearest(word, names);
   }
   fail(Exit::usage, "{}{}; see `{} --help`", message, guess.empty() ? "" : "; did you mean '" + guess + "'?",

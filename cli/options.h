@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "experiments/experiment.h"
 
@@ -27,6 +28,16 @@ bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& optio
 // Voxels as "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage naming the option.
 Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
                  std::int64_t largest);
+
+// What `read` makes of an option's value; the option is named where it makes nothing of it.
+template <class Read>
+auto value_of(const std::string& option, Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw Error(error.exit(), option + ": " + error.what());
+  }
+}
 
 // EXPERIMENT.yaml [key=value ...]
 struct ExperimentArguments {

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "pipeline/planning.h"
+#include "pipeline/tables.h"
 
 namespace voxswap {
 
@@ -41,6 +43,17 @@ bool may_change(const std::string& key, const RunOptions& options) {
   return key.starts_with("memory.") || key.starts_with("evaluate.");
 }
 
+// What was learnt in an epoch cannot be taken back.
+void check_epochs(const fs::path& folder, std::int64_t epochs) {
+  const fs::path file = folder / "epochs.csv";
+  if (!fs::exists(file)) return;
+  std::int64_t done = 0;
+  for (const EpochRow& row : epoch_rows(read_csv(file), file.string())) done = std::max(done, row.epoch);
+  if (done > epochs)
+    fail(Exit::usage, "{}: --resume: the run there has {} epochs behind it; training.epochs cannot be {}",
+         folder.string(), done, epochs);
+}
+
 }  // namespace
 
 void check_run_folder(const Experiment& experiment, bool resume) {
@@ -63,6 +76,7 @@ void check_run_folder(const Experiment& experiment, bool resume) {
          "folder "
          "with --out DIR",
          folder.string(), join(changed, ", "));
+  check_epochs(folder, experiment.run.training.epochs);
 }
 
 std::string ran_with(const RunOptions& options) {
@@ -72,8 +86,11 @@ std::string ran_with(const RunOptions& options) {
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
   return format(
-      "ran_with:\n  voxswap: \"{}\"\n  compiler: \"{}\"\n  backend: {}\n  device: \"{}\"\n  cores: {}\n",
-      VOXSWAP_VERSION, __VERSION__, backend->name(), device, std::thread::hardware_concurrency());
+      "ran_with:\n  voxswap: \"{}\"\n  compiler: \"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
+      "cores: {}\n",
+      VOXSWAP_VERSION, __VERSION__, backend->name(), device,
+      element_name(choose_precision(*backend, options.training.precision)),
+      std::thread::hardware_concurrency());
 }
 
 }  // namespace voxswap

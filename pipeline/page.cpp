@@ -53,7 +53,8 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
     for (const char* extension : {".svg", ".png"})
       beside.push_back(format("<a href=\"{0}\">{0}</a>", picture.name + extension));
   }
-  for (const char* name : {"arena.svg", "split.csv", "experiment.yaml", "plan.json"}) {
+  for (const char* name : {"arena.svg", "timeline.json", "split.csv", "experiment.yaml", "dataset.json",
+                           "plan.json", "checkpoints", "predictions", "slices"}) {
     if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
   }
   return "<h2>Files</h2>\n<p>In this page:</p>\n<ul>\n" + items +

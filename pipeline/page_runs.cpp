@@ -34,6 +34,7 @@ constexpr Trait traits[] = {{"device", "ran_with.device"},
                             {"voxswap", "ran_with.voxswap"},
                             {"compiler", "ran_with.compiler"},
                             {"precision", "training.precision"},
+                            {"computed in", "ran_with.precision"},
                             {"network", "network.name"},
                             {"loss", "training.loss"},
                             {"optimizer", "training.optimizer.name"}};

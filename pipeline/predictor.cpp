@@ -40,6 +40,10 @@ void Predictor::use(const std::vector<std::int64_t>& repeats) {
   members_.clear();
   for (const std::int64_t repeat : repeats) {
     const std::filesystem::path file = checkpoint_folder(options_, repeat) / "best.safetensors";
+    if (!std::filesystem::exists(file))
+      fail(Exit::bad_data,
+           "{}: is not there: no epoch of this run is finished yet; voxswap run ... --resume continues it",
+           file.string());
     members_.push_back({file.string(), read_checkpoint(file)});
   }
   session_.load(members_.front().checkpoint, members_.front().where, false);

@@ -78,6 +78,17 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   return row;
 }
 
+// Node times are measured in a second or two, in which another program may have had the processors.
+void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
+  const double found = row.step_seconds_median, planned = row.predicted_step_seconds;
+  if (found == 0 || planned == 0 || (found < 2 * planned && found > planned / 2)) return;
+  log::info(
+      "a step took {} where {} were planned: the machine was busy with something else, now or when its "
+      "speed was measured; {}a new plan measures anew",
+      format_seconds(found), format_seconds(planned),
+      options.cache.empty() ? "" : format("without {} ", (options.cache / "costs").string()));
+}
+
 // What the steps will use and take, on one line.
 std::string plan_line(const Session& session) {
   const Plan& plan = session.plan();
@@ -115,12 +126,13 @@ Job train_job(const RunOptions& options) {
             parameter_count(session.graph()));
   log::info("{}", plan_line(session));
   session.allocate();
+  job.cases->prepare_all(job.split.training,
+                         job.split.validation);  // what is wrong with them leaves no run behind
   make_writable_directory(options.output);
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
   write_plan(options, session);
-  job.cases->prepare_all(job.split.training, job.split.validation);
 
   TrainingTables rows;
   std::vector<TimingRow> timings;
@@ -136,7 +148,10 @@ Job train_job(const RunOptions& options) {
     TimingRow row = timing(job, session, result);
     // A repeat that was finished before made no step in this process: its row stays.
     const auto index = static_cast<std::size_t>(repeat - 1);
-    if (row.step_seconds_median == 0 && index < earlier.size()) row = earlier[index];
+    if (row.step_seconds_median == 0 && index < earlier.size())
+      row = earlier[index];
+    else
+      compare_with_forecast(options, row);
     timings.push_back(row);
     write_csv(timing_file, timing_csv(timings));
   }

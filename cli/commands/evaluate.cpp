@@ -53,7 +53,7 @@ std::vector<std::string> parse_metrics(const std::string& text) {
   std::vector<std::string> names;
   if (text == "all") return metric_names();
   for (const std::string& part : split(text, ',')) {
-    const std::string name = metric(trim(part)).name;
+    const std::string name = value_of("--metrics", [&] { return metric(trim(part)).name; });
     if (std::find(names.begin(), names.end(), name) != names.end())
       fail(Exit::usage, "--metrics: '{}' stands twice", name);
     names.push_back(name);

@@ -1,6 +1,7 @@
 // voxswap phantom: data to train and test on where no patient's may go.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 
 #include "cli/options.h"
 #include "data/phantom_layouts.h"
@@ -26,7 +27,9 @@ Exit phantom_command(const Arguments& arguments) {
   app.add_option("--out", out, "folder of the data set")->required();
   app.add_option("--cases", options.cases, "how many")->capture_default_str();
   app.add_option("--size", size, "voxels: X or X,Y,Z")->capture_default_str();
-  app.add_option("--seed", options.seed, "the same seed gives the same phantoms")->capture_default_str();
+  app.add_option("--seed", options.seed, "the same seed gives the same phantoms")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   app.add_option("--layout", options.layout, "how they are laid out on disk, see below")
       ->capture_default_str();
   add_common(app, common);

@@ -124,6 +124,10 @@ Exit plan_command(const Arguments& words) {
   declare(app, arguments);
   if (!parse(app, words, arguments.common)) return Exit::done;
 
+  if (arguments.all && !arguments.dimensions().empty())
+    fail(Exit::usage,
+         "--all compares planners for one size: it does not go with --max-resolution, --max-batch or "
+         "--max-depth, which search with memory.planner alone");
   const RunOptions options = load(arguments.where).run;
   const DataShape data = data_shape(options);
   if (!arguments.dimensions().empty()) {

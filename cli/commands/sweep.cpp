@@ -183,8 +183,9 @@ Exit sweep_command(const Arguments& words) {
   if (!parse(app, words, arguments.common)) return Exit::done;
 
   const Sweep sweep = load_sweep(arguments.where.file, arguments.where.overrides, arguments.where.out);
-  const SweepShares shares =
-      share_machine(sweep, arguments.jobs, arguments.memory.empty() ? 0 : parse_bytes(arguments.memory));
+  const std::int64_t memory =
+      arguments.memory.empty() ? 0 : value_of("--memory", [&] { return parse_bytes(arguments.memory); });
+  const SweepShares shares = share_machine(sweep, arguments.jobs, memory);
   if (!arguments.dry_run) return run_sweep(sweep, shares);
   std::fputs(sweep_forecast(sweep, shares, arguments.estimate).c_str(), stdout);
   return Exit::done;

@@ -18,8 +18,9 @@ std::size_t index(std::int32_t id) {
 }
 
 constexpr std::int64_t usual_chunk = std::int64_t{16} << 20;
-constexpr std::int64_t most_chunks = 64;  // of a value
-constexpr std::int64_t ring_out = 4;      // chunks in the host pool on their way to disk
+constexpr std::int64_t most_chunks = 64;          // of a value
+constexpr std::int64_t most_small_chunks = 1024;  // of one that goes to disk through a small host pool
+constexpr std::int64_t ring_out = 4;              // chunks in the host pool on their way to disk
 
 std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -68,16 +69,20 @@ class Layout {
   // Small host pools get small chunks, so that several are on their way to disk at the same time.
   void choose_chunks() {
     chunk_ = usual_chunk;
+    std::int64_t largest = 0;
     for (std::size_t i = 0; i < schedule_.stretches.size(); ++i)
       if (const std::int32_t life = schedule_.stretches[i].life; schedule_.on_disk[index(life)]) {
         uses_disk_ = true;
+        largest = std::max(largest, true_bytes(life));
         slot_ = std::max(slot_, std::min(true_bytes(life), chunk_bytes(life)));
       }
     if (!uses_disk_) return;
     const std::int64_t share = passage_bytes(plan_.host_budget_bytes);
     if (slot_ * 2 * ring_out > share) {
       limit_ =
-          std::max<std::int64_t>(share / (2 * ring_out) / ScratchFile::alignment, 1) * ScratchFile::alignment;
+          round_up(std::max(share / (2 * ring_out) - ScratchFile::alignment + 1, largest / most_small_chunks),
+                   ScratchFile::alignment);
+      limit_ = std::max(limit_, ScratchFile::alignment);
       slot_ = limit_;
     }
     slot_ = round_up(slot_, ScratchFile::alignment);

@@ -56,6 +56,8 @@ bool choose_tiers(const Digest& digest, Schedule& schedule) {
   }
   if (disk_peak > budgets.disk)
     schedule.excess = std::max(schedule.excess, static_cast<double>(disk_peak - budgets.disk));
+  // What the host pool cannot hold is too much there, where there is no disk to speak of.
+  if (budgets.disk == 0) schedule.on_disk.assign(schedule.on_disk.size(), false);
   return all_in_host;
 }
 

@@ -91,12 +91,15 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("info --log-level loud"), 2, "expected one of debug");
   expect_refusal(call("phantom --out p --size 8"), 2, "--size: expected X or X,Y,Z");
   expect_refusal(call("phantom --out p --cases many"), 2, "many");
+  expect_refusal(call("phantom --out p --seed -1"), 2, "--seed: Value -1 not in range 0 to");
+  const Result jobs = call("sweep x.yaml --jobs 0");
+  expect_refusal(jobs, 2, "--jobs: Value 0 not in range 1 to 1024; see");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --regions tumor=x"), 2,
                  "is no label value");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --labels 'core=1,4'"), 2,
                  "that is a region, for --regions");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --metrics dice,hd59"), 2,
-                 "did you mean 'hd95'?");
+                 "--metrics: unknown metric 'hd59': did you mean 'hd95'?");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --empty monai"), 2, "--empty");
 }
 
@@ -201,6 +204,21 @@ TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
   expect_refusal(call("plan study.yaml --as v100 memory.budget=1MiB"), 4, "No planner can do with less than");
 }
 
+// With neither a host pool nor a disk, as on a CPU, where nothing can leave.
+TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
+  write("large.yaml",
+        "name: large\ndata: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\n"
+        "network: {depth: 3, base_filters: 4}\nmemory: {device: cpu, budget: 2GiB, host: none}\n");
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=512"), 4, "memory.budget: 2.00 GiB");
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=512 memory.planner=tflms"), 4,
+                 "a host pool (memory.host)");
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048"), 4,
+                 "oneDNN convolves at most 2147483647 voxels at once");
+  expect_refusal(call("plan large.yaml --estimate memory.budget=auto memory.host=900TiB"), 4,
+                 "memory.host: 900.00 TiB are as much as device and host");
+  expect_refusal(call("plan large.yaml --all --max-batch"), 2, "--all compares planners for one size");
+}
+
 TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
   write("study.yaml", distant);
   const Result largest = call("plan study.yaml --as v100 --max-resolution --max-batch --quiet");
@@ -263,6 +281,12 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   expect_refusal(call("run study.yaml --out r"), 2, "--resume continues it");
   expect_refusal(call("run study.yaml --out r --resume training.seed=2"), 2, "training.seed");
   EXPECT_EQ(call("run study.yaml --out r --resume --quiet").code, 0);
+  EXPECT_EQ(call("run study.yaml --out r --resume --quiet training.epochs=3").code, 0);
+  expect_refusal(call("run study.yaml --out r --resume training.epochs=2"), 2, "has 3 epochs behind it");
+  // What is wrong with the data is told before there is a run to be continued.
+  expect_refusal(call("run study.yaml --out wrong --quiet data.labels='{a: 1}' data.regions='{a: [1]}'"), 3,
+                 "data.labels");
+  EXPECT_FALSE(fs::exists(folder_ / "wrong"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/through_f32.h"
@@ -23,6 +24,17 @@ memory::data_type library_type(ElementType type, const Node& node) {
        element_name(type));
 }
 
+// oneDNN counts voxels in 32 bits in places, and divides by what is left of larger numbers.
+void check_voxels(const Shape& shape, const Node& node) {
+  const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
+  if (voxels > most)
+    fail(Exit::does_not_fit,
+         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower preprocess.resolution "
+         "or "
+         "training.batch_size",
+         node.name, most, voxels, shape.text());
+}
+
 memory::dims channels_second(const Shape& shape) {
   return {shape[0], shape[4], shape[1], shape[2], shape[3]};
 }
@@ -31,6 +43,8 @@ memory::dims channels_second(const Shape& shape) {
 
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
                   const Node& node) {
+  check_voxels(x, node);
+  check_voxels(y, node);
   const memory::data_type activations = library_type(type, node), full = memory::data_type::f32;
   const memory::dims weights(w.extents().begin(), w.extents().end());
   const std::int64_t stride = node.attributes.integer("stride");

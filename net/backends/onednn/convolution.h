@@ -52,13 +52,16 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias);
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
                                              const Node& node);
 
-// oneDNN's own errors say nothing of the node.
+// oneDNN's own errors say nothing of the node. What it has no memory for does not fit; it says so in other
+// words where its own numbers of 32 bits are too small for a volume.
 template <class Make>
 std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
   try {
     return make();
   } catch (const dnnl::error& error) {
-    fail(Exit::failed, "node {}: oneDNN cannot make this convolution ({})", node.name, error.what());
+    const bool too_large = error.status == dnnl_out_of_memory || error.status == dnnl_invalid_arguments;
+    fail(too_large ? Exit::does_not_fit : Exit::failed, "node {}: oneDNN cannot make this convolution ({})",
+         node.name, error.what());
   }
 }
 
