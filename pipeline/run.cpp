@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -265,14 +266,13 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
   std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
   std::iota(repeats.begin(), repeats.end(), 1);
   const std::size_t together = how.ensemble ? repeats.size() : 1;
+  std::set<std::string> left_out;
   for (std::size_t first = 0; first < repeats.size(); first += together) {
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
     const fs::path folder = together == repeats.size() ? out : out / format("repeat_{}", repeats[first]);
     fs::create_directories(folder);
-    Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
-    for (const CaseFiles& files : dataset.cases) {
-      throw_if_interrupted();
+    const auto predict_case = [&](const CaseFiles& files) {
       const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
@@ -281,9 +281,23 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       if (how.probabilities)
         write_probabilities(folder / "probabilities", files.id, maps, prepared,
                             output_names(dataset, options.training.targets));
+    };
+    Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
+    for (const CaseFiles& files : dataset.cases) {
+      throw_if_interrupted();
+      try {
+        predict_case(files);
+      } catch (const Error& error) {  // a damaged case does not cost the others
+        if (error.exit() != Exit::bad_data || dataset.cases.size() == 1) throw;
+        log::warn("{}: left out: {}", files.id, error.what());
+        left_out.insert(files.id);
+      }
       progress.advance();
     }
   }
+  if (!left_out.empty())
+    fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
+         dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
   log::info("{} label maps in {}", dataset.cases.size(), out.string());
 }
 

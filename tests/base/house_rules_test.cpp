@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace voxswap {
@@ -109,6 +110,19 @@ TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmt) {
       EXPECT_FALSE(include.header.starts_with(prefix)) << include.file << " includes " << include.header;
     }
   }
+}
+
+TEST(HouseRules, EveryFolderOfTestsIsBuilt) {
+  const fs::path tests = fs::path(VOXSWAP_SOURCE_DIR) / "tests";
+  const std::string list = read_file(tests / "CMakeLists.txt");
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(tests)) {
+    if (!entry.path().string().ends_with("_test.cpp")) continue;
+    ++files;
+    const std::string folder = entry.path().parent_path().filename().string();
+    EXPECT_NE(list.find("add_room_tests(" + folder + " "), std::string::npos) << entry.path();
+  }
+  EXPECT_GT(files, 50);
 }
 
 }  // namespace

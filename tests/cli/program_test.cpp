@@ -265,6 +265,12 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_TRUE(contains(run.out, "whole_tumor")) << run.out;
   EXPECT_TRUE(contains(read_file(folder_ / "r/experiment.yaml"), "ran_with:\n  voxswap: "));
   EXPECT_EQ(call("predict r --input p --out q --quiet").code, 0);
+  fs::copy(folder_ / "p", folder_ / "damaged", fs::copy_options::recursive);
+  fs::resize_file(folder_ / "damaged/BraTS2021_00001/BraTS2021_00001_t1.nii.gz", 300);
+  expect_refusal(call("predict r --input damaged --out d --quiet"), 3, "1 of 3 cases could not be predicted");
+  EXPECT_TRUE(read_file(folder_ / "d/BraTS2021_00002.nii.gz") ==
+              read_file(folder_ / "q/BraTS2021_00002.nii.gz"));
+  EXPECT_FALSE(fs::exists(folder_ / "d/BraTS2021_00001.nii.gz"));
   const Result scores =
       call("evaluate --truth p --prediction q --out dice.csv --regions 'whole=1,2,4;core=1,4'");
   EXPECT_EQ(scores.code, 0) << scores.err;
