@@ -61,7 +61,7 @@ std::string planned_only(const Sweep& sweep) {
 std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate) {
   if (sweep.command == "plan") return planned_only(sweep);
   std::vector<std::vector<std::string>> rows = {
-      {"cell", "memory, peak", "host pool", "disk", "time, at most about"}};
+      {"cell", "memory, peak", "host pool", "disk", "time, without validation"}};
   std::int64_t most = 0, disk = 0;
   double seconds = 0;
   for (const SweepCell& cell : sweep.cells) {

@@ -32,9 +32,8 @@ Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) 
   Budgets budgets;
   if (memory.budget_bytes == 0 && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
-         "memory.host: {} are as much as device and host, which share their memory here, have free together "
-         "({}); "
-         "lower it, or set memory.budget as well",
+         "memory.host: {} are as much as device and host, which share their memory here, have free "
+         "together ({}); lower it, or set memory.budget as well",
          format_bytes(*memory.host_bytes), format_bytes(usable));
   budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes
                                            : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);

@@ -76,9 +76,7 @@ TEST(EmulatedGpu, RefusesCopiesThatEndBesideTheirBlock) {
             cudaErrorInvalidValue);
 }
 
-using EmulatedGpuDeathTest = testing::Test;
-
-TEST(EmulatedGpuDeathTest, EndsThePassThatWritesBehindABlock) {
+TEST(EmulatedGpuDeathTest, StopsWhatWritesBehindABlock) {
   const Device memory(1024);
   EXPECT_DEATH(memory.bytes()[1024] = 1, "");
 }
@@ -144,7 +142,7 @@ TEST(EmulatedGpu, TellsNoTimeOfWhatHasNotHappened) {
   EXPECT_EQ(cudaEventDestroy(second), cudaSuccess);
 }
 
-__global__ void write_behind(char* data) {
+__global__ void wait_for_nobody(char* data) {
   if (threadIdx.x == 0) __syncthreads();  // the others never come
   data[0] = 1;
 }
@@ -159,7 +157,7 @@ TEST(EmulatedGpuDeathTest, IsBrokenForAllCallsAfterAKernelThatFailed) {
     configuration.gridDim = dim3(1);
     configuration.blockDim = dim3(32);
     configuration.stream = stream.stream;
-    cudaLaunchKernelEx(&configuration, write_behind, static_cast<char*>(data));
+    cudaLaunchKernelEx(&configuration, wait_for_nobody, static_cast<char*>(data));
     const bool told = cudaStreamSynchronize(stream.stream) == cudaErrorLaunchFailure &&
                       cudaFree(data) == cudaErrorLaunchFailure;
     std::_Exit(told ? 7 : 0);

@@ -18,7 +18,7 @@ class ProgramOnGpu : public testing::Test {
     ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "4", "--size", "20"}).code,
               0);
     write_file(folder_ / "experiment.yaml", R"(name: tiny
-data: {root: data, modalities: [flair, t1ce], cache: cache}
+data: {root: data, modalities: [flair, t1ce]}
 preprocess: {resolution: 16}
 network: {base_filters: 2, depth: 3}
 training: {epochs: 1}
@@ -32,7 +32,8 @@ memory: {host: 64MiB}
   }
   Outcome run(const std::string& name, const std::vector<std::string>& keys) {
     std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
-                                          (folder_ / name).string()};
+                                          (folder_ / name).string(),
+                                          "data.cache=" + (folder_ / "cache").string()};
     arguments.insert(arguments.end(), keys.begin(), keys.end());
     return program(arguments);
   }

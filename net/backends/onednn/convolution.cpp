@@ -29,9 +29,8 @@ void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
     fail(Exit::does_not_fit,
-         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower preprocess.resolution "
-         "or "
-         "training.batch_size",
+         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower "
+         "preprocess.resolution or training.batch_size",
          node.name, most, voxels, shape.text());
 }
 
