@@ -1,6 +1,7 @@
-// cuDNN's graph API on the emulated GPU: descriptors are checked as its documentation asks, convolutions are
-// plain loops in double. An engine that is not supported, one that sums in any order and one that is compiled
-// when the program runs are offered before and among the others, as the library does.
+// cuDNN's graph API on the emulated GPU: descriptors are checked as its documentation asks, and what a graph
+// finds is computed on the stream (cudnn_convolution.h). An engine that is not supported, one that sums in
+// any order and one that is compiled when the program runs are offered before and among the others, as the
+// library does.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -8,10 +9,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <vector>
 
-#include "net/backends/reference/elements.h"
+#include "tests/cuda_emulation/cudnn_convolution.h"
 #include "tests/cuda_emulation/gpu.h"
 
 struct cudnnContext {
@@ -20,47 +20,7 @@ struct cudnnContext {
 
 namespace {
 
-using voxswap::ElementType;
-using Sizes = std::vector<std::int64_t>;
-using Name = cudnnBackendAttributeName_t;
-
-struct Content;
-using Descriptor = std::shared_ptr<Content>;
-
-struct Attribute {
-  cudnnBackendAttributeType_t type = CUDNN_TYPE_INT64;
-  std::vector<std::byte> bytes;
-  std::vector<Descriptor> descriptors;
-};
-
-struct Content {
-  cudnnBackendDescriptorType_t type;
-  bool finalized = false;
-  std::map<Name, Attribute> attributes;
-
-  bool has(Name name) const { return attributes.contains(name); }
-  template <class T>
-  std::vector<T> all(Name name) const {
-    const auto found = attributes.find(name);
-    if (found == attributes.end()) return {};
-    std::vector<T> values(found->second.bytes.size() / sizeof(T));
-    std::memcpy(values.data(), found->second.bytes.data(), values.size() * sizeof(T));
-    return values;
-  }
-  template <class T>
-  T one(Name name) const {
-    return all<T>(name).at(0);
-  }
-  const std::vector<Descriptor>& descriptors(Name name) const { return attributes.at(name).descriptors; }
-  const Content& descriptor(Name name) const { return *descriptors(name).at(0); }
-  template <class T>
-  void put(Name name, cudnnBackendAttributeType_t type_of_values, const std::vector<T>& values) {
-    Attribute& attribute = attributes[name];
-    attribute.type = type_of_values;
-    const auto* begin = reinterpret_cast<const std::byte*>(values.data());
-    attribute.bytes.assign(begin, begin + values.size() * sizeof(T));
-  }
-};
+using namespace voxswap::emulation;  // everything here belongs to it but the functions under cuDNN's names
 
 std::size_t size_of(cudnnBackendAttributeType_t type) {
   switch (type) {
@@ -80,143 +40,6 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
 
 Content& content(cudnnBackendDescriptor_t descriptor) {
   return **static_cast<Descriptor*>(descriptor);
-}
-
-// --- Tensors and operations
-
-struct Tensor {
-  std::int64_t id;
-  ElementType type;
-  Sizes sizes, strides;  // N,C,D,H,W
-  bool is_virtual;
-
-  explicit Tensor(const Content& of)
-      : id(of.one<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        sizes(of.all<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS)),
-        strides(of.all<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
-        is_virtual(of.has(CUDNN_ATTR_TENSOR_IS_VIRTUAL) && of.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0) {
-    const auto data_type = of.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-    type = data_type == CUDNN_DATA_FLOAT  ? ElementType::f32
-           : data_type == CUDNN_DATA_HALF ? ElementType::f16
-                                          : ElementType::bf16;
-  }
-  std::int64_t count() const {
-    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-  }
-  std::int64_t bytes() const { return count() * voxswap::element_bytes(type); }
-};
-
-struct Convolution {
-  Name x, w, y, window, alpha, beta;
-};
-const Convolution* convolution_of(cudnnBackendDescriptorType_t type) {
-  static const std::map<cudnnBackendDescriptorType_t, Convolution> kinds = {
-      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-       {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA}},
-      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-       {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA}},
-      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-       {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}}};
-  const auto found = kinds.find(type);
-  return found == kinds.end() ? nullptr : &found->second;
-}
-
-// How x, w and y of a convolution belong together, whichever of them is computed.
-struct Window {
-  Sizes before, stride;
-  bool fits = true;
-
-  Window(const Content& of, const Sizes& x, const Sizes& w, const Sizes& y)
-      : before(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS)),
-        stride(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES)) {
-    const Sizes after = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
-    const Sizes dilation = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
-    fits = of.one<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CROSS_CORRELATION &&
-           of.one<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) == 3 && x[0] == y[0] && x[1] == w[1] &&
-           y[1] == w[0];
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      fits = fits && dilation[axis] == 1 &&
-             y[axis + 2] == (x[axis + 2] + before[axis] + after[axis] - w[axis + 2]) / stride[axis] + 1;
-    }
-  }
-};
-
-// Channels lie innermost in all that our backend hands over: no other layout is emulated.
-bool channels_innermost(const Tensor& t) {
-  std::int64_t step = t.sizes[1];
-  if (t.strides[1] != 1) return false;
-  for (const std::size_t axis : {4, 3, 2, 0}) {
-    if (t.strides[axis] != step) return false;
-    step *= t.sizes[axis];
-  }
-  return true;
-}
-
-std::vector<double> values(const Tensor& tensor, const void* data) {
-  std::vector<double> result(static_cast<std::size_t>(tensor.count()));
-  voxswap::load_elements(result.data(), data, tensor.type, tensor.count());
-  return result;
-}
-
-// Calls use(x, w, y) with places of channels that meet: x[i] w[o][i] belongs to y[o].
-template <class Use>
-void for_each_meeting(const Sizes& x, const Sizes& w, const Sizes& y, const Window& window, Use use) {
-  const std::int64_t inputs = x[1], outputs = y[1], taps = w[2] * w[3] * w[4];
-  for (std::int64_t at = 0; at < y[0] * y[2] * y[3] * y[4]; ++at) {
-    const std::array<std::int64_t, 3> place = {at / y[4] / y[3] % y[2], at / y[4] % y[3], at % y[4]};
-    const std::int64_t sample = at / y[4] / y[3] / y[2];
-    for (std::int64_t tap = 0; tap < taps; ++tap) {
-      const std::array<std::int64_t, 3> shift = {tap / w[4] / w[3], tap / w[4] % w[3], tap % w[4]};
-      std::int64_t from = sample;
-      bool inside = true;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::int64_t i = place[axis] * window.stride[axis] - window.before[axis] + shift[axis];
-        inside = inside && i >= 0 && i < x[axis + 2];
-        from = from * x[axis + 2] + i;
-      }
-      if (!inside) continue;
-      for (std::int64_t o = 0; o < outputs; ++o)
-        use(from * inputs, (o * taps + tap) * inputs, at * outputs + o);
-    }
-  }
-}
-
-// What `operation` finds for its result in f32 or wider, from what lies at x, w and y.
-std::vector<double> convolved(const Content& operation, const Tensor& x, const Tensor& w, const Tensor& y,
-                              const void* at_x, const void* at_w, const void* at_y) {
-  const Convolution& names = *convolution_of(operation.type);
-  const Window window(operation.descriptor(names.window), x.sizes, w.sizes, y.sizes);
-  const std::int64_t inputs = x.sizes[1];
-  std::vector<double> result;
-  const auto meet = [&](auto use) { for_each_meeting(x.sizes, w.sizes, y.sizes, window, use); };
-  const auto at = [](auto& of, std::int64_t i) { return of.data() + i; };
-  if (operation.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR) {
-    const std::vector<double> vx = values(x, at_x), vw = values(w, at_w);
-    result.assign(static_cast<std::size_t>(y.count()), 0);
-    meet([&](std::int64_t i, std::int64_t j, std::int64_t k) {
-      *at(result, k) += std::inner_product(at(vx, i), at(vx, i + inputs), at(vw, j), 0.0);
-    });
-  } else if (operation.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR) {
-    const std::vector<double> vw = values(w, at_w), vy = values(y, at_y);
-    result.assign(static_cast<std::size_t>(x.count()), 0);
-    meet([&](std::int64_t i, std::int64_t j, std::int64_t k) {
-      for (std::int64_t c = 0; c < inputs; ++c) *at(result, i + c) += *at(vw, j + c) * *at(vy, k);
-    });
-  } else {
-    const std::vector<double> vx = values(x, at_x), vy = values(y, at_y);
-    result.assign(static_cast<std::size_t>(w.count()), 0);
-    meet([&](std::int64_t i, std::int64_t j, std::int64_t k) {
-      for (std::int64_t c = 0; c < inputs; ++c) *at(result, j + c) += *at(vx, i + c) * *at(vy, k);
-    });
-  }
-  return result;
 }
 
 // --- Engines. Their workspaces are about those that the library has on an H200 for the smallest networks of

@@ -2,8 +2,6 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,7 +10,6 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -20,6 +17,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "tests/cuda_emulation/gpu_memory.h"
 
 namespace voxswap::emulation {
 
@@ -124,14 +123,6 @@ namespace voxswap::emulation {
 
 namespace {
 
-enum class Place { device, pinned, unpinned };
-
-struct Block {
-  std::size_t bytes = 0;
-  void* mapping = nullptr;  // with its guards
-  std::size_t mapped = 0;
-};
-
 class Gpu {
  public:
   static Gpu& get() {
@@ -160,100 +151,19 @@ class Gpu {
     for (cudaStream_t stream : streams) stream->drain();
   }
 
-  // Ends at a guard as nearly as CUDA's alignment lets it.
-  cudaError_t take(void** data, std::size_t bytes, std::map<const char*, Block>& blocks, bool counts) {
+  // Taking and giving back any memory waits for everything that was enqueued before.
+  GpuMemory& idle_memory() {
     drain();
-    const std::lock_guard lock(mutex_);
-    if (bytes == 0 || (counts && (bytes > device_bytes || used_ + bytes > device_bytes)))
-      return cudaErrorMemoryAllocation;
-    constexpr std::size_t alignment = 256;
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
-    const std::size_t pages = (size + page - 1) / page * page, mapped = pages + 2 * page;
-    void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) return cudaErrorMemoryAllocation;
-    char* const inside = static_cast<char*>(mapping) + page;
-    if (mprotect(inside, pages, PROT_READ | PROT_WRITE) != 0) {
-      munmap(mapping, mapped);
-      return cudaErrorMemoryAllocation;
-    }
-    std::memset(inside, 0xff, pages);
-    char* const begin = inside + pages - size;
-    blocks[begin] = {bytes, mapping, mapped};
-    if (counts) used_ += bytes;
-    *data = begin;
-    return cudaSuccess;
-  }
-  cudaError_t take_device(void** data, std::size_t bytes) { return take(data, bytes, device_, true); }
-  cudaError_t take_host(void** data, std::size_t bytes) { return take(data, bytes, pinned_, false); }
-
-  cudaError_t give_back(void* data, bool of_device) {
-    if (data == nullptr) return cudaSuccess;
-    drain();
-    const std::lock_guard lock(mutex_);
-    auto& blocks = of_device ? device_ : pinned_;
-    const auto found = blocks.find(static_cast<char*>(data));
-    if (found == blocks.end() || found->second.mapping == nullptr) return cudaErrorInvalidValue;
-    if (of_device) used_ -= found->second.bytes;
-    munmap(found->second.mapping, found->second.mapped);
-    blocks.erase(found);
-    return cudaSuccess;
+    return memory;
   }
 
-  cudaError_t pin(void* data, std::size_t bytes) {
-    drain();
-    const std::lock_guard lock(mutex_);
-    if (data == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    pinned_[static_cast<char*>(data)] = {bytes, nullptr, 0};
-    return cudaSuccess;
-  }
-  cudaError_t unpin(void* data) {
-    drain();
-    const std::lock_guard lock(mutex_);
-    const auto found = pinned_.find(static_cast<char*>(data));
-    if (found == pinned_.end() || found->second.mapping != nullptr) return cudaErrorInvalidValue;
-    pinned_.erase(found);
-    return cudaSuccess;
-  }
-
-  // Where memory lies, false where only a part of it lies there.
-  bool find(const void* data, std::size_t bytes, Place& place) {
-    const std::lock_guard lock(mutex_);
-    bool whole = true;
-    place = Place::unpinned;
-    if (touches(device_, data, bytes, whole)) {
-      place = Place::device;
-    } else if (touches(pinned_, data, bytes, whole)) {
-      place = Place::pinned;
-    }
-    return whole;
-  }
-
-  std::size_t used() {
-    const std::lock_guard lock(mutex_);
-    return used_;
-  }
-
+  GpuMemory memory;
   std::atomic<std::int64_t> unpinned_copies = 0;
 
  private:
-  static bool touches(const std::map<const char*, Block>& blocks, const void* data, std::size_t bytes,
-                      bool& whole) {
-    const char* const begin = static_cast<const char*>(data);
-    auto next = blocks.upper_bound(begin + bytes - 1);
-    if (next == blocks.begin()) return false;
-    --next;
-    const char* const end = next->first + next->second.bytes;
-    if (end <= begin) return false;
-    whole = next->first <= begin && begin + bytes <= end;
-    return true;
-  }
-
   std::mutex mutex_;
   std::set<cudaStream_t> streams_;
   unsigned made_ = 0;
-  std::map<const char*, Block> device_, pinned_;
-  std::size_t used_ = 0;
 };
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -293,7 +203,7 @@ void scribble(void* begin, std::int64_t bytes) {
 
 bool in_device_memory(const void* begin, std::int64_t bytes) {
   Place place = Place::unpinned;
-  return Gpu::get().find(begin, static_cast<std::size_t>(bytes), place) && place == Place::device;
+  return Gpu::get().memory.find(begin, static_cast<std::size_t>(bytes), place) && place == Place::device;
 }
 
 }  // namespace voxswap::emulation
@@ -340,33 +250,34 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = static_cast<std::size_t>(voxswap::emulation::device_bytes);
-  *free = *total - Gpu::get().used();
+  *free = *total - Gpu::get().memory.used();
   return told(cudaSuccess);
 }
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-  return told(Gpu::get().take_device(data, bytes));
+  return told(Gpu::get().idle_memory().take_device(data, bytes));
 }
 cudaError_t cudaMallocManaged(void** data, std::size_t bytes, unsigned flags) {
-  return told(flags == cudaMemAttachGlobal ? Gpu::get().take_device(data, bytes) : cudaErrorInvalidValue);
+  return told(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_device(data, bytes)
+                                           : cudaErrorInvalidValue);
 }
 cudaError_t cudaFree(void* data) {
-  return told(Gpu::get().give_back(data, true));
+  return told(Gpu::get().idle_memory().give_back(data, true));
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
-  return told(Gpu::get().take_host(data, bytes));
+  return told(Gpu::get().idle_memory().take_host(data, bytes));
 }
 cudaError_t cudaFreeHost(void* data) {
-  return told(Gpu::get().give_back(data, false));
+  return told(Gpu::get().idle_memory().give_back(data, false));
 }
 cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned) {
-  return told(Gpu::get().pin(data, bytes));
+  return told(Gpu::get().idle_memory().pin(data, bytes));
 }
 cudaError_t cudaHostUnregister(void* data) {
-  return told(Gpu::get().unpin(data));
+  return told(Gpu::get().idle_memory().unpin(data));
 }
 cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned flags) {
   Place place = Place::unpinned;
-  if (flags != 0 || !Gpu::get().find(on_host, 1, place) || place != Place::pinned)
+  if (flags != 0 || !Gpu::get().memory.find(on_host, 1, place) || place != Place::pinned)
     return told(cudaErrorInvalidValue);
   *on_device = on_host;
   return told(cudaSuccess);
@@ -376,7 +287,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
   if (bytes == 0) return told(cudaSuccess);
   Place target = Place::unpinned, source = Place::unpinned;
-  if (!Gpu::get().find(to, bytes, target) || !Gpu::get().find(from, bytes, source))
+  if (!Gpu::get().memory.find(to, bytes, target) || !Gpu::get().memory.find(from, bytes, source))
     return told(cudaErrorInvalidValue);
   // A kernel without a stream runs where its memory is: on the host (emulated_backend.h).
   if (kind == cudaMemcpyDeviceToDevice && stream != nullptr &&
@@ -391,7 +302,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
   Place place = Place::unpinned;
-  if (!Gpu::get().find(data, bytes, place) || place != Place::device) return told(cudaErrorInvalidValue);
+  if (!Gpu::get().memory.find(data, bytes, place) || place != Place::device)
+    return told(cudaErrorInvalidValue);
   std::memset(data, value, bytes);
   return told(cudaSuccess);
 }

@@ -101,7 +101,8 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         repeated += moved.recomputed_nodes > 0;
         written_over += test::written_over_while_away(plan) > 0;
       }
-  EXPECT_GE(runs, 10);  // on a GPU workspaces leave some planners without a plan
+  const bool has_workspaces = std::get<0>(GetParam()) != "reference";  // which leave some planners no plan
+  EXPECT_GE(runs, has_workspaces ? 10 : 15);
   EXPECT_GE(swapped, 8);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);

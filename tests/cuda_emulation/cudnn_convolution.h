@@ -1,0 +1,75 @@
+// Tensors and convolutions as cuDNN's graph API describes them, and what a convolution finds: plain loops in
+// double.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "net/backends/reference/elements.h"
+#include "tests/cuda_emulation/cudnn_content.h"
+
+namespace voxswap::emulation {
+
+using Sizes = std::vector<std::int64_t>;
+
+struct Tensor {
+  std::int64_t id;
+  ElementType type;
+  Sizes sizes, strides;  // N,C,D,H,W
+  bool is_virtual;
+
+  explicit Tensor(const Content& of)
+      : id(of.one<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        sizes(of.all<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS)),
+        strides(of.all<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
+        is_virtual(of.has(CUDNN_ATTR_TENSOR_IS_VIRTUAL) && of.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0) {
+    const auto data_type = of.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+    type = data_type == CUDNN_DATA_FLOAT  ? ElementType::f32
+           : data_type == CUDNN_DATA_HALF ? ElementType::f16
+                                          : ElementType::bf16;
+  }
+  std::int64_t count() const {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+  }
+  std::int64_t bytes() const { return count() * voxswap::element_bytes(type); }
+};
+
+// Channels lie innermost in all that our backend hands over: no other layout is emulated.
+bool channels_innermost(const Tensor& tensor);
+
+std::vector<double> values(const Tensor& tensor, const void* data);
+
+// The attributes' names of one kind of convolution.
+struct Convolution {
+  Name x, w, y, window, alpha, beta;
+};
+// Null where `type` is no convolution.
+const Convolution* convolution_of(cudnnBackendDescriptorType_t type);
+
+// How x, w and y of a convolution belong together, whichever of them is computed.
+struct Window {
+  Sizes before, stride;
+  bool fits = true;
+
+  Window(const Content& of, const Sizes& x, const Sizes& w, const Sizes& y)
+      : before(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS)),
+        stride(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES)) {
+    const Sizes after = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
+    const Sizes dilation = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
+    fits = of.one<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CROSS_CORRELATION &&
+           of.one<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) == 3 && x[0] == y[0] && x[1] == w[1] &&
+           y[1] == w[0];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      fits = fits && dilation[axis] == 1 &&
+             y[axis + 2] == (x[axis + 2] + before[axis] + after[axis] - w[axis + 2]) / stride[axis] + 1;
+    }
+  }
+};
+
+// What `operation` finds for its result, not yet rounded, from what lies at x, w and y.
+std::vector<double> convolved(const Content& operation, const Tensor& x, const Tensor& w, const Tensor& y,
+                              const void* at_x, const void* at_w, const void* at_y);
+
+}  // namespace voxswap::emulation
