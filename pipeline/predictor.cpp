@@ -1,6 +1,7 @@
 #include "pipeline/predictor.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "pipeline/patches.h"
 #include "pipeline/run.h"
 #include "pipeline/tables.h"
@@ -32,9 +33,20 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
 Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
       inference_{input_size(options_), how.overlap, how.mirror},
+      channels_(dataset.modalities.size()),
       outputs_(output_count(dataset, options.training.targets)),
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
                Session::Purpose::inference) {}
+
+Predictor::Member Predictor::read_member(const std::filesystem::path& file) const {
+  Member member{file.string(), read_checkpoint(file), {}};
+  if (member.checkpoint.digest.empty())
+    log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
+              member.where);
+  if (options_.preprocess.normalize == "dataset")
+    member.normalization = normalization_from(member.checkpoint, channels_, member.where);
+  return member;
+}
 
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
   members_.clear();
@@ -44,18 +56,17 @@ void Predictor::use(const std::vector<std::int64_t>& repeats) {
       fail(Exit::bad_data,
            "{}: is not there: no epoch of this run is finished yet; voxswap run ... --resume continues it",
            file.string());
-    members_.push_back({file.string(), read_checkpoint(file)});
+    members_.push_back(read_member(file));
   }
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 
 std::vector<float> Predictor::probabilities(const PreparedCase& prepared) {
   std::vector<float> sum;
-  for (const auto& [where, checkpoint] : members_) {
-    if (members_.size() > 1) session_.load(checkpoint, where, false);
+  for (const Member& member : members_) {
+    if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
     PreparedCase normal = prepared;
-    normalize(normal,
-              normalization_for(prepared, options_.preprocess, normalization_from(checkpoint, where)));
+    normalize(normal, normalization_for(prepared, options_.preprocess, member.normalization));
     std::vector<float> one = infer(session_, normal, outputs_, inference_);
     if (sum.empty()) {
       sum = std::move(one);

@@ -37,10 +37,14 @@ class Predictor {
   struct Member {
     std::string where;
     Checkpoint checkpoint;
+    Normalization normalization;  // the data set's; empty where the run does not use it
   };
+
+  Member read_member(const std::filesystem::path& file) const;
 
   RunOptions options_;
   InferenceOptions inference_;
+  std::size_t channels_;
   std::int64_t outputs_;
   std::vector<Member> members_;
   Session session_;

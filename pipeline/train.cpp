@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/patches.h"
+#include "pipeline/position.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
 #include "pipeline/validation.h"
@@ -28,64 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::string numbers_text(const std::vector<double>& values) {
-  std::vector<std::string> parts;
-  for (double value : values) parts.push_back(number(value));
-  return join(parts, " ");
-}
-
-std::vector<double> numbers_from(const std::string& text) {
-  std::vector<double> values;
-  for (const std::string& part : voxswap::split(text, ' ')) {
-    if (!part.empty()) values.push_back(std::stod(part));
-  }
-  return values;
-}
-
-// Where a run stands: everything a checkpoint holds beside tensors.
-struct Position {
-  std::int64_t epoch = 1;  // in progress
-  std::int64_t step = 0;   // of the epoch, done
-  std::int64_t total_steps = 0;
-  double loss_sum = 0;  // over the epoch's steps so far
-  double train_seconds = 0, wait_seconds = 0;
-  bool finished = false;
-  double stall_seconds = 0;
-  PlanTotals moved;  // of which epochs.csv has the bytes to and from the host, and what was computed again
-  ScheduleState schedule;
-};
-
-std::map<std::string, std::string> to_metadata(const Position& p) {
-  const ScheduleState& s = p.schedule;
-  return {{"position",
-           numbers_text({double(p.epoch), double(p.step), double(p.total_steps), p.loss_sum, p.train_seconds,
-                         p.wait_seconds, p.finished ? 1.0 : 0.0, p.stall_seconds, double(p.moved.out_bytes),
-                         double(p.moved.in_bytes), double(p.moved.recomputed_nodes)})},
-          {"schedule",
-           numbers_text({s.best_loss, s.plateau_best, double(s.best_epoch), double(s.waited), s.rate})}};
-}
-
-Position to_position(const Checkpoint& checkpoint, const std::string& where) {
-  const auto p = numbers_from(checkpoint.text("position", where)),
-             s = numbers_from(checkpoint.text("schedule", where));
-  if (p.size() != 11 || s.size() != 5)
-    fail(Exit::bad_data, "{}: its position in the training is unreadable", where);
-  Position position;
-  position.epoch = std::llround(p[0]);
-  position.step = std::llround(p[1]);
-  position.total_steps = std::llround(p[2]);
-  position.loss_sum = p[3];
-  position.train_seconds = p[4];
-  position.wait_seconds = p[5];
-  position.finished = p[6] != 0;
-  position.stall_seconds = p[7];
-  position.moved.out_bytes = std::llround(p[8]);
-  position.moved.in_bytes = std::llround(p[9]);
-  position.moved.recomputed_nodes = std::llround(p[10]);
-  position.schedule = {s[0], s[1], std::llround(s[2]), std::llround(s[3]), s[4]};
-  return position;
 }
 
 template <class Row>
@@ -136,8 +79,13 @@ class Trainer {
     session_.initialize(seed_);
     if (options_.resume && fs::exists(last)) {
       const Checkpoint checkpoint = read_checkpoint(last);
+      if (checkpoint.digest.empty())
+        fail(Exit::bad_data,
+             "{}: has no checksums: it is of a version before 0.2, or of another program; what may have been "
+             "altered is not trained on. Predict with it, or begin another run with --out DIR",
+             last.string());
       session_.load(checkpoint, last.string(), true);
-      position_ = to_position(checkpoint, last.string());
+      position_ = to_position(checkpoint, training_.epochs, sampler_.steps(), last.string());
       // A finished run that is given more epochs goes on.
       position_.finished =
           position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
@@ -350,9 +298,17 @@ std::map<std::string, std::string> model_metadata(const Cases& cases, const RunO
           {"targets", options.training.targets}};
 }
 
-Normalization normalization_from(const Checkpoint& checkpoint, const std::string& where) {
-  return {numbers_from(checkpoint.text("normalization.mean", where)),
-          numbers_from(checkpoint.text("normalization.deviation", where))};
+Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                 const std::string& where) {
+  const Normalization made{numbers_from(checkpoint, "normalization.mean", where),
+                           numbers_from(checkpoint, "normalization.deviation", where)};
+  for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
+    if (list->size() != channels ||
+        !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
+      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {} channels", where,
+           channels);
+  }
+  return made;
 }
 
 }  // namespace voxswap

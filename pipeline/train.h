@@ -34,6 +34,8 @@ TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Sess
 
 // Metadata that prediction needs, beside the weights.
 std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options);
-Normalization normalization_from(const Checkpoint& checkpoint, const std::string& where);
+// Throws Exit::bad_data where it is not one of so many channels.
+Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                 const std::string& where);
 
 }  // namespace voxswap

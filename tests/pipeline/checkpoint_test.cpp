@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -45,6 +51,177 @@ TEST(Checkpoint, RefusesDamagedFilesAtEveryLength) {
   huge[6] = 0x7f;  // a header of 2^54 bytes
   write_file(cut, huge);
   EXPECT_THROW(read_checkpoint(cut), Error);
+}
+
+// As whoever damages a file writes it.
+void put(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// In every byte of the file: of the header's length, the header, its padding, and the tensors.
+TEST(Checkpoint, NoticesABitThatIsFlippedWhereverItIs) {
+  const fs::path file = temporary("flipped.safetensors");
+  write_checkpoint(file, example());
+  const std::string bytes = read_file(file);
+  for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
+    std::string flipped = bytes;
+    flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << byte * 5 % 8));
+    put(file, flipped);
+    try {
+      read_checkpoint(file);
+      ADD_FAILURE() << "byte " << byte << " of " << bytes.size();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << error.what();
+    }
+  }
+}
+
+TEST(Checkpoint, TellsTheSameDigestWhenWrittenReadAndLookedAt) {
+  const fs::path file = temporary("digest.safetensors");
+  const std::string digest = write_checkpoint(file, example());
+  EXPECT_EQ(digest.size(), 32u);
+  EXPECT_EQ(read_checkpoint(file).digest, digest);
+  const Checkpoint header = read_checkpoint_header(file);
+  EXPECT_EQ(header.digest, digest);
+  EXPECT_EQ(header.metadata, example().metadata);
+  Checkpoint other = example();
+  other.tensors[1].values[0] = -2;
+  EXPECT_NE(write_checkpoint(file, other), digest);
+  other = example();
+  other.metadata["position"] = "1 3";
+  EXPECT_NE(write_checkpoint(file, other), digest);
+}
+
+// A file taken apart, changed by somebody who knows the format, and put together again.
+using Json = nlohmann::ordered_json;
+using Change = std::function<void(Json& header, std::string& data)>;
+
+void rewrite(const fs::path& file, const Change& change) {
+  const std::string bytes = read_file(file);
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  Json header = Json::parse(bytes.substr(sizeof size, size));
+  std::string data = bytes.substr(sizeof size + size);
+  change(header, data);
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  size = text.size();
+  put(file, std::string(reinterpret_cast<const char*>(&size), sizeof size) + text + data);
+}
+
+void without_checksums(Json& header) {
+  header.erase("__metadata__");
+}
+
+TEST(Checkpoint, OfAnotherProgramIsReadWithoutADigest) {
+  const fs::path file = temporary("plain.safetensors");
+  write_checkpoint(file, example());
+  rewrite(file, [](Json& header, std::string&) { without_checksums(header); });
+  const Checkpoint plain = read_checkpoint(file);
+  EXPECT_EQ(plain.digest, "");
+  EXPECT_EQ(plain.tensor("b", "").values, std::vector<float>{-1});
+}
+
+TEST(Checkpoint, RefusesWhatWasAlteredAndSaysHow) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::string conv = "encoder.0.input.conv.weight";
+  struct Bad {
+    const char* what;
+    const char* says;
+    Change change;
+  };
+  const std::vector<Bad> table = {
+      {"one tensor's checksum is another's", "its header is not what",
+       [&](Json& h, std::string&) {
+         std::swap(h["__metadata__"]["checksum." + conv], h["__metadata__"]["checksum.b"]);
+       }},
+      {"the header's checksum is gone", "its header is not what",
+       [](Json& h, std::string&) { h["__metadata__"].erase("checksum"); }},
+      {"a tensor's checksum is gone", "its header is not what",
+       [](Json& h, std::string&) { h["__metadata__"].erase("checksum.b"); }},
+      {"a metadata entry is changed", "its header is not what",
+       [](Json& h, std::string&) { h["__metadata__"]["position"] = "9 9"; }},
+      {"a tensor has another name", "its header is not what",
+       [](Json& h, std::string&) { h["c"] = h["b"], h.erase("b"); }},
+      {"a value is changed", "tensor 'b' is not what its checksum says",
+       [&](Json&, std::string& d) { d.back() = static_cast<char>(d.back() ^ 1); }},
+      {"overlap", "overlaps another",
+       [&](Json& h, std::string& d) {
+         without_checksums(h);
+         h["b"]["data_offsets"] = {0, 4};
+         d.resize(24);
+       }},
+      {"a gap", "no tensor has the bytes before 'b'",
+       [](Json& h, std::string& d) {
+         without_checksums(h);
+         h["b"]["data_offsets"] = {28, 32};
+         d += "1234";
+       }},
+      {"bytes behind the end", "4 bytes that belong to no tensor",
+       [](Json& h, std::string& d) {
+         without_checksums(h);
+         d += "1234";
+       }},
+      {"another shape", "not as long as its shape says",
+       [&](Json& h, std::string&) {
+         without_checksums(h);
+         h[conv]["shape"] = {2, 1, 4};
+       }},
+      {"a shape that overflows", "lies outside the file",
+       [&](Json& h, std::string&) {
+         without_checksums(h);
+         h[conv]["shape"] = {std::int64_t{1} << 62, std::int64_t{1} << 62, 6};
+       }},
+      {"a negative shape", "lies outside the file",
+       [&](Json& h, std::string&) {
+         without_checksums(h);
+         h[conv]["shape"] = {-2, -1, 3};
+       }},
+      {"offsets behind the file", "lies outside the file",
+       [&](Json& h, std::string&) {
+         without_checksums(h);
+         h["b"]["data_offsets"] = {1 << 20, (1 << 20) + 4};
+       }},
+      {"half precision", "tensor 'b' is not F32",
+       [](Json& h, std::string&) {
+         without_checksums(h);
+         h["b"]["dtype"] = "F16";
+       }},
+      {"NaN", "tensor 'b' holds nan at place 0",
+       [&](Json& h, std::string& d) {
+         without_checksums(h);
+         std::memcpy(d.data() + 24, &nan, sizeof nan);
+       }},
+      {"a header that is a list", "no JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
+      {"metadata that is a number", "no usable safetensors file",
+       [](Json& h, std::string&) { h["__metadata__"] = 7; }},
+  };
+  const fs::path file = temporary("altered.safetensors");
+  for (const Bad& bad : table) {
+    write_checkpoint(file, example());
+    rewrite(file, bad.change);
+    try {
+      read_checkpoint(file);
+      ADD_FAILURE() << bad.what;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << bad.what;
+      EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos)
+          << bad.what << ": " << error.what();
+    }
+  }
+}
+
+TEST(Checkpoint, IsNotWrittenWithWeightsThatAreNotFinite) {
+  const fs::path file = temporary("nan.safetensors");
+  write_checkpoint(file, example());
+  const std::string before = read_file(file);
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Checkpoint bad = example();
+    bad.tensors[0].values[3] = value;
+    EXPECT_THROW(write_checkpoint(file, bad), Error);
+    EXPECT_EQ(read_file(file), before);
+  }
 }
 
 // A limit on the size of files stands in for a full disk: write() fails in the middle in the same way.
