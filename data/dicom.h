@@ -7,7 +7,8 @@
 // values go through each slice's own rescale slope and intercept. Refused with a message, because a guess
 // could be wrong: several series or several images of one place in a folder, a gap where a slice is missing,
 // distances that vary, planes that cross, stacks that are slanted (a tilted gantry), Siemens mosaics,
-// multi-frame objects, segmentation objects, colours.
+// multi-frame objects, segmentation objects, colours; and what is damaged: truncated slices, a slice that does
+// not say where it lies.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +33,8 @@ void write_dicom(const std::filesystem::path& folder, const Image& image, const 
                  const std::string& uid);
 std::vector<std::string> dicom_names(std::int64_t slices);  // the files that it writes
 
-// GDCM's objects share state without a lock, readers as well as writers; all of the above hold this one while
-// they have any, so that threads may call them at once.
+// GDCM's objects share state without a lock, readers as well as writers; whoever has any holds this one, so that
+// threads may call all of the above at once.
 std::unique_lock<std::mutex> gdcm_turn();
 
 }  // namespace voxswap

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "data/dataset.h"
+#include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 
 namespace voxswap {
@@ -148,6 +149,26 @@ INSTANTIATE_TEST_SUITE_P(, DamagedImages, testing::Values(".nii", ".nii.gz", ".n
                            for (const char c : one.param) name += c == '.' ? '_' : c;
                            return name;
                          });
+
+TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
+  const TemporaryFolder folder;
+  for (int number = 1; number <= 3; ++number) {
+    SliceBytes slice;
+    slice.number = number;
+    slice.position = {-10, -20, 3.0 * number};
+    write_slice(folder / format("s/{}.dcm", number), slice);
+  }
+  const fs::path path = folder / "s/2.dcm";
+  const std::string bytes = read_file(path);
+  std::size_t readable = 0;
+  for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
+    std::ofstream(path, std::ios::binary) << Damage(seed)(bytes);
+    std::vector<Image> images;
+    if (reads_or_tells(folder / "s", seed, images)) ++readable;
+  }
+  EXPECT_GT(readable, 0U);
+  EXPECT_LT(readable, files_of_a_kind);
+}
 
 class DamagedDatasetJson : public testing::TestWithParam<const char*> {};
 
