@@ -1,16 +1,18 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <limits>
+#include <vector>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/temporary_file.h"
 
 namespace voxswap {
 
@@ -18,52 +20,39 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail_writing(const fs::path& path, int code) {
-  if (code == ENOSPC || code == EDQUOT || code == EFBIG) {
-    fail(Exit::does_not_fit, "{}: {} while writing; the previous version, if any, is untouched. Free some space and "
-         "run again with --resume", path.string(), std::strerror(code));
+Exit exit_of_reading(int system_error) {
+  switch (system_error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return Exit::bad_data;
+    default:
+      return exit_of(system_error);
   }
-  fail(Exit::failed, "{}: cannot write: {}", path.string(), std::strerror(code));
 }
 
-// An open file descriptor of a temporary neighbour, removed unless renamed into place.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& target)
-      : target_(target), path_(target.parent_path() / format(".{}.{}.part", target.filename().string(), ::getpid())) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail_writing(target_, errno);
-  }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!renamed_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+[[noreturn]] void fail_reading(const fs::path& path, int system_error) {
+  fail(exit_of_reading(system_error), "{}: cannot be read: {}", path.string(),
+       system_error == ENOENT ? "no such file" : system_error == EISDIR ? "it is a directory" : std::strerror(system_error));
+}
 
-  void append(const void* bytes, size_t size) {
-    const char* position = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const ssize_t written = ::write(descriptor_, position, size);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_writing(target_, errno);
-      position += written;
-      size -= static_cast<size_t>(written);
-    }
+// Hands `take` the bytes of a file, at most `most`, in pieces.
+template <class Take>
+void read_pieces(const fs::path& path, std::size_t most, Take take) {
+  const Descriptor file(path, O_RDONLY);
+  if (!file.is_open()) fail_reading(path, file.error());
+  std::vector<char> buffer(std::min<std::size_t>(most, 1 << 20));
+  while (most > 0) {
+    const ssize_t got = read_up_to(file.number(), buffer.data(), std::min(most, buffer.size()));
+    if (got < 0) fail_reading(path, errno);
+    if (got == 0) return;
+    take(buffer.data(), static_cast<std::size_t>(got));
+    most -= static_cast<std::size_t>(got);
   }
-  void commit() {
-    if (::fsync(descriptor_) != 0) fail_writing(target_, errno);
-    const int closed = ::close(descriptor_);
-    descriptor_ = -1;
-    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
-    renamed_ = true;
-  }
-
- private:
-  fs::path target_, path_;
-  int descriptor_ = -1;
-  bool renamed_ = false;
-};
+}
 
 }  // namespace
 
@@ -80,45 +69,45 @@ void write_file(const fs::path& path, const std::function<void(const Append&)>& 
 }
 
 void write_through(const fs::path& path, const std::function<void(const fs::path&)>& produce) {
-  const fs::path temporary = path.parent_path() / format(".part{}.{}", ::getpid(), path.filename().string());
-  try {
-    produce(temporary);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    fail_writing(path, code);
-  }
+  TemporaryFile file(path);
+  produce(file.path());
+  file.commit();
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream || fs::is_directory(path)) {
-    fail(Exit::bad_data, "{}: cannot be read: {}", path.string(),
-         fs::exists(path) ? (fs::is_directory(path) ? "it is a directory" : std::strerror(errno)) : "no such file");
+std::string read_file(const fs::path& path, std::size_t most_bytes) {
+  std::string content;
+  std::error_code ignored;
+  if (const auto size = fs::file_size(path, ignored); !ignored)
+    content.reserve(std::min<std::uintmax_t>(size, most_bytes));
+  read_pieces(path, most_bytes, [&](const char* bytes, std::size_t size) { content.append(bytes, size); });
+  return content;
+}
+
+void make_directories(const fs::path& directory) {
+  std::error_code error;
+  std::vector<fs::path> made_in;  // folders that will hold new ones
+  for (fs::path there = fs::absolute(directory, error).lexically_normal();
+       !error && !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path())
+    made_in.push_back(there.parent_path());
+  error.clear();
+  fs::create_directories(directory, error);
+  if (error || !fs::is_directory(directory)) {
+    fail(exit_of(error.value()), "{}: cannot make this directory: {}", directory.string(),
+         error ? error.message() : "a file of this name is in the way");
   }
-  std::ostringstream content;
-  content << stream.rdbuf();
-  return std::move(content).str();
+  for (const fs::path& folder : made_in) sync_folder(folder);
 }
 
 void make_writable_directory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error || !fs::is_directory(directory)) {
-    fail(Exit::failed, "{}: cannot make this directory: {}", directory.string(),
-         error ? error.message() : "a file of this name is in the way");
-  }
+  make_directories(directory);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     fail(Exit::failed, "{}: not writable: {}. Choose another with --out", directory.string(), std::strerror(errno));
   }
 }
 
-Hasher::Hasher() : state_(XXH3_createState()) { XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_)); }
+Hasher::Hasher() : state_(XXH3_createState()) {
+  if (state_ == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_)); }
 Hasher::~Hasher() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
 
 Hasher& Hasher::add(const void* bytes, size_t size) {
@@ -132,13 +121,8 @@ Hasher& Hasher::add(std::string_view text) {
 }
 
 Hasher& Hasher::add_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(Exit::bad_data, "{}: cannot be read: {}", path.string(), std::strerror(errno));
-  std::vector<char> buffer(1 << 20);
-  while (stream) {
-    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    add(buffer.data(), static_cast<size_t>(stream.gcount()));
-  }
+  read_pieces(path, std::numeric_limits<std::size_t>::max(),
+              [&](const char* bytes, std::size_t size) { add(bytes, size); });
   return *this;
 }
 

@@ -5,14 +5,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace voxswap {
 
-// Writes to a temporary neighbour, syncs it and renames it over `path`. Throws Exit::does_not_fit when the
-// disk is full, Exit::failed on any other trouble; the old file then stays and the temporary one is removed.
+// Writes to a temporary neighbour, syncs it, renames it over `path` and syncs the folder (temporary_file.h).
+// Throws Exit::does_not_fit when the disk is full, Exit::failed on any other trouble; the old file then stays
+// and the temporary one is removed.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 // The same for content made in pieces: `produce` is handed a function that appends bytes.
@@ -24,7 +26,14 @@ void write_file(const std::filesystem::path& path, const std::function<void(cons
 void write_through(const std::filesystem::path& path,
                    const std::function<void(const std::filesystem::path& temporary)>& produce);
 
-std::string read_file(const std::filesystem::path& path);  // throws Exit::bad_data when it cannot be read
+// The whole file, or its first bytes. Throws Exit::bad_data when there is none that may be read, Exit::failed
+// when the device fails and Exit::does_not_fit when memory does: what could not be read is never taken for
+// the end.
+std::string read_file(const std::filesystem::path& path,
+                      std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
+
+// With those above it. Throws Exit::does_not_fit when the disk is full, else Exit::failed with the reason.
+void make_directories(const std::filesystem::path& directory);
 
 // Makes the directory and checks that a file can be written there; throws Exit::failed with the reason
 // otherwise.

@@ -24,9 +24,16 @@ void watch_for_interrupt() {
   action.sa_handler = on_signal;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    ::sigaction(SIGHUP, &action, nullptr);
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return requests > 0; }
+bool interrupted() {
+  return requests > 0;
+}
 
 void throw_if_interrupted() {
   if (interrupted()) fail(Exit::interrupted, "interrupted");

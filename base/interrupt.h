@@ -1,10 +1,12 @@
 // Ctrl-C as a question that long loops ask: the first asks to stop at the next safe point, the second stops
-// at once.
+// at once. A terminal that is closed and a system that shuts down ask in the same way.
 #pragma once
 
 namespace voxswap {
 
-void watch_for_interrupt();   // installs the handlers for SIGINT and SIGTERM
+// Handles SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP; a file that grows beyond its limit and a
+// reader that has gone are errors of the write that meets them instead of signals that end the process.
+void watch_for_interrupt();
 bool interrupted();           // asked to stop?
 void throw_if_interrupted();  // throws Exit::interrupted
 

@@ -54,8 +54,13 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& wor
   if (threads == 0) threads = usable_threads();
   Work shared{count, work};
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
-    others.emplace_back([&] { shared.run(); });
+  others.reserve(threads);
+  try {
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
+      others.emplace_back([&] { shared.run(); });
+  } catch (const std::exception&) {
+    // The system gives no more threads: those that are there do the work.
+  }
   shared.run();
   for (std::thread& other : others) other.join();
   if (shared.error) std::rethrow_exception(shared.error);

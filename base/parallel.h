@@ -8,7 +8,7 @@
 namespace voxswap {
 
 // Calls work(0) … work(count - 1), each once, on at most `threads` threads (0: as many as the process may run
-// on). Which piece runs where and when is open, so pieces write to places of their own. Of what pieces throw,
+// on), or as many as the system gives. Which piece runs where and when is open, so pieces write to places of their own. Of what pieces throw,
 // the error of the lowest index is thrown here after all threads have ended; none is begun after an error.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads = 0);
 

@@ -91,6 +91,9 @@ void write_dicom(const fs::path& folder, const Image& image, const std::string& 
         io->WriteImageInformation();
         io->Write(pixels.data());
       });
+      if (fs::file_size(temporary) <= pixels.size() * sizeof pixels[0])  // its header comes before them
+        fail(Exit::does_not_fit, "{}: only a part could be written: the disk seems to be full",
+             folder.string());
     });
   }
 }

@@ -3,6 +3,7 @@
 #include <itkMetaImageIO.h>
 #include <itkNiftiImageIO.h>
 #include <itkNrrdImageIO.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "data/formats.h"
 #include "data/image_io.h"
 #include "data/nifti_voxels.h"
+#include "data/raw_image.h"
 
 namespace voxswap {
 
@@ -27,17 +29,33 @@ itk::ImageIOBase::Pointer io_for(const fs::path& path) {
   return itk::MetaImageIO::New().GetPointer();
 }
 
-bool is_whole(const fs::path& path, std::size_t at_least_bytes) {
-  std::error_code missing;
-  const auto written = fs::file_size(path, missing);
-  if (missing || written < at_least_bytes) return false;
-  if (!is_nifti(path)) return true;
+// These libraries take no notice of what fails below them, so what was written is read.
+bool is_whole(const fs::path& path, std::size_t volumes) {
   try {
-    check_nifti(path);
+    if (is_nifti(path))
+      check_nifti(path);
+    else
+      raw_volumes(path, 0, static_cast<std::int64_t>(std::max<std::size_t>(volumes, 1)));
     return true;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.exit() != Exit::bad_data) throw;
     return false;
   }
+}
+
+bool has_room(const fs::path& file, std::size_t bytes) {
+  std::error_code unknown;
+  const fs::space_info space =
+      fs::space(file.has_parent_path() ? file.parent_path() : fs::path("."), unknown);
+  if (!unknown && space.available < bytes) return false;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
+}
+
+[[noreturn]] void fail_writing(const fs::path& path, std::size_t bytes, const std::string& why) {
+  if (has_room(path, bytes)) fail(Exit::failed, "{}: cannot be written: {}", path.string(), why);
+  fail(Exit::does_not_fit, "{}: cannot be written: {}: the disk seems to be full. Free some space",
+       path.string(), why);
 }
 
 // Writes voxels of one element type; `volumes` > 0 makes it 4D.
@@ -81,14 +99,9 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
       io->WriteImageInformation();
       io->Write(voxels);
     } catch (const itk::ExceptionObject& error) {
-      fail(Exit::failed, "{}: cannot be written: {}. Does the folder exist, may it be written to?",
-           path.string(), plain_message(error.GetDescription()));
+      fail_writing(path, bytes, plain_message(error.GetDescription()));
     }
-    // A full disk is no error to these libraries, so what was written is looked at.
-    if (!is_whole(temporary, io->GetUseCompression() ? 1 : bytes)) {
-      fail(Exit::does_not_fit, "{}: only a part could be written: the disk seems to be full. Free some space",
-           path.string());
-    }
+    if (!is_whole(temporary, volumes)) fail_writing(path, bytes, "only a part arrived");
   });
 }
 

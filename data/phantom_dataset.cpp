@@ -4,8 +4,6 @@
 // killed call is taken up again, a finished set is left alone, and nothing that somebody else put there is
 // overwritten.
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -14,6 +12,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "data/phantom_layouts.h"
 
@@ -80,30 +79,19 @@ void refuse_to_overwrite(const PhantomOptions& options, const PhantomLayout& lay
 
 void write_cases(const PhantomOptions& options, const PhantomLayout& layout) {
   Progress progress("phantoms", "cases", options.cases);
-  std::atomic<int> next = 0;
   std::mutex mutex;
-  std::exception_ptr trouble;
-  const auto work = [&] {
-    try {
-      for (int index = next++; index < options.cases; index = next++) {
+  // Each thread holds one subject in memory; more than four gain little over the disk.
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+  parallel_for(
+      static_cast<std::size_t>(options.cases),
+      [&](std::size_t i) {
         throw_if_interrupted();
+        const int index = static_cast<int>(i);
         layout.write_case(options.out, index, phantom(options.seed, index, options.size));
         const std::lock_guard lock(mutex);
         progress.advance();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!trouble) trouble = std::current_exception();
-      next = options.cases;
-    }
-  };
-  // Each thread holds one subject in memory; more than four gain little over the disk.
-  const int count =
-      std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, std::min(4, options.cases));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-  if (trouble) std::rethrow_exception(trouble);
+      },
+      threads);
 }
 
 }  // namespace

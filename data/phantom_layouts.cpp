@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "data/dicom.h"
 #include "data/image_io.h"
 
@@ -26,7 +27,7 @@ LabelMap relabelled(const LabelMap& truth, const Values& values) {
 }
 
 void make_folder_of(const fs::path& file) {
-  fs::create_directories(file.parent_path());
+  make_directories(file.parent_path());
 }
 
 // --- A file per channel and the truth, named after the case
@@ -198,7 +199,7 @@ std::vector<fs::path> dicom_layout_files(const PhantomOptions& options, int inde
 void write_dicom_case(const fs::path& root, int index, const Volume& volume) {
   for (std::size_t m = 0; m < modalities.size(); ++m) {
     const fs::path folder = root / dicom_case(index) / modalities[m];
-    fs::create_directories(folder);
+    make_directories(folder);
     write_dicom(folder, volume.channels[m], modalities[m], format("{}.{}", index + 1, m + 1));
   }
   write_label_map(root / dicom_case(index) / "seg.nii.gz", volume.truth);

@@ -1,39 +1,38 @@
 #include "data/picture.h"
 
-#include <itkPNGImageIO.h>
+#include <png.h>
 
 #include <cassert>
+#include <limits>
+#include <string>
 
 #include "base/error.h"
 #include "base/file.h"
 
 namespace voxswap {
 
+// The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
 void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb) {
   assert(width > 0 && height > 0 && rgb.size() == static_cast<std::size_t>(width * height * 3));
-  write_through(path, [&](const std::filesystem::path& temporary) {
-    // The image IO is used by itself: no factory has to be registered for it, and no image has to be built.
-    const auto io = itk::PNGImageIO::New();
-    io->SetFileName(temporary.string());
-    io->SetNumberOfDimensions(2);
-    io->SetDimensions(0, static_cast<unsigned>(width));
-    io->SetDimensions(1, static_cast<unsigned>(height));
-    io->SetPixelType(itk::IOPixelEnum::RGB);
-    io->SetComponentType(itk::IOComponentEnum::UCHAR);
-    io->SetNumberOfComponents(3);
-    itk::ImageIORegion region(2);
-    region.SetSize(0, static_cast<itk::ImageIORegion::SizeValueType>(width));
-    region.SetSize(1, static_cast<itk::ImageIORegion::SizeValueType>(height));
-    io->SetIORegion(region);
-    io->SetUseCompression(true);
-    io->SetCompressionLevel(9);
-    try {
-      io->Write(rgb.data());
-    } catch (const itk::ExceptionObject& problem) {
-      fail(Exit::failed, "{}: cannot write this picture: {}", path.string(), problem.GetDescription());
-    }
-  });
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // a row's bytes in libpng
+  png_image picture{};
+  picture.version = PNG_IMAGE_VERSION;
+  picture.format = PNG_FORMAT_RGB;
+  picture.width = static_cast<png_uint_32>(width);
+  picture.height = static_cast<png_uint_32>(height);
+  png_alloc_size_t size = 0;
+  std::string bytes;
+  bool made = width <= most && height <= most;
+  if (made) {
+    size = PNG_IMAGE_PNG_SIZE_MAX(picture);
+    bytes.resize(size);
+    made = png_image_write_to_memory(&picture, bytes.data(), &size, 0, rgb.data(), 0, nullptr) != 0;
+  }
+  if (!made)
+    fail(Exit::failed, "{}: a picture of {}x{} pixels cannot be made: {}", path.string(), width, height,
+         picture.message[0] != '\0' ? picture.message : "it is too large");
+  write_file(path, std::string_view(bytes).substr(0, size));
 }
 
 }  // namespace voxswap

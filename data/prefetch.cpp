@@ -9,6 +9,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/error.h"
+
 namespace voxswap {
 
 struct Prefetcher::State {
@@ -57,8 +59,16 @@ Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> pro
   state_->count = count;
   state_->depth = std::max<std::size_t>(depth, 1);
   state_->produce = std::move(produce);
-  for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i)
-    state_->threads.emplace_back([state = state_.get()] { state->run(); });
+  const std::size_t wanted = std::max<std::size_t>(threads, 1);
+  state_->threads.reserve(wanted);
+  try {
+    while (state_->threads.size() < wanted)
+      state_->threads.emplace_back([state = state_.get()] { state->run(); });
+  } catch (const std::exception& error) {
+    // Fewer do the same in more time; without one nothing would ever come.
+    if (state_->threads.empty())
+      fail(Exit::failed, "no thread can be started to load data: {}", error.what());
+  }
 }
 
 Prefetcher::~Prefetcher() {

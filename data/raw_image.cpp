@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -19,11 +18,7 @@ namespace {
 constexpr std::size_t most_header_bytes = 1 << 20;
 
 RawImage open_header(const fs::path& path) {
-  std::string begin(most_header_bytes, '\0');
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(Exit::bad_data, "{}: cannot be opened", path.string());
-  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  const std::string begin = read_file(path, most_header_bytes);
   return has_extension(path, {".nrrd", ".nhdr"}) ? parse_nrrd(path, begin) : parse_meta_image(path, begin);
 }
 

@@ -187,7 +187,7 @@ void predict_and_score(Job& job) {
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
     predictor.use({repeat});
     const fs::path folder = prediction_folder(options, repeat);
-    fs::create_directories(folder);
+    make_directories(folder);
     for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
       throw_if_interrupted();
       const CaseFiles& files = dataset.cases[job.split.validation[i]];
@@ -208,7 +208,7 @@ void predict_and_score(Job& job) {
         }
       }
       if (repeat == 1) {
-        fs::create_directories(options.output / "slices");
+        make_directories(options.output / "slices");
         write_slices(options.output / "slices" / (files.id + ".png"), volume.channels.back(), volume.truth,
                      prediction.native, dataset.labels);
       }
@@ -221,7 +221,7 @@ void predict_and_score(Job& job) {
 // A file per output channel, one in memory at a time.
 void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
                          const PreparedCase& prepared, const std::vector<std::string>& outputs) {
-  fs::create_directories(folder);
+  make_directories(folder);
   for (std::size_t c = 0; c < outputs.size(); ++c)
     write_image(folder / format("{}_{}.nii.gz", id, outputs[c]),
                 as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
@@ -271,7 +271,7 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
     const fs::path folder = together == repeats.size() ? out : out / format("repeat_{}", repeats[first]);
-    fs::create_directories(folder);
+    make_directories(folder);
     const auto predict_case = [&](const CaseFiles& files) {
       const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));

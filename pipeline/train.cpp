@@ -74,7 +74,7 @@ class Trainer {
 
  private:
   void start() {
-    fs::create_directories(folder_);
+    make_directories(folder_);
     const fs::path last = folder_ / "last.safetensors";
     session_.initialize(seed_);
     if (options_.resume && fs::exists(last)) {

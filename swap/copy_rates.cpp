@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <system_error>
 
+#include "base/error.h"
 #include "swap/scratch_file.h"
 
 namespace voxswap {
@@ -134,7 +136,13 @@ void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memor
 BackgroundCopies::BackgroundCopies(Backend& backend, Memory& device, Memory& host)
     : backend_(backend), device_(device), host_(host) {
   touch(backend, device, host, common_chunk(device, host));
-  thread_ = std::thread([this] { work(); });
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error& error) {
+    fail(Exit::failed,
+         "no thread can be started to measure copies: {}; end other programs or raise ulimit -u",
+         error.what());
+  }
 }
 
 BackgroundCopies::~BackgroundCopies() {

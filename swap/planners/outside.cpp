@@ -33,7 +33,7 @@ bool choose_tiers(const Digest& digest, Schedule& schedule) {
   for (const Away& life : away) total += life.bytes;
   std::int64_t host = budgets.host;
   const bool all_in_host = total <= host;
-  if (total > host && budgets.disk > 0) host -= passage_bytes(host);
+  if (total > host && budgets.disk > 0) host = std::max<std::int64_t>(0, host - passage_bytes(host));
   std::int64_t held = 0, on_disk = 0, disk_peak = 0;
   std::vector<Away> inside;
   for (const Away& life : away) {

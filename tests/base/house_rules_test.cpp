@@ -44,6 +44,7 @@ const std::map<std::string, std::vector<std::string>> third_parties = {
     {"gdcm", {"data"}},
     {"zlib", {"data"}},
     {"libdeflate", {"data"}},
+    {"png", {"data"}},
     {"oneapi/dnnl", {"net/backends/onednn"}},
     {"dnnl", {"net/backends/onednn"}},
     {"omp.h", {"net/backends/onednn"}},

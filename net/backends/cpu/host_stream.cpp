@@ -6,8 +6,10 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "base/error.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cpu/host_event.h"
 
@@ -146,6 +148,12 @@ class HostStream : public Stream {
 }  // namespace
 
 std::unique_ptr<Stream> make_host_stream() {
-  return std::make_unique<HostStream>();
+  try {
+    return std::make_unique<HostStream>();
+  } catch (const std::system_error& error) {
+    fail(Exit::failed,
+         "no thread can be started for a stream of the CPU: {}; end other programs or raise ulimit -u",
+         error.what());
+  }
 }
 }  // namespace voxswap

@@ -1,0 +1,35 @@
+// A file on its way to its place: written beside it, synced, renamed over it, and the folder synced, so that
+// neither a killed process nor a power cut leaves half of one.
+//
+// It is locked while it is written. Those of processes that were killed are therefore known by having no
+// lock; they are removed by whoever writes into the same folder next.
+#pragma once
+
+#include <filesystem>
+
+#include "base/descriptor.h"
+
+namespace voxswap {
+
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& target);
+  ~TemporaryFile();  // removes it unless it was committed
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }  // with the target's extension
+  void append(const void* bytes, std::size_t size);
+  void commit();
+
+ private:
+  std::filesystem::path target_, path_;
+  Descriptor file_;
+  bool committed_ = false;
+};
+
+// Throws what has become of writing `path`: Exit::does_not_fit where disk or memory ran out, else
+// Exit::failed.
+[[noreturn]] void fail_writing(const std::filesystem::path& path, int system_error);
+
+}  // namespace voxswap

@@ -1,0 +1,131 @@
+// Files that are whole or not there, whatever happens to the disk or to the process.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class File : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_file_" + std::to_string(::getpid())) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder_);
+    make_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      found.push_back(entry.path().filename().string());
+    return found;
+  }
+
+  fs::path folder_;
+};
+
+Exit exit_code_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.exit();
+  }
+  return Exit::done;
+}
+
+TEST_F(File, IsReplacedWholeAndNothingIsLeftBesideIt) {
+  write_file(folder_ / "a.csv", "old");
+  write_file(folder_ / "a.csv", "new");
+  EXPECT_EQ(read_file(folder_ / "a.csv"), "new");
+  EXPECT_EQ(names(), std::vector<std::string>{"a.csv"});
+}
+
+TEST_F(File, StaysAsItWasWhenItsSuccessorCannotBeFinished) {
+  write_file(folder_ / "a.csv", "old");
+  const auto give_up = [](const fs::path&) { fail(Exit::failed, "no"); };
+  EXPECT_EQ(exit_code_of([&] { write_through(folder_ / "a.csv", give_up); }), Exit::failed);
+  EXPECT_EQ(read_file(folder_ / "a.csv"), "old");
+  EXPECT_EQ(names(), std::vector<std::string>{"a.csv"});
+}
+
+// A limit on the size of files is met as a full disk is.
+TEST_F(File, DoesNotFitOnAFullDiskAndLeavesTheOldOne) {
+  write_file(folder_ / "a.csv", "old");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small = {100, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Exit exit = exit_code_of([&] { write_file(folder_ / "a.csv", std::string(1000, 'x')); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(exit, Exit::does_not_fit);
+  EXPECT_EQ(read_file(folder_ / "a.csv"), "old");
+  EXPECT_EQ(names(), std::vector<std::string>{"a.csv"});
+}
+
+TEST_F(File, MayHaveTheLongestNameThatThereIs) {
+  const std::string longest(255, 'n');  // NAME_MAX of Linux
+  write_file(folder_ / longest, "x");
+  EXPECT_EQ(names(), std::vector<std::string>{longest});
+}
+
+TEST_F(File, IsMadeUnderANameWithTheSameExtensionForLibrariesThatGoByIt) {
+  std::string name;
+  write_through(folder_ / "case.nii.nii.gz", [&](const fs::path& temporary) {
+    name = temporary.filename().string();
+    std::ofstream(temporary) << "x";
+  });
+  EXPECT_TRUE(name.ends_with(".part.nii.gz")) << name;
+  EXPECT_EQ(read_file(folder_ / "case.nii.nii.gz"), "x");
+}
+
+TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedAndOneStillBeingWrittenIsNot) {
+  std::ofstream(folder_ / ".voxswap-1-0.part") << "half";
+  const Descriptor other(folder_ / ".voxswap-1-1.part.png", O_WRONLY | O_CREAT);
+  ASSERT_EQ(::flock(other.number(), LOCK_EX), 0);
+  write_file(folder_ / "a.csv", "x");
+  EXPECT_FALSE(fs::exists(folder_ / ".voxswap-1-0.part"));
+  EXPECT_TRUE(fs::exists(folder_ / ".voxswap-1-1.part.png"));
+}
+
+TEST_F(File, IsReadAsFarAsAsked) {
+  write_file(folder_ / "a.csv", "12345");
+  EXPECT_EQ(read_file(folder_ / "a.csv", 3), "123");
+  EXPECT_EQ(read_file(folder_ / "a.csv", 9), "12345");
+}
+
+TEST_F(File, ThatCannotBeReadSaysWhy) {
+  EXPECT_EQ(exit_code_of([&] { read_file(folder_ / "none"); }), Exit::bad_data);
+  EXPECT_EQ(exit_code_of([&] { read_file(folder_); }), Exit::bad_data);
+  // The memory of this process at address 0, which is not mapped: reading it is an input/output error.
+  EXPECT_EQ(exit_code_of([&] { read_file("/proc/self/mem"); }), Exit::failed);
+}
+
+TEST_F(File, FoldersInTheWayOfAFileAreAnErrorWithItsName) {
+  write_file(folder_ / "a", "x");
+  EXPECT_EQ(exit_code_of([&] { make_directories(folder_ / "a" / "b"); }), Exit::failed);
+  EXPECT_EQ(exit_code_of([&] { write_file(folder_ / "none" / "a", "x"); }), Exit::failed);
+}
+
+TEST(ExitCode, TellsWhatRanOutFromWhatBroke) {
+  for (const int error : {ENOSPC, EDQUOT, EFBIG, ENOMEM}) EXPECT_EQ(exit_of(error), Exit::does_not_fit);
+  for (const int error : {EIO, EACCES, EMFILE, EPIPE}) EXPECT_EQ(exit_of(error), Exit::failed);
+}
+
+}  // namespace
+}  // namespace voxswap

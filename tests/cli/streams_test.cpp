@@ -1,0 +1,84 @@
+// The program beside a caller that closed its streams, went away, or sent it a signal.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/cli/program.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A shell's redirections say best what a user does.
+int shell(const std::string& line) {
+  const int status = std::system(line.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class Streams : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_streams_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    make_directories(folder_);
+    ASSERT_EQ(shell(at("phantom --out data --cases 4 --size 16 --seed 3 >log 2>&1")), 0);
+    write_file(folder_ / "experiment.yaml",
+               "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " +
+                   (folder_ / "cache").string() + R"(}
+preprocess: {resolution: 8}
+network: {base_filters: 2, depth: 2}
+training: {epochs: 2, seed: 5}
+memory: {planner: lms-threshold, lms_threshold: 1KiB, host: 16MiB, budget: 64MiB}
+)");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& arguments) const {
+    return "cd " + folder_.string() + " && exec " + VOXSWAP_PROGRAM + " " + arguments;
+  }
+  std::string said() const { return read_file(folder_ / "log"); }
+
+  fs::path folder_;
+};
+
+TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
+  EXPECT_EQ(shell(at("check data --json >/dev/full 2>log")), 4);
+  EXPECT_NE(said().find("standard output: cannot be written: No space left on device"), std::string::npos)
+      << said();
+  EXPECT_EQ(shell("bash -c '( " + at("info 2>log; ") + " echo $? >code ) | true'"), 0);
+  EXPECT_EQ(shell(at("--help >/dev/full 2>log")), 4);
+}
+
+// The file that is opened first would be number 2, and messages would be written into it.
+TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
+  ASSERT_EQ(shell(at("run experiment.yaml --out open >log 2>&1")), 0) << said();
+  const std::string closed =
+      "'memory.disk={path: ., budget: 64MiB}' memory.host=64KiB";  // a scratch file, open all the time
+  ASSERT_EQ(shell(at("run experiment.yaml --out closed " + closed + " <&- >&- 2>&-")), 0);
+  EXPECT_EQ(read_file(folder_ / "open/dice.csv"), read_file(folder_ / "closed/dice.csv"));
+}
+
+TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
+  const pid_t child =
+      start({"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / "run").string(),
+             "training.epochs=100000", "training.early_stop=100000"},
+            folder_ / "log");
+  for (int i = 0; i < 6000 && !fs::exists(folder_ / "run/epochs.csv"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(child, SIGHUP);
+  const Outcome outcome = finish(child, folder_ / "log");
+  EXPECT_EQ(outcome.code, 130) << outcome.output;
+  EXPECT_TRUE(fs::exists(folder_ / "run/checkpoints/last.safetensors"));
+  EXPECT_NE(outcome.output.find("--resume"), std::string::npos);
+}
+
+// Without ignoring SIGXFSZ for it, as other tests of full disks do.
+TEST_F(Streams, ALimitOnFilesIsAMessage) {
+  EXPECT_EQ(shell("ulimit -f 8 && " + at("run experiment.yaml --out small >log 2>&1")), 4) << said();
+  EXPECT_NE(said().find("error: "), std::string::npos) << said();
+}
+
+}  // namespace
+}  // namespace voxswap
