@@ -26,6 +26,7 @@ struct ForwardGraph {
   ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
   std::vector<ValueId> parameters;  // in the order of the checkpoint; names as in REFERENCE section 3, e.g.
                                     // "encoder.0.input.conv.weight"
+  std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
 };
 
 // `training` adds dropout. Throws Exit::usage for an unknown name (with the nearest) or options out of range.

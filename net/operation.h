@@ -107,10 +107,10 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 // split                      x -> its first `count` along an axis, and the rest. Attributes axis, count
 // upsample_nearest           x -> y of twice the sides
 // upsample_nearest_gradient  dy -> dx: sum over each 2x2x2 block
-// upsampled_weights          w[O,I,3,3,3], b[O] -> [8 O,I,2,2,2] and [8 O], full: kernels and biases of the 8 phases of a
-//                            convolution of an upsampled volume (ops/upsampled_convolution.cpp): phase p = 4 pz + 2 py + px
-//                            has row p O + o; along an axis tap k of the 3 is added to tap (k + 1 - p) / 2 of the 2
-// upsampled_weights_gradient their gradients -> dw[O,I,3,3,3], db[O], full
+// upsampled_weights          w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled
+//                            volume (ops/upsampled_convolution.cpp): phase p = 4 pz + 2 py + px has row p O + o; along an
+//                            axis tap k of the 3 is added to tap (k + 1 - p) / 2 of the 2
+// upsampled_weights_gradient their gradient -> dw[O,I,3,3,3], full
 // interleave                 z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: y[2 j + p] = z[j + p], channels p C + c
 // interleave_gradient        dy -> dz; zero where no voxel comes from
 // max_pool                   x -> y of half the sides, 2x2x2, stride 2

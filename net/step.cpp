@@ -28,9 +28,9 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
                       {"voxels", static_cast<double>(shape[1] * shape[2] * shape[3])}});
 }
 
-std::vector<ValueId> add_optimizer_state(Graph& graph, bool scaled) {
+std::vector<ValueId> add_optimizer_state(Graph& graph, const std::vector<ValueId>& trained, bool scaled) {
   std::vector<ValueId> state;
-  for (ValueId parameter : graph.with_role(Role::parameter))
+  for (ValueId parameter : trained)
     for (const char* suffix : {".m", ".v"}) {
       const Value value = graph.value(parameter);
       state.push_back(graph.add_value(value.name + suffix, value.shape, value.type, Role::optimizer_state));
@@ -59,14 +59,14 @@ ValueId add_check(Graph& graph, std::vector<ValueId> gradients) {
   return finite;
 }
 
-// One node for the parameters of these indices. `finite`: none where the loss is not scaled.
+// One node for the trained parameters of these indices. `finite`: none where the loss is not scaled.
 void add_update(TrainingStep& step, const std::string& name, const std::vector<std::size_t>& indices,
                 const std::vector<ValueId>& gradients, ValueId finite, const OptimizerOptions& options) {
   std::vector<ValueId> inputs, updates;
   for (const std::size_t i : indices) {
     inputs.push_back(gradients[i]);
     updates.insert(updates.end(),
-                   {step.parameters[i], step.optimizer_state[2 * i], step.optimizer_state[2 * i + 1]});
+                   {step.trained[i], step.optimizer_state[2 * i], step.optimizer_state[2 * i + 1]});
   }
   if (finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), finite});
   step.graph.add("adam", name, inputs,
@@ -81,8 +81,8 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, Valu
                  const StepOptions& options) {
   step.graph.phase = Phase::update;
   std::vector<std::size_t> small;
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Value& parameter = step.graph.value(step.parameters[i]);
+  for (std::size_t i = 0; i < step.trained.size(); ++i) {
+    const Value& parameter = step.graph.value(step.trained[i]);
     if (parameter.shape.count() <= options.optimizer.small_parameter) {
       small.push_back(i);
     } else {
@@ -115,9 +115,12 @@ TrainingStep build_training_step(const StepOptions& options) {
   TrainingStep step;
   ForwardGraph forward =
       build_network(options.network, options.input, options.outputs, options.activations, /*training=*/true,
-                    [&](Graph& graph) { step.optimizer_state = add_optimizer_state(graph, scaled); });
+                    [&](Graph& graph, const std::vector<ValueId>& trained) {
+                      step.optimizer_state = add_optimizer_state(graph, trained, scaled);
+                    });
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
+  step.trained = forward.trained;
   step.input = forward.input;
   step.logits = forward.logits;
   step.target = add_target(step.graph, options.input);
@@ -125,8 +128,8 @@ TrainingStep build_training_step(const StepOptions& options) {
 
   step.graph.phase = Phase::backward;
   const std::vector<ValueId> gradients =
-      differentiate(step.graph, {{step.loss, add_seed(step, scaled)}}, step.parameters);
-  for (const ValueId gradient : gradients) assert(gradient != none && "the loss depends on every parameter");
+      differentiate(step.graph, {{step.loss, add_seed(step, scaled)}}, step.trained);
+  for (const ValueId gradient : gradients) assert(gradient != none && "the loss depends on what is trained");
   const ValueId finite = scaled ? add_check(step.graph, gradients) : none;
   add_updates(step, gradients, finite, options);
   update_early(step.graph);

@@ -43,12 +43,13 @@ struct StepOptions {
 };
 
 // Persistent values come first and in the same order in both: parameters, then (training only) m and v of
-// each.
+// each that is trained.
 struct TrainingStep {
   Graph graph;
   ValueId input = none, target = none, logits = none, loss = none;
   std::vector<ValueId> parameters;
-  // m0, v0, m1, v1, …, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
+  std::vector<ValueId> trained;  // the parameters that any node reads; the others stay as they are
+  // m0, v0, m1, v1, … of those, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
   std::vector<ValueId> optimizer_state;
 };
 TrainingStep build_training_step(const StepOptions& options);

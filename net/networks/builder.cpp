@@ -13,37 +13,40 @@ ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {
   return entry->second;
 }
 
+std::vector<ValueId> NetworkBuilder::operands(ValueId x, ValueId weight, const std::string& name,
+                                              std::int64_t outputs, Bias bias) {
+  const ValueId added = parameter(name + ".bias", {outputs});
+  return bias == Bias::added ? std::vector{x, weight, added} : std::vector{x, weight};
+}
+
 ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int64_t outputs,
-                                    std::int64_t kernel, std::int64_t stride) {
+                                    std::int64_t kernel, Bias bias, std::int64_t stride) {
   const ValueId weight = parameter(name + ".weight", {outputs, channels(x), kernel, kernel, kernel});
-  const ValueId bias = parameter(name + ".bias", {outputs});
-  return graph.apply("conv3d", name, {x, weight, bias},
+  return graph.apply("conv3d", name, operands(x, weight, name, outputs, bias),
                      {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(kernel / 2)}});
 }
 
 ValueId NetworkBuilder::convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t outputs) {
   const ValueId weight = parameter(name + ".weight", {outputs, channels(x), 3, 3, 3});
-  const ValueId bias = parameter(name + ".bias", {outputs});
-  const NodeId folded = graph.add("upsampled_weights", name + ".kernels", {weight, bias});
-  const ValueId kernels = graph.node(folded).outputs[0], biases = graph.node(folded).outputs[1];
+  const ValueId kernels = graph.apply("upsampled_weights", name + ".kernels", {weight});
   const ValueId phases =
-      graph.apply("conv3d", name + ".phases", {x, kernels, biases}, {{"stride", 1}, {"padding", 1}});
+      graph.apply("conv3d", name + ".phases", operands(x, kernels, name, outputs, Bias::taken_by_norm),
+                  {{"stride", 1}, {"padding", 1}});
   return graph.apply("interleave", name, {phases});
 }
 
 NetworkBuilder::Halves NetworkBuilder::convolution_of_skip(const std::string& name, ValueId skip,
                                                            bool skip_first, std::int64_t up_channels,
-                                                           std::int64_t outputs) {
+                                                           std::int64_t outputs, Bias bias) {
   const ValueId weight = parameter(name + ".weight", {outputs, channels(skip) + up_channels, 3, 3, 3});
-  const ValueId bias = parameter(name + ".bias", {outputs});
   const std::int64_t count = skip_first ? channels(skip) : up_channels;
   const NodeId split =
       graph.add("split", name + ".weights", {weight}, {{"axis", 1}, {"count", static_cast<double>(count)}});
   Halves halves;
   halves.of_skip = graph.node(split).outputs[skip_first ? 0 : 1];
   halves.of_up = graph.node(split).outputs[skip_first ? 1 : 0];
-  halves.sum =
-      graph.apply("conv3d", name + ".skip", {skip, halves.of_skip, bias}, {{"stride", 1}, {"padding", 1}});
+  halves.sum = graph.apply("conv3d", name + ".skip", operands(skip, halves.of_skip, name, outputs, bias),
+                           {{"stride", 1}, {"padding", 1}});
   return halves;
 }
 

@@ -14,6 +14,11 @@
 
 namespace voxswap {
 
+// A convolution's bias is added, unless an instance norm is all that reads the result: that takes away the
+// mean of every channel, and a constant is part of the mean. Such a bias is still a parameter, which
+// checkpoints hold as it came, but no node reads it and training never changes it.
+enum class Bias { added, taken_by_norm };
+
 class NetworkBuilder {
  public:
   NetworkBuilder(Graph& into, const NetworkOptions& with, ElementType type, bool for_training)
@@ -22,10 +27,11 @@ class NetworkBuilder {
   // The parameter of that name, added to the graph when it is not there yet.
   ValueId parameter(const std::string& name, const Shape& shape);
 
-  // Convolution with bias, "same" padding: parameters NAME.weight and NAME.bias.
+  // Convolution, "same" padding: parameters NAME.weight and NAME.bias.
   ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, std::int64_t kernel,
-                      std::int64_t stride = 1);
-  // The same, kernel 3, of the upsampled x, which is never made (ops/upsampled_convolution.cpp).
+                      Bias bias, std::int64_t stride = 1);
+  // The same, kernel 3, of the upsampled x, which is never made (ops/upsampled_convolution.cpp). REQUIRES: an
+  // instance norm is all that reads the result.
   ValueId convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t channels);
   // The same, kernel 3, over the channels of two volumes, as two convolutions that are summed: their
   // concatenation, the largest tensor of a U-Net, is never made, neither here nor in the backward pass. The
@@ -34,10 +40,10 @@ class NetworkBuilder {
   struct Halves {
     ValueId of_skip = none,
             of_up = none;  // weights; NAME.weight holds them in the order that `skip_first` says
-    ValueId sum = none;    // what the skip gives, with the bias
+    ValueId sum = none;    // what the skip gives, with the bias if that is added
   };
   Halves convolution_of_skip(const std::string& name, ValueId skip, bool skip_first, std::int64_t up_channels,
-                             std::int64_t channels);
+                             std::int64_t channels, Bias bias);
   ValueId with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up);
   // Transposed convolution with bias, kernel 2, stride 2: twice the sides.
   ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels);
@@ -61,6 +67,10 @@ class NetworkBuilder {
   bool training;
 
  private:
+  // x, weight and the bias where it is added: the inputs of a convolution.
+  std::vector<ValueId> operands(ValueId x, ValueId weight, const std::string& name, std::int64_t channels,
+                                Bias bias);
+
   std::map<std::string, ValueId> parameters_;
   std::int64_t dropouts_ = 0;
 };
@@ -76,9 +86,10 @@ const Network& isensee2017();
 const Network& unet3d();
 const Network& resnet3d();
 
-// build_network() with something to be done between the parameters and the rest.
-ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
-                           ElementType activations, bool training,
-                           const std::function<void(Graph&)>& after_parameters);
+// build_network() with something to be done between the parameters and the rest. It gets those that some node
+// will read.
+ForwardGraph build_network(
+    const NetworkOptions& options, const Shape& input, std::int64_t outputs, ElementType activations,
+    bool training, const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
 
 }  // namespace voxswap

@@ -18,7 +18,7 @@ void check(const NetworkOptions& options) {
 // Convolution, instance norm, leaky ReLU; dropout and residual join the last pass.
 ValueId block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
               std::int64_t kernel, std::int64_t stride = 1, bool dropout = false, ValueId residual = none) {
-  const ValueId y = b.convolution(name + ".conv", x, channels, kernel, stride);
+  const ValueId y = b.convolution(name + ".conv", x, channels, kernel, Bias::taken_by_norm, stride);
   const ValueId scale = dropout ? b.dropout_scale(name + ".dropout", y) : none;
   return b.norm_activation(name, y, scale, residual);
 }
@@ -35,7 +35,8 @@ ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId 
   const std::string name = format("decoder.{}", level);
   const std::int64_t channels = b.options.base_filters << level;
   const std::string first = name + ".localization.0";
-  const auto halves = b.convolution_of_skip(first + ".conv", skip, /*skip_first=*/true, channels, channels);
+  const auto halves = b.convolution_of_skip(first + ".conv", skip, /*skip_first=*/true, channels, channels,
+                                            Bias::taken_by_norm);
   const ValueId up =
       b.norm_activation(name + ".up", b.convolution_of_upsampled(name + ".up.conv", x, channels));
   const ValueId y = b.norm_activation(first, b.with_convolution_of_up(first + ".conv", halves, up));
@@ -45,8 +46,9 @@ ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId 
 // In full precision: the heads are added, and the loss reads the sum.
 ValueId head(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outputs) {
   const std::string name = format("head.{}", level);
-  const ValueId y = b.options.heads == "normalized" ? block(b, name, x, outputs, 1)
-                                                    : b.convolution(name + ".conv", x, outputs, 1);
+  const ValueId y = b.options.heads == "normalized"
+                        ? block(b, name, x, outputs, 1)
+                        : b.convolution(name + ".conv", x, outputs, 1, Bias::added);
   return b.full_precision(name + ".full", y);
 }
 

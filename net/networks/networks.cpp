@@ -1,6 +1,7 @@
 // The table of networks, the checks that hold for all of them, and the first values of their parameters.
 #include <cassert>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "base/philox.h"
@@ -56,14 +57,22 @@ void check_input(const NetworkOptions& options, const Shape& input) {
        has_smaller ? smaller.text() + " and " : std::string(), larger.text());
 }
 
-// The parameters of a network, as values of an otherwise useless graph.
-std::vector<Value> parameters_of(const Network& network, const NetworkOptions& options, const Shape& input,
-                                 std::int64_t outputs, ElementType activations) {
+// A parameter as a value, and whether any node reads it.
+struct Parameter {
+  Value value;
+  bool read = false;
+};
+
+// The parameters of a network, from an otherwise useless graph.
+std::vector<Parameter> parameters_of(const Network& network, const NetworkOptions& options,
+                                     const Shape& input, std::int64_t outputs, ElementType activations) {
   Graph graph;
   NetworkBuilder builder(graph, options, activations, /*training=*/false);
   network.build(builder, graph.add_value("input", input, activations, Role::input), outputs);
-  std::vector<Value> result;
-  for (ValueId id : graph.with_role(Role::parameter)) result.push_back(graph.value(id));
+  std::set<ValueId> read;
+  for (const Node& node : graph.nodes()) read.insert(node.inputs.begin(), node.inputs.end());
+  std::vector<Parameter> result;
+  for (ValueId id : graph.with_role(Role::parameter)) result.push_back({graph.value(id), read.contains(id)});
   return result;
 }
 
@@ -86,16 +95,18 @@ std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name) {
 
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
                            ElementType activations, bool training,
-                           const std::function<void(Graph&)>& after_parameters) {
+                           const std::function<void(Graph&, const std::vector<ValueId>&)>& after_parameters) {
   const Network& network = find_network(options.name);
   check_options(options, outputs);
   network.check(options);
   check_input(options, input);
 
   ForwardGraph result;
-  for (const Value& value : parameters_of(network, options, input, outputs, activations))
+  for (const auto& [value, read] : parameters_of(network, options, input, outputs, activations)) {
     result.parameters.push_back(result.graph.add_value(value.name, value.shape, value.type, value.role));
-  if (after_parameters) after_parameters(result.graph);
+    if (read) result.trained.push_back(result.parameters.back());
+  }
+  if (after_parameters) after_parameters(result.graph, result.trained);
   result.input = result.graph.add_value("input", input, activations, Role::input);
   NetworkBuilder builder(result.graph, options, activations, training);
   result.logits = network.build(builder, result.input, outputs);

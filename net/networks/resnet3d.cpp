@@ -16,7 +16,7 @@ void check(const NetworkOptions& options) {
 
 // Convolution, instance norm, leaky ReLU; the residual joins the last pass.
 ValueId layer(NetworkBuilder& b, const std::string& name, ValueId x, ValueId residual = none) {
-  const ValueId y = b.convolution(name + ".conv", x, b.options.base_filters, 3);
+  const ValueId y = b.convolution(name + ".conv", x, b.options.base_filters, 3, Bias::taken_by_norm);
   return b.norm_activation(name, y, none, residual);
 }
 
@@ -27,7 +27,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
     x = layer(b, format("block.{}.1", i), y, /*residual=*/x);
   }
   const ValueId y = b.norm_activation("final", x);
-  return b.full_precision("head.0.full", b.convolution("head.0.conv", y, outputs, 1));
+  return b.full_precision("head.0.full", b.convolution("head.0.conv", y, outputs, 1, Bias::added));
 }
 
 }  // namespace

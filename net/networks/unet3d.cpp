@@ -18,7 +18,7 @@ ValueId relu(NetworkBuilder& b, const std::string& name, ValueId x) {
   return b.graph.apply("leaky_relu", name + ".relu", {x}, {{"slope", 0}});
 }
 ValueId convolution_relu(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels) {
-  return relu(b, name, b.convolution(name, x, channels, 3));
+  return relu(b, name, b.convolution(name, x, channels, 3, Bias::added));
 }
 
 ValueId up(NetworkBuilder& b, const std::string& name, ValueId x) {
@@ -39,13 +39,13 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
   for (std::int64_t level = b.options.depth - 2; level >= 0; --level) {
     const ValueId skip = skips[static_cast<std::size_t>(level)];
     const std::string first = format("decoder.{}.conv.0", level);
-    const auto halves =
-        b.convolution_of_skip(first, skip, /*skip_first=*/false, b.channels(x), b.channels(skip));
+    const auto halves = b.convolution_of_skip(first, skip, /*skip_first=*/false, b.channels(x),
+                                              b.channels(skip), Bias::added);
     x = up(b, format("decoder.{}.up", level), x);
     x = relu(b, first, b.with_convolution_of_up(first, halves, x));
     x = convolution_relu(b, format("decoder.{}.conv.1", level), x, b.channels(skip));
   }
-  return b.full_precision("head.0.full", b.convolution("head.0.conv", x, outputs, 1));
+  return b.full_precision("head.0.full", b.convolution("head.0.conv", x, outputs, 1, Bias::added));
 }
 
 }  // namespace

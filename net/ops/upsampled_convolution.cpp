@@ -19,30 +19,24 @@ constexpr std::int64_t phases = 8;
 
 std::vector<ValueSpec> infer_weights(const Graph& graph, const std::vector<ValueId>& inputs,
                                      const Attributes&) {
-  assert(inputs.size() == 2);
+  assert(inputs.size() == 1);
   const Shape& w = shape_of(graph, inputs[0]);
   assert(w.rank() == 5 && w[2] == 3 && w[3] == 3 && w[4] == 3);
-  assert(shape_of(graph, inputs[1]) == Shape{w[0]});
-  const ElementType type = graph.value(inputs[0]).type;
-  return {{{phases * w[0], w[1], 2, 2, 2}, type}, {Shape{phases * w[0]}, type}};
+  return {{{phases * w[0], w[1], 2, 2, 2}, graph.value(inputs[0]).type}};
 }
 
 std::vector<ValueSpec> infer_weights_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
                                               const Attributes&) {
-  assert(inputs.size() == 2);
+  assert(inputs.size() == 1);
   const Shape& dw = shape_of(graph, inputs[0]);
   assert(dw.rank() == 5 && dw[0] % phases == 0 && dw[2] == 2 && dw[3] == 2 && dw[4] == 2);
-  assert(shape_of(graph, inputs[1]) == Shape{dw[0]});
-  const ElementType type = graph.value(inputs[0]).type;
-  return {{{dw[0] / phases, dw[1], 3, 3, 3}, type}, {Shape{dw[0] / phases}, type}};
+  return {{{dw[0] / phases, dw[1], 3, 3, 3}, graph.value(inputs[0]).type}};
 }
 
 std::vector<ValueId> gradient_of_weights(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
                                          const std::vector<bool>&) {
-  assert(output_gradients[0] != none && output_gradients[1] != none && "kernels and biases are both used");
-  const NodeId made = graph.add("upsampled_weights_gradient", graph.node(id).name + ".gradient",
-                                {output_gradients[0], output_gradients[1]});
-  return graph.node(made).outputs;
+  return {
+      graph.apply("upsampled_weights_gradient", graph.node(id).name + ".gradient", {output_gradients[0]})};
 }
 
 std::vector<ValueSpec> infer_interleave(const Graph& graph, const std::vector<ValueId>& inputs,
@@ -70,10 +64,10 @@ std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
 }
 
 OperationCase weights_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
-  return {std::move(name), {full({outputs, inputs, 3, 3, 3}), full({outputs})}, {}, {}};
+  return {std::move(name), {full({outputs, inputs, 3, 3, 3})}, {}, {}};
 }
 OperationCase weights_gradient_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
-  return {std::move(name), {full({phases * outputs, inputs, 2, 2, 2}), full({phases * outputs})}, {}, {}};
+  return {std::move(name), {full({phases * outputs, inputs, 2, 2, 2})}, {}, {}};
 }
 OperationCase volume_case(std::string name, Shape shape) {
   return {std::move(name), {activation(std::move(shape))}, {}, {}};
@@ -82,23 +76,22 @@ OperationCase volume_case(std::string name, Shape shape) {
 }  // namespace
 
 const Operation& upsampled_weights() {
-  static const Operation operation = {
-      "upsampled_weights",
-      "w[O,I,3,3,3], b[O] -> kernels [8 O,I,2,2,2] and biases [8 O] of the eight phases",
-      infer_weights,
-      gradient_of_weights,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      {weights_case("one to one", 1, 1), weights_case("odd channels", 3, 5),
-       weights_case("32 to 16", 16, 32)}};
+  static const Operation operation = {"upsampled_weights",
+                                      "w[O,I,3,3,3] -> kernels [8 O,I,2,2,2] of the eight phases",
+                                      infer_weights,
+                                      gradient_of_weights,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/true,
+                                      {weights_case("one to one", 1, 1), weights_case("odd channels", 3, 5),
+                                       weights_case("32 to 16", 16, 32)}};
   return operation;
 }
 
 const Operation& upsampled_weights_gradient() {
   static const Operation operation = {
       "upsampled_weights_gradient",
-      "dkernels, dbiases of the eight phases -> dw[O,I,3,3,3], db[O]",
+      "dkernels of the eight phases -> dw[O,I,3,3,3]",
       infer_weights_gradient,
       nullptr,
       nullptr,

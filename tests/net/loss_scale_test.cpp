@@ -46,7 +46,7 @@ struct Training {
   std::vector<std::vector<double>> state() {
     std::vector<std::vector<double>> values;
     for (const ValueId id : step.parameters) values.push_back(run.get(id));
-    for (std::size_t i = 0; i < 2 * step.parameters.size(); ++i)
+    for (std::size_t i = 0; i < 2 * step.trained.size(); ++i)
       values.push_back(run.get(step.optimizer_state[i]));
     return values;
   }
@@ -79,7 +79,7 @@ double apart(Training& one, Training& other) {
   one.train(1);
   other.train(1);
   double error = 0, length = 0;
-  for (std::size_t i = 0; i < one.step.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < one.step.trained.size(); ++i) {
     const std::vector<double> expected = one.run.get(one.step.optimizer_state[2 * i]);
     std::vector<double> difference = other.run.get(other.step.optimizer_state[2 * i]);
     for (std::size_t j = 0; j < expected.size(); ++j) difference[j] -= expected[j];

@@ -125,6 +125,57 @@ TEST(Networks, GiveLogitsInFullPrecision) {
   }
 }
 
+// Whether instance norms are all that reads a value, or what has no other readers and passes a constant on.
+bool only_normed(const Graph& graph, ValueId id) {
+  bool normed = false;
+  for (const Node& node : graph.nodes()) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != id) continue;
+      const std::string_view reader = node.operation->name;
+      const bool passed_on = (reader == "conv3d_sum" && i == 2) || reader == "interleave";
+      normed = reader == "instance_norm_statistics" || (reader == "norm_activation" && i == 0) ||
+               (passed_on && only_normed(graph, node.outputs[0]));
+      if (!normed) return false;
+    }
+  }
+  return normed;
+}
+
+std::vector<NetworkOptions> all_networks() {
+  std::vector<NetworkOptions> result;
+  for (const std::string& name : network_names()) result.push_back({.name = name, .depth = 3});
+  result.push_back({.depth = 3, .heads = "normalized"});
+  result.push_back({.name = "unet3d", .depth = 3, .upsampling = "nearest"});
+  return result;
+}
+
+TEST(Networks, LeaveABiasOutExactlyWhereOnlyANormReadsWhatItIsAddedTo) {
+  for (const NetworkOptions& options : all_networks()) {
+    const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
+    for (const Node& node : network.graph.nodes()) {
+      if (node.operation->name != "conv3d") continue;
+      EXPECT_EQ(node.inputs.size(), only_normed(network.graph, node.outputs[0]) ? 2u : 3u)
+          << options.name << " " << node.name;
+    }
+  }
+}
+
+TEST(Networks, TrainEveryParameterButBiasesThatANormTakesAway) {
+  for (const NetworkOptions& options : all_networks()) {
+    const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
+    std::set<std::string> left_out;
+    for (const ValueId id : network.parameters) left_out.insert(network.graph.value(id).name);
+    for (const ValueId id : network.trained) left_out.erase(network.graph.value(id).name);
+    for (const std::string& name : left_out) {
+      ASSERT_TRUE(name.ends_with(".conv.bias")) << name;
+      const std::string block = name.substr(0, name.size() - std::string("conv.bias").size());
+      EXPECT_TRUE(std::any_of(network.trained.begin(), network.trained.end(), [&](ValueId id) {
+        return network.graph.value(id).name == block + "norm.bias";
+      })) << name;
+    }
+  }
+}
+
 TEST(Networks, DropOutOnlyInTraining) {
   const auto dropouts = [](bool training, double rate) {
     const Graph graph =

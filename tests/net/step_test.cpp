@@ -72,9 +72,23 @@ std::map<ValueId, std::size_t> updates_of(const Graph& graph) {
   return updated_at;
 }
 
-TEST(TrainingStep, UpdatesEachParameterOnceAfterItsLastReader) {
+TEST(TrainingStep, UpdatesEachTrainedParameterOnceAfterItsLastReader) {
   const TrainingStep step = build_training_step(small());
-  EXPECT_EQ(updates_of(step.graph).size(), step.parameters.size() + step.optimizer_state.size());
+  EXPECT_EQ(updates_of(step.graph).size(), step.trained.size() + step.optimizer_state.size());
+}
+
+// Of encoder.0.input.conv and the like: neither gradient nor moments. The heads have no norm.
+TEST(TrainingStep, KeepsNoMomentsOfABiasInFrontOfANorm) {
+  const TrainingStep step = build_training_step(small());
+  const std::set<ValueId> trained(step.trained.begin(), step.trained.end());
+  EXPECT_EQ(step.optimizer_state.size(), 2 * trained.size());
+  for (const ValueId id : step.parameters) {
+    const std::string& name = step.graph.value(id).name;
+    EXPECT_EQ(trained.contains(id), !name.ends_with("conv.bias") || name.starts_with("head.")) << name;
+  }
+  for (const Node& node : step.graph.nodes())
+    if (node.operation->name == "conv3d_weight_gradient")
+      EXPECT_EQ(node.attributes.flag("bias"), node.name.starts_with("head.")) << node.name;
 }
 
 TEST(TrainingStep, UpdatesLargeParametersWhileOthersAreStillDifferentiatedAndSmallOnesTogether) {
@@ -88,7 +102,7 @@ TEST(TrainingStep, UpdatesLargeParametersWhileOthersAreStillDifferentiatedAndSma
   const std::map<ValueId, std::size_t> updated_at = updates_of(step.graph);
   std::set<std::size_t> together;
   std::int64_t waiting = 0;  // bytes of gradients
-  for (const ValueId id : step.parameters) {
+  for (const ValueId id : step.trained) {
     const Value& parameter = step.graph.value(id);
     const std::size_t at = updated_at.at(id);
     if (parameter.shape.count() <= options.optimizer.small_parameter) {
@@ -111,6 +125,9 @@ TEST(Steps, HoldPersistentValuesFirstAndInTheSameOrder) {
     const Value& parameter = training.graph.value(training.parameters[i]);
     EXPECT_EQ(training.parameters[i], static_cast<ValueId>(i));
     EXPECT_EQ(parameter.name, inference.graph.value(inference.parameters[i]).name);
+  }
+  for (std::size_t i = 0; i < training.trained.size(); ++i) {
+    const Value& parameter = training.graph.value(training.trained[i]);
     for (std::size_t moment : {0u, 1u}) {
       const ValueId state = training.optimizer_state[2 * i + moment];
       EXPECT_EQ(state, static_cast<ValueId>(training.parameters.size() + 2 * i + moment));

@@ -43,13 +43,21 @@ struct Results {
   bool operator==(const Results&) const = default;
 };
 
+struct Example {
+  std::vector<float> image;
+  std::vector<std::uint8_t> target;
+};
+Example example() {
+  constexpr std::size_t voxels = 16 * 16 * 16;
+  Example made{std::vector<float>(2 * voxels), std::vector<std::uint8_t>(voxels)};
+  for (std::size_t i = 0; i < made.image.size(); ++i) made.image[i] = static_cast<float>(i % 97) / 48 - 1;
+  for (std::size_t i = 0; i < made.target.size(); ++i) made.target[i] = static_cast<std::uint8_t>(i / 5 % 8);
+  return made;
+}
+
 // Three steps, with a validation between them: both share weights and memory.
 Results train(Session& session, StepReport* report = nullptr) {
-  constexpr std::size_t voxels = 16 * 16 * 16;
-  std::vector<float> image(2 * voxels);
-  std::vector<std::uint8_t> target(voxels);
-  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i % 97) / 48 - 1;
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<std::uint8_t>(i / 5 % 8);
+  const auto [image, target] = example();
   Results results;
   session.initialize(3);
   for (std::int64_t step = 1; step <= 3; ++step) {
@@ -112,6 +120,46 @@ TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   EXPECT_EQ(swapping.optimizer_state().back().values, (std::vector<float>{65536, 0, 0}));
   swapping.load(checkpoint, "here", true);
   EXPECT_EQ(swapping.optimizer_state().back().values, scale.values);
+}
+
+// A bias in front of a norm: not trained, whatever it is.
+bool is_taken_by_norm(const std::string& name) {
+  return name.ends_with(".conv.bias") && !name.starts_with("head.");
+}
+
+// Earlier versions trained such biases, to no effect, and kept their moments.
+TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMomentsToTheSameWeights) {
+  const RunOptions options = options_for("keep", ample);
+  Session first = open(options);
+  train(first);
+  Checkpoint now;
+  for (const auto& tensors : {first.weights(), first.optimizer_state()})
+    now.tensors.insert(now.tensors.end(), tensors.begin(), tensors.end());
+  Checkpoint earlier = now;
+  for (const Tensor& tensor : now.tensors) {
+    if (!is_taken_by_norm(tensor.name)) continue;
+    for (const char* suffix : {".m", ".v"})
+      earlier.tensors.push_back(
+          {tensor.name + suffix, tensor.shape, std::vector<float>(tensor.values.size(), 0.5F)});
+  }
+  EXPECT_GT(earlier.tensors.size(), now.tensors.size());
+  for (Tensor& tensor : earlier.tensors)
+    if (is_taken_by_norm(tensor.name)) std::fill(tensor.values.begin(), tensor.values.end(), 3.25F);
+
+  const auto next_step = [&](const Checkpoint& checkpoint) {
+    Session session = open(options);
+    session.load(checkpoint, "here", /*with_optimizer_state=*/true);
+    const auto [image, target] = example();
+    session.train(image, target, {3, 4, 1e-2});
+    return session.weights();
+  };
+  const std::vector<Tensor> expected = next_step(now), found = next_step(earlier);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool taken = is_taken_by_norm(found[i].name);
+    EXPECT_EQ(found[i].values, taken ? std::vector(found[i].values.size(), 3.25F) : expected[i].values)
+        << found[i].name;
+  }
 }
 
 TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {

@@ -19,14 +19,10 @@ __device__ inline int tap_of(int phase, int k) {
   return (k + 1 - phase) / 2;
 }
 
-// A thread per element of the kernels [8][pairs][8], then one per bias.
-__global__ void upsampled_weights(std::int64_t pairs, std::int64_t outputs, const float* w, const float* b,
-                                  float* kernels, float* biases) {
-  const std::int64_t i = index_of_thread(), count = 64 * pairs;
-  if (i >= count) {
-    if (i < count + 8 * outputs) biases[i - count] = b[(i - count) % outputs];
-    return;
-  }
+// A thread per element of the kernels [8][pairs][8].
+__global__ void upsampled_weights(std::int64_t pairs, const float* w, float* kernels) {
+  const std::int64_t i = index_of_thread();
+  if (i >= 64 * pairs) return;
   const int tap = static_cast<int>(i % 8), phase = static_cast<int>(i / 8 / pairs);
   const float* of_pair = w + i / 8 % pairs * 27;
   const int pz = phase >> 2, py = phase >> 1 & 1, px = phase & 1, tz = tap >> 2, ty = tap >> 1 & 1,
@@ -38,22 +34,17 @@ __global__ void upsampled_weights(std::int64_t pairs, std::int64_t outputs, cons
   kernels[i] = sum;
 }
 
-__global__ void upsampled_weights_gradient(std::int64_t pairs, std::int64_t outputs, const float* kernels,
-                                           const float* biases, float* dw, float* db) {
-  const std::int64_t i = index_of_thread(), count = 27 * pairs;
-  if (i >= count + outputs) return;
+__global__ void upsampled_weights_gradient(std::int64_t pairs, const float* kernels, float* dw) {
+  const std::int64_t i = index_of_thread();
+  if (i >= 27 * pairs) return;
+  const int k = static_cast<int>(i % 27);
   float sum = 0;
   for (int phase = 0; phase < 8; ++phase) {
-    if (i >= count) {
-      sum += biases[phase * outputs + i - count];
-    } else {
-      const int k = static_cast<int>(i % 27);
-      const int tap =
-          4 * tap_of(phase >> 2, k / 9) + 2 * tap_of(phase >> 1 & 1, k / 3 % 3) + tap_of(phase & 1, k % 3);
-      sum += kernels[(phase * pairs + i / 27) * 8 + tap];
-    }
+    const int tap =
+        4 * tap_of(phase >> 2, k / 9) + 2 * tap_of(phase >> 1 & 1, k / 3 % 3) + tap_of(phase & 1, k % 3);
+    sum += kernels[(phase * pairs + i / 27) * 8 + tap];
   }
-  (i >= count ? db[i - count] : dw[i]) = sum;
+  dw[i] = sum;
 }
 
 // Both volumes in pieces, `columns` of them to a phase of a voxel.
@@ -111,22 +102,20 @@ std::unique_ptr<Kernel> make_interleaving(const Shape& z, ElementType type) {
 std::unique_ptr<Kernel> make_upsampled_weights(const Graph& graph, const Node& node, Device&) {
   need_f32(node.name, input_type(graph, node));
   const Shape& w = input_shape(graph, node);
-  const std::int64_t pairs = w[0] * w[1], outputs = w[0];
+  const std::int64_t pairs = w[0] * w[1];
   return make_own([=](const KernelArguments& arguments) {
-    launch("upsampled_weights", upsampled_weights, blocks_for(64 * pairs + 8 * outputs), block_threads, pairs,
-           outputs, input<float>(arguments, 0), input<float>(arguments, 1), output<float>(arguments),
-           output<float>(arguments, 1));
+    launch("upsampled_weights", upsampled_weights, blocks_for(64 * pairs), block_threads, pairs,
+           input<float>(arguments, 0), output<float>(arguments));
   });
 }
 
 std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, const Node& node, Device&) {
   need_f32(node.name, input_type(graph, node));
   const Shape& dw = output_shape(graph, node);
-  const std::int64_t pairs = dw[0] * dw[1], outputs = dw[0];
+  const std::int64_t pairs = dw[0] * dw[1];
   return make_own([=](const KernelArguments& arguments) {
-    launch("upsampled_weights_gradient", upsampled_weights_gradient, blocks_for(27 * pairs + outputs),
-           block_threads, pairs, outputs, input<float>(arguments, 0), input<float>(arguments, 1),
-           output<float>(arguments), output<float>(arguments, 1));
+    launch("upsampled_weights_gradient", upsampled_weights_gradient, blocks_for(27 * pairs), block_threads,
+           pairs, input<float>(arguments, 0), output<float>(arguments));
   });
 }
 

@@ -120,26 +120,18 @@ struct InterleaveGradient {
 
 std::unique_ptr<Kernel> make_upsampled_weights(const Graph& graph, const Node& node) {
   const Shape& w = input_shape(graph, node);
-  const std::int64_t outputs = w[0], pairs = w[0] * w[1];
+  const std::int64_t pairs = w[0] * w[1];
   return make_pass([=](const KernelArguments& arguments) {
     parallel(pairs, pairs_at_once, FoldKernels{input<float>(arguments, 0), output<float>(arguments), pairs});
-    for (std::int64_t i = 0; i < 8 * outputs; ++i) {
-      output<float>(arguments, 1)[i] = input<float>(arguments, 1)[i % outputs];
-    }
   });
 }
 
 std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, const Node& node) {
   const Shape& dw = output_shape(graph, node);
-  const std::int64_t outputs = dw[0], pairs = dw[0] * dw[1];
+  const std::int64_t pairs = dw[0] * dw[1];
   return make_pass([=](const KernelArguments& arguments) {
     parallel(pairs, pairs_at_once,
              UnfoldKernels{input<float>(arguments, 0), output<float>(arguments), pairs});
-    for (std::int64_t o = 0; o < outputs; ++o) {
-      float sum = 0;
-      for (std::int64_t phase = 0; phase < 8; ++phase) sum += input<float>(arguments, 1)[phase * outputs + o];
-      output<float>(arguments, 1)[o] = sum;
-    }
   });
 }
 

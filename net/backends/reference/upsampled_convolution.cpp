@@ -41,27 +41,23 @@ void for_each_voxel(const Shape& fine, const Shape& phases, Visit visit) {
 }  // namespace
 
 void upsampled_weights(const Call& call) {
-  const Array &w = call.inputs[0], &b = call.inputs[1], &kernels = call.outputs[0], &biases = call.outputs[1];
-  const std::int64_t pairs = w.shape[0] * w.shape[1], outputs = w.shape[0];
+  const Array &w = call.inputs[0], &kernels = call.outputs[0];
+  const std::int64_t pairs = w.shape[0] * w.shape[1];
   std::fill_n(kernels.data, kernels.shape.count(), 0.0);
   for_each_tap([&](std::int64_t phase, std::int64_t from, std::int64_t to) {
     for (std::int64_t pair = 0; pair < pairs; ++pair)
       kernels.data[(phase * pairs + pair) * 8 + to] += w.data[pair * 27 + from];
   });
-  for (std::int64_t i = 0; i < 8 * outputs; ++i) biases.data[i] = b.data[i % outputs];
 }
 
 void upsampled_weights_gradient(const Call& call) {
-  const Array &kernels = call.inputs[0], &biases = call.inputs[1], &dw = call.outputs[0],
-              &db = call.outputs[1];
-  const std::int64_t pairs = dw.shape[0] * dw.shape[1], outputs = dw.shape[0];
+  const Array &kernels = call.inputs[0], &dw = call.outputs[0];
+  const std::int64_t pairs = dw.shape[0] * dw.shape[1];
   std::fill_n(dw.data, dw.shape.count(), 0.0);
   for_each_tap([&](std::int64_t phase, std::int64_t to, std::int64_t from) {
     for (std::int64_t pair = 0; pair < pairs; ++pair)
       dw.data[pair * 27 + to] += kernels.data[(phase * pairs + pair) * 8 + from];
   });
-  std::fill_n(db.data, outputs, 0.0);
-  for (std::int64_t i = 0; i < 8 * outputs; ++i) db.data[i % outputs] += biases.data[i];
 }
 
 void interleave(const Call& call) {
