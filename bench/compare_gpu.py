@@ -5,12 +5,12 @@
 
 Writes DIR/limits.csv and DIR/steps.csv, a row as soon as it is measured. Parts, in the order in which they are run:
   limits    what the GPU reaches at most (gpu_limits.py)
-  steps     step time and peak memory without a limit: voxswap (engines timed, and deterministic), PyTorch eager
-  swapping  the same within --budget-gib: voxswap's planner hybrid, PyTorch's save_on_cpu and checkpoint
+  steps     step time and peak memory without a limit: voxswap (any engines, and deterministic ones), PyTorch eager
   compile   PyTorch with torch.compile, without a limit
+  swapping  the same within --budget-gib: voxswap's planner hybrid, PyTorch's save_on_cpu and checkpoint
   largest   the largest cube that trains in 16 and in 32 GiB
 
-Every program runs in a process of its own with a time limit; what runs out of memory or time becomes a row that says so.
+PyTorch runs in both memory layouts at every size. Every program runs in a process of its own with a time limit; what runs out of memory or time becomes a row that says so.
 Peak memory is voxswap's arena (all the device memory that its steps use) and PyTorch's max_memory_allocated; the CUDA
 context and cuDNN's own are in neither. --device cpu is a trial run of this script: its figures mean nothing.
 """
@@ -28,7 +28,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 GIB = 1 << 30
-PARTS = ["limits", "steps", "swapping", "compile", "largest"]
+PARTS = ["limits", "steps", "compile", "swapping", "largest"]
+LAYOUTS = ["contiguous", "channels_last"]  # which is faster depends on the cube: PyTorch's instance norm wants the first
 STEP_COLUMNS = ["date", "part", "program", "mode", "side", "limit_gib", "status", "step_seconds", "peak_gib", "reserved_gib",
                 "host_gib", "out_gb", "in_gb", "recomputed_nodes", "predicted_seconds", "bound_seconds", "compute_seconds",
                 "stall_seconds", "tflops", "gbps", "arithmetic_limit_seconds", "traffic_limit_seconds", "share_of_limit",
@@ -49,8 +50,11 @@ def run(command, limit, env=None):
         status = "ok"
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # torch.compile has processes of its own
-        out, err = process.communicate()
         status = f"stopped after {limit:.0f} s"
+        try:
+            out, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:  # held up within the driver
+            return status + " and does not end", [], time.monotonic() - start
     if status == "ok" and process.returncode != 0:
         last = (err.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
         status = ("does not fit: " if process.returncode == 4 else f"failed ({process.returncode}): ") + last[:200]
@@ -74,12 +78,14 @@ class Comparison:
         self.out = pathlib.Path(options.out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.limits = {}
+        self.peer = run([options.python, "-c", "import torch"], 60)[0] == "ok"
         self.rows = []
         self.scratch = tempfile.TemporaryDirectory(prefix="compare_gpu_")
         self.experiment = pathlib.Path(self.scratch.name) / "bench.yaml"
         self.experiment.write_text(EXPERIMENT)
-        with open(self.out / "steps.csv", "w", newline="") as file:
-            csv.DictWriter(file, STEP_COLUMNS, lineterminator="\n").writeheader()
+        if not (options.append and (self.out / "steps.csv").exists()):
+            with open(self.out / "steps.csv", "w", newline="") as file:
+                csv.DictWriter(file, STEP_COLUMNS, lineterminator="\n").writeheader()
 
     def left(self):
         return self.end - time.monotonic()
@@ -95,6 +101,9 @@ class Comparison:
         print(f"{row['part']:9} {row['side']:4}^3{limit:11} {row['program']:8} {row['mode']:24} {time_text}", flush=True)
 
     def measure_limits(self):
+        if not self.peer:
+            print("limits: python3 has no PyTorch here", flush=True)
+            return
         status, lines, _ = run([self.options.python, str(HERE / "gpu_limits.py"), "--device", self.options.device],
                                min(90, self.left()))
         found = json_lines(lines)
@@ -112,15 +121,18 @@ class Comparison:
 
     def command(self, verb, side, planner, deterministic, gib, more):
         keys = [f"preprocess.resolution={side}", "training.precision=bf16", f"training.deterministic={str(deterministic).lower()}",
-                f"memory.device={self.options.device}", f"memory.planner={planner}", f"data.cache={self.scratch.name}"]
-        keys += [f"memory.budget={gib}GiB", f"memory.host={self.options.host_gib}GiB"] if gib else []
+                f"memory.device={self.options.device}", f"memory.planner={planner}", f"data.cache={self.scratch.name}", *self.options.keys]
+        keys += [f"memory.budget={gib:g}GiB", f"memory.host={self.options.host_gib}GiB"] if gib else []
         return [self.options.program, verb, str(self.experiment), *more, *keys, "--json", "--quiet"]
 
     def voxswap(self, part, side, mode, planner, deterministic, gib, limit, steps=None):
         row = {"part": part, "program": "voxswap", "mode": mode, "side": side, "limit_gib": gib}
         if self.left() < 5:
             return self.add(**row, status="no time left")
-        command = self.command("bench", side, planner, deterministic, gib, ["--steps", str(steps or self.options.steps)])
+        more = ["--steps", str(steps or self.options.steps)]
+        if self.options.traces and part == "swapping":
+            more += ["--trace", "--out", str(pathlib.Path(self.options.traces) / f"{part}_{side}")]
+        command = self.command("bench", side, planner, deterministic, gib, more)
         status, lines, wall = run(command, min(limit, self.left()))
         row.update(status=status, wall_seconds=wall)
         if status == "ok":
@@ -153,13 +165,15 @@ class Comparison:
     # --- PyTorch
 
     def pytorch(self, part, sides, mode, gib, limit, layout="channels_last", largest_to=None):
-        name = mode if layout == "channels_last" else f"{mode}, {layout}"
+        name = f"{mode}, {layout}"
         row = {"part": part, "program": "PyTorch", "mode": name, "limit_gib": gib}
+        if not self.peer:
+            return self.add(**row, side=sides[0], status="python3 has no PyTorch here")
         if self.left() < 10:
             return self.add(**row, side=sides[0], status="no time left")
         command = [self.options.python, str(HERE / "pytorch_training_step.py"), str(sides[0]), "bf16",
                    "1" if part == "largest" else str(self.options.steps), layout, "--device", self.options.device, "--mode", mode]
-        command += ["--limit", str(gib * GIB)] if gib else []
+        command += ["--limit", str(int(gib * GIB))] if gib else []
         command += ["--largest-to", str(largest_to)] if largest_to else (["--more", *map(str, sides[1:])] if sides[1:] else [])
         # Without this a limit would measure fragmentation as well.
         status, lines, wall = run(command, min(limit, self.left()), {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
@@ -179,23 +193,21 @@ class Comparison:
     # --- parts
 
     def steps(self):
-        sides = self.options.sides
-        for side in sides:
+        for side in self.options.sides:
             self.voxswap("steps", side, "keep", "keep", False, None, 90)
-        self.pytorch("steps", sides, "eager", None, 120)
-        self.pytorch("steps", sides[:2], "eager", None, 60, layout="contiguous")
-        for side in sides[:2]:
-            self.voxswap("steps", side, "keep, deterministic", "keep", True, None, 60)
-
-    def swapping(self):
-        sides = [side for side in self.options.sides if side >= 192] or self.options.sides
-        for side in sides:
-            self.voxswap("swapping", side, "hybrid", "hybrid", False, self.options.budget_gib, 90)
-        for mode in ["save_on_cpu", "checkpoint"]:
-            self.pytorch("swapping", sides, mode, self.options.budget_gib, 90)
+            self.voxswap("steps", side, "keep, deterministic", "keep", True, None, 90)
+        for layout in LAYOUTS:
+            self.pytorch("steps", self.options.sides, "eager", None, 90, layout=layout)
 
     def compile(self):
-        self.pytorch("compile", self.options.sides, "compile", None, 180)
+        for layout in LAYOUTS:
+            self.pytorch("compile", self.options.sides, "compile", None, 180, layout=layout)
+
+    def swapping(self):
+        for side in self.options.sides:
+            self.voxswap("swapping", side, "hybrid", "hybrid", True, self.options.budget_gib, 90)
+        for mode in ["save_on_cpu", "checkpoint"]:
+            self.pytorch("swapping", self.options.sides, mode, self.options.budget_gib, 60, layout="contiguous")
 
     def largest(self):
         for gib in self.options.largest_gib:
@@ -203,8 +215,7 @@ class Comparison:
             for mode in ["eager", "checkpoint", "save_on_cpu"]:
                 # save_on_cpu has no limit of host memory, and takes all there is.
                 most = min(self.options.most, self.options.most_on_cpu) if mode == "save_on_cpu" else self.options.most
-                self.pytorch("largest", [128 if self.options.device == "cuda" else self.options.sides[0]], mode, gib, 60,
-                             largest_to=most)
+                self.pytorch("largest", [min(128, self.options.sides[0])], mode, gib, 60, largest_to=most)
 
     def summary(self):
         """Ours against the best of PyTorch's, per part, cube and limit."""
@@ -239,8 +250,11 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--sides", type=int, nargs="+", default=[128, 192, 256, 320, 384], help="ascending multiples of 16")
     parser.add_argument("--steps", type=int, default=7)
+    parser.add_argument("--append", action="store_true", help="go on with DIR/steps.csv")
+    parser.add_argument("--traces", help="folder for plans and time lines of the steps of swapping")
+    parser.add_argument("--keys", nargs="+", default=[], help="of the experiment, for voxswap alone: network.depth=3")
     parser.add_argument("--seconds", type=float, default=400, help="for all parts together")
-    parser.add_argument("--budget-gib", type=int, default=16)
+    parser.add_argument("--budget-gib", type=float, default=16)
     parser.add_argument("--host-gib", type=int, default=64, help="host memory that voxswap may use under a limit")
     parser.add_argument("--largest-gib", type=int, nargs="+", default=[16, 32])
     parser.add_argument("--most", type=int, default=576, help="no larger cube is tried")

@@ -2,7 +2,7 @@
 // shortest time counted; a table by operation (share, GFLOP/s, GB/s) and one of the slowest nodes with the
 // routine that runs them.
 //
-//   node_times SIDE f32|bf16 STEPS [BACKEND [fastest]]
+//   node_times [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS [BACKEND [fastest]]
 //
 // BACKEND: onednn (the default) or cuda; fastest: routines that the backend chooses by their time.
 #include <algorithm>
@@ -55,8 +55,8 @@ std::vector<std::string> row(const std::string& name, const Cost& cost, double t
 }
 
 void measure(std::int64_t side, const std::string& precision, int steps, const std::string& backend,
-             bool fastest) {
-  bench::RandomTraining training(side, precision, backend, {.deterministic = !fastest});
+             bool fastest, const NetworkOptions& network) {
+  bench::RandomTraining training(side, precision, backend, {.deterministic = !fastest}, network);
   const Graph& graph = training.step.graph;
   PlanRequest request{&graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const Plan plan = make_plan("keep", request);
@@ -100,13 +100,15 @@ void measure(std::int64_t side, const std::string& precision, int steps, const s
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
+  const voxswap::NetworkOptions network = voxswap::bench::take_network(count, arguments);
   if (count < 4 || count > 6 || (count == 6 && std::string_view(arguments[5]) != "fastest")) {
-    std::fprintf(stderr, "usage: node_times SIDE f32|bf16 STEPS [BACKEND [fastest]]\n");
+    std::fprintf(stderr,
+                 "usage: node_times [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS [BACKEND [fastest]]\n");
     return 2;
   }
   try {
     voxswap::measure(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
-                     count > 4 ? arguments[4] : "onednn", count > 5);
+                     count > 4 ? arguments[4] : "onednn", count > 5, network);
     return 0;
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

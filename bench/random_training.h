@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/bfloat16.h"
@@ -14,13 +16,28 @@
 
 namespace voxswap::bench {
 
+// Takes `--network FILTERS,DEPTH` off the arguments, where it comes first: another size of the network, for
+// rehearsals.
+inline NetworkOptions take_network(int& count, char**& arguments) {
+  NetworkOptions network;
+  long long filters = 0, depth = 0;
+  if (count > 2 && std::string_view(arguments[1]) == "--network" &&
+      std::sscanf(arguments[2], "%lld,%lld", &filters, &depth) == 2) {
+    network.base_filters = filters;
+    network.depth = depth;
+    count -= 2;
+    arguments += 2;
+  }
+  return network;
+}
+
 class RandomTraining {
  public:
   // `options` says which of several devices, and how it chooses its routines.
   RandomTraining(std::int64_t side, const std::string& precision, const std::string& backend_name = "onednn",
-                 const BackendOptions& options = {})
+                 const BackendOptions& options = {}, const NetworkOptions& network = {})
       : backend(make_backend(backend_name, options)),
-        step(make_step(side, precision)),
+        step(make_step(side, precision, network)),
         compiled(*backend, step.graph) {
     const Philox random(1, 2);
     const std::int64_t voxels = side * side * side;
@@ -61,8 +78,10 @@ class RandomTraining {
   CompiledGraph compiled;
 
  private:
-  static TrainingStep make_step(std::int64_t side, const std::string& precision) {
+  static TrainingStep make_step(std::int64_t side, const std::string& precision,
+                                const NetworkOptions& network) {
     StepOptions options;
+    options.network = network;
     options.input = Shape{1, side, side, side, 4};
     options.activations = parse_element_type(precision);
     return build_training_step(options);

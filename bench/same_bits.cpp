@@ -1,7 +1,7 @@
 // Trains the same steps under every planner, budget and tier, and compares all losses and the final weights
 // bit for bit; CSV. Exit code 1 if any differ.
 //
-//   same_bits SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
+//   same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
 //
 // BACKEND: onednn (the default) or cuda.
 #include <cstdio>
@@ -61,8 +61,8 @@ Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, cons
 }
 
 int compare(std::int64_t side, const std::string& precision, int steps, const char* folder,
-            const std::string& backend) {
-  bench::RandomTraining training(side, precision, backend);
+            const std::string& backend, const NetworkOptions& network) {
+  bench::RandomTraining training(side, precision, backend, {}, network);
   PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const Plan keep = make_plan("keep", request);
   const std::int64_t least = least_budget(*request.graph, request.workspaces, request.kept).bytes;
@@ -120,13 +120,15 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
+  const voxswap::NetworkOptions network = voxswap::bench::take_network(count, arguments);
   if (count != 5 && count != 6) {
-    std::fprintf(stderr, "usage: same_bits SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]\n");
+    std::fprintf(stderr,
+                 "usage: same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]\n");
     return 2;
   }
   try {
     return voxswap::compare(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
-                            arguments[4], count == 6 ? arguments[5] : "onednn");
+                            arguments[4], count == 6 ? arguments[5] : "onednn", network);
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.exit());

@@ -14,7 +14,7 @@ tests=
 out=
 while [ $# -gt 0 ]; do
   case $1 in
-    --tests) tests=yes; programs+=(test_net test_conformance test_swap test_cuda same_bits node_times) ;;
+    --tests) tests=yes; programs+=(test_net test_conformance test_swap same_bits node_times engine_times) ;;
     --build) shift; build=$(cd "$1" && pwd) ;;
     -*) echo "usage: cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz" >&2; exit 2 ;;
     *) out=$1 ;;
@@ -62,8 +62,10 @@ cp -r "$root/experiments" "$bundle/experiments"
 find "$bundle/experiments" ! -name '*.yaml' -type f -delete
 find "$bundle/experiments" -mindepth 1 -type d -empty -delete
 if [ -n "$tests" ]; then
-  mkdir -p "$bundle/tests" "$bundle/bench"
+  mkdir -p "$bundle/tests/gpu_checks" "$bundle/bench" "$bundle/docs"
   cp "$root/tests/gpu_check" "$bundle/tests/"
+  cp "$root"/tests/gpu_checks/*.py "$bundle/tests/gpu_checks/"
+  cp "$root"/docs/{cuda,gpu_check}.md "$bundle/docs/"
   cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
 fi
 # The licences of the libraries, as their packages tell them.

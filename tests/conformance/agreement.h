@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "net/backends/reference/reference_backend.h"
+#include "tests/conformance/failed_case.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {
@@ -70,9 +72,9 @@ inline std::vector<ValueId> results(const CaseGraph& example) {
   return ids;
 }
 
-// The largest difference in units of the largest expected magnitude.
-inline void expect_close(const std::vector<double>& found, const std::vector<double>& expected,
-                         double tolerance, const std::string& what) {
+// The largest difference, in units of the largest expected magnitude, is within the tolerance. Returns it.
+inline double expect_close(const std::vector<double>& found, const std::vector<double>& expected,
+                           double tolerance, const std::string& what) {
   double scale = 0;
   for (double x : expected) scale = std::max(scale, std::abs(x));
   std::size_t wrong = 0, worst = 0;
@@ -84,6 +86,9 @@ inline void expect_close(const std::vector<double>& found, const std::vector<dou
   EXPECT_EQ(wrong, 0u) << what << ": of " << expected.size() << " elements; the worst is element " << worst
                        << " with " << found[worst] << " instead of " << expected[worst] << ", scale "
                        << scale;
+  if (expected.empty()) return 0;
+  const double largest = std::abs(found[worst] - expected[worst]);
+  return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest / std::max(scale, 1e-300);
 }
 
 inline double tolerance_of(ElementType type) {
@@ -98,9 +103,24 @@ inline void expect_agreement(const Check& check, const CaseGraph& example) {
   reference.graph.run(conformance_context);
   tested.graph.run(conformance_context);
   const double tolerance = tolerance_of(check.type);
+  double worst = 0;
   for (ValueId id : results(example)) {
-    expect_close(tested.graph.get(id), reference.graph.get(id), tolerance, example.graph.value(id).name);
+    worst = std::max(worst, expect_close(tested.graph.get(id), reference.graph.get(id), tolerance,
+                                         example.graph.value(id).name));
   }
+  if (!testing::Test::HasFailure()) return;
+  FailedCase failed{name_of(check), worst / tolerance, {}};
+  for (std::size_t i = 0; i < example.inputs.size(); ++i)
+    failed.add(format("input{}", i), example, example.inputs[i], reference.graph.get(example.inputs[i]));
+  for (std::size_t i = 0; i < example.updates.size(); ++i)
+    failed.add(format("update{}_before", i), example, example.updates[i],
+               fill_values(check.example->updates[i].fill, check.example->updates[i].shape.count(), 100 + i));
+  for (ValueId id : results(example)) {
+    const std::string& name = example.graph.value(id).name;
+    failed.add(identifier(name) + "_found", example, id, tested.graph.get(id));
+    failed.add(identifier(name) + "_expected", example, id, reference.graph.get(id));
+  }
+  failed_cases().keep(failed);
 }
 
 inline void expect_only_outputs_are_written(const Check& check, const CaseGraph& example) {

@@ -2,6 +2,8 @@
 // (agreement.h).
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "net/backends/reference/kernels.h"
@@ -67,6 +69,28 @@ TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
       EXPECT_TRUE(possible) << operation->name << " over input " << input;
     }
   }
+}
+
+// What NumPy's load() gives of these bytes was looked at once; its format is fixed (NEP 1).
+TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("voxswap_failed_" + std::to_string(getpid()));
+  FailedCases cases(folder);
+  for (const auto& [name, excess] : {std::pair{"mild", 2.0}, {"worst", 5.0}, {"middle", 3.0}}) {
+    FailedCase failed{name, excess, {}};
+    failed.files.emplace_back("input0.npy", npy({2, 3}, {0, 1, 2, 3, 4, excess}));
+    cases.keep(failed);
+  }
+  EXPECT_EQ(read_file(folder / "case.txt"), "worst: 5 times what is allowed\n");
+  const std::string bytes = read_file(folder / "input0.npy");
+  ASSERT_EQ(bytes.size(), 128 + 6 * sizeof(double)) << "the header ends at a multiple of 64";
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\0", 8));
+  EXPECT_EQ(bytes.substr(10, 58), "{'descr': '<f8', 'fortran_order': False, 'shape': (2,3,)} ");
+  EXPECT_EQ(bytes[127], '\n');
+  double last = 0;
+  std::memcpy(&last, bytes.data() + bytes.size() - sizeof last, sizeof last);
+  EXPECT_EQ(last, 5);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -50,13 +50,15 @@ struct Engine {
   std::vector<std::int32_t> numerical, behaviour;
   std::int64_t workspace_bytes;
   bool supported;
+  std::int64_t stages = 0;  // a knob; 0: it has none
 };
 const std::array engines = {
     Engine{21, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, 0, false},
     Engine{22, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, {}, 512, true},
     Engine{23, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION}, 0, true},
     Engine{24, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, std::int64_t{1} << 40, true},
-    Engine{25, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, 64 << 10, true},
+    Engine{25, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, 64 << 10, true, 2},
+    Engine{28, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, 48 << 10, true, 3},
     Engine{26, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}, {}, 0, true},
     Engine{27, {}, {}, 32 << 10, true}};
 
@@ -68,6 +70,14 @@ Descriptor configuration(const Engine& engine, const Descriptor& graph) {
   made->attributes[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, {}, {graph}};
   auto result = std::make_shared<Content>(Content{CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, true, {}});
   result->attributes[CUDNN_ATTR_ENGINECFG_ENGINE] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, {}, {made}};
+  Attribute& knobs = result->attributes[CUDNN_ATTR_ENGINECFG_KNOB_CHOICES];
+  knobs.type = CUDNN_TYPE_BACKEND_DESCRIPTOR;
+  if (engine.stages > 0) {
+    auto knob = std::make_shared<Content>(Content{CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, true, {}});
+    knob->put(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, std::vector{CUDNN_KNOB_TYPE_STAGES});
+    knob->put(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, std::vector{engine.stages});
+    knobs.descriptors.push_back(knob);
+  }
   return result;
 }
 const Engine& engine_of(const Content& plan) {

@@ -163,5 +163,13 @@ TEST(Float16, RoundsLikeTheReferenceBackend) {
   EXPECT_EQ(to_float16(std::numeric_limits<float>::quiet_NaN()) & 0x7fff, 0x7e00);
 }
 
+TEST(Float16, EveryBitPatternIsReadAsTheReferenceBackendReadsIt) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const double expected = f16_to_double(half), found = from_float16(half);
+    EXPECT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected))) << bits;
+  }
+}
+
 }  // namespace
 }  // namespace voxswap

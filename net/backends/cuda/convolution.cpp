@@ -137,56 +137,37 @@ class WeightGradient final : public LibraryConvolution {
   std::int64_t sums_ = 0;
 };
 
-Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const Value& y,
-                   std::int64_t kernel) {
-  Problem problem;
-  problem.kind = kind;
-  problem.type = x.type;
-  problem.x = x.shape;
-  problem.y = y.shape;
-  problem.kernel = kernel;
-  problem.stride = node.attributes.integer("stride");
-  problem.padding = node.attributes.integer("padding");
-  return problem;
-}
-
-std::unique_ptr<Kernel> make_forward(const Graph& graph, const Node& node, Device& device,
-                                     Problem::Start start) {
-  Problem problem = problem_of(Problem::Kind::forward, node, graph.value(node.inputs[0]),
-                               graph.value(node.outputs[0]), graph.value(node.inputs[1]).shape[2]);
-  problem.start = start;
+std::unique_ptr<Kernel> make_forward(const Graph& graph, const Node& node, Device& device) {
+  Problem problem = *convolution_problem(graph, node);
   if (is_matrix_product(problem)) return product_forward(problem, device);
-  if (start == Problem::Start::bias) {
+  const bool bias = problem.start == Problem::Start::bias;
+  if (bias) {
     if (auto plan = device.convolutions->find(problem))
       return std::make_unique<Forward>(problem, std::move(plan), false, device);
     problem.start = Problem::Start::zero;
   }
-  return std::make_unique<Forward>(problem, find_plan(problem, node, device), start == Problem::Start::bias,
-                                   device);
+  return std::make_unique<Forward>(problem, find_plan(problem, node, device), bias, device);
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node, Device& device) {
-  return make_forward(graph, node, device,
-                      node.inputs.size() > 2 ? Problem::Start::bias : Problem::Start::zero);
+  return make_forward(graph, node, device);
 }
 
 std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node, Device& device) {
-  return make_forward(graph, node, device, Problem::Start::sum);
+  return make_forward(graph, node, device);
 }
 
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node, Device& device) {
-  const Problem problem = problem_of(Problem::Kind::data_gradient, node, graph.value(node.outputs[0]),
-                                     graph.value(node.inputs[0]), graph.value(node.inputs[1]).shape[2]);
+  const Problem problem = *convolution_problem(graph, node);
   const bool bias = node.inputs.size() > 2;
   if (is_matrix_product(problem)) return product_data_gradient(problem, bias, device);
   return std::make_unique<DataGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node, Device& device) {
-  const Problem problem = problem_of(Problem::Kind::weight_gradient, node, graph.value(node.inputs[0]),
-                                     graph.value(node.inputs[1]), node.attributes.integer("kernel"));
+  const Problem problem = *convolution_problem(graph, node);
   const bool bias = node.attributes.flag("bias");
   if (is_matrix_product(problem)) return product_weight_gradient(problem, bias, device);
   return std::make_unique<WeightGradient>(problem, find_plan(problem, node, device), bias, device);

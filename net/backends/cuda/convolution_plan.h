@@ -1,5 +1,4 @@
-// A convolution as cuDNN's graph API sees it, and the ways in which cuDNN would compute it on a device.
-// Volumes are N,D,H,W,C in memory, weights O,d,h,w,I of the volumes' type; products are added in f32.
+// The ways in which cuDNN would compute a convolution on a device, and the running of one.
 //
 // Plans can also be made for a device that is only described: they are tested where there is no GPU.
 #pragma once
@@ -9,28 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "net/backends/cuda/convolution_graph.h"
 #include "net/backends/cuda/cudnn_descriptor.h"
-#include "net/graph.h"
+#include "net/backends/cuda/engine_offer.h"
 
 namespace voxswap::cuda {
-
-struct ConvolutionProblem {
-  enum class Kind { forward, data_gradient, weight_gradient } kind = Kind::forward;
-  // What the products are added to (forward): zeros, a value of the volumes' type per channel, or what y
-  // holds.
-  enum class Start { zero, bias, sum } start = Start::zero;
-  ElementType type = ElementType::f32;
-  Shape x, y;  // N,D,H,W,I (dx) and N,d,h,w,O (dy)
-  std::int64_t kernel = 1, stride = 1, padding = 0;
-  std::string text() const;  // different for different problems
-};
-
-// What plans are for: the device of a handle, or one that is not here.
-struct PlanDevice {
-  cudnnHandle_t handle = nullptr;
-  Descriptor properties;  // where there is no handle
-};
-PlanDevice described_device(const std::string& json);  // as cuDNN describes devices
 
 struct PlanRules {
   bool deterministic = true;
@@ -41,12 +23,13 @@ struct PlanRules {
 
 class ConvolutionPlan {
  public:
-  ConvolutionPlan(const Descriptor& engine_configuration, const PlanDevice& device);
+  ConvolutionPlan(const EngineOffer& offer, const PlanDevice& device);
   bool supported() const { return supported_; }
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
   const Descriptor& descriptor() const { return plan_; }
 
-  std::string name;  // for people: the engine's number and what is noted of it
+  std::string name;    // EngineOffer::name()
+  std::string choice;  // EngineOffer::choice()
   bool tensor_cores = false;
 
  private:
@@ -54,6 +37,8 @@ class ConvolutionPlan {
   bool supported_ = false;
   std::int64_t workspace_bytes_ = 0;
 };
+
+bool allowed(const EngineOffer& offer, ElementType type, const PlanRules& rules);
 
 // At most `most` plans that obey the rules, what cuDNN's heuristics think fastest first. Empty: there is
 // none. The list is the same every time for the same problem, device and cuDNN.

@@ -15,6 +15,7 @@
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/memory.h"
+#include "net/backends/cuda/open_device.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
 #include "net/operation.h"
@@ -25,36 +26,6 @@ namespace {
 
 using cuda::check;
 using cuda::CudaEvent;
-
-// "13.0" of 13000.
-std::string version_text(int version) {
-  return format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
-int driver_version() {
-  int version = 0;
-  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
-}
-
-cuda::Device open_device(const BackendOptions& options) {
-  if (const std::string why = why_no_cuda_device(); !why.empty()) fail(Exit::does_not_fit, "{}", why);
-  if (options.device >= cuda_device_count())
-    fail(Exit::does_not_fit, "there is no GPU {}: this machine has {}, counted from 0", options.device,
-         cuda_device_count());
-  check(cudaSetDevice(options.device), "cudaSetDevice");
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, options.device), "cudaGetDeviceProperties");
-  cuda::Device device;
-  device.name = properties.name;
-  device.ordinal = options.device;
-  device.major = properties.major;
-  device.minor = properties.minor;
-  device.multiprocessors = properties.multiProcessorCount;
-  device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-  device.deterministic = options.deterministic;
-  device.tensor_floats = options.tensor_floats;
-  return device;
-}
 
 // A kernel under its node's name in NVIDIA's profilers.
 class NamedKernel final : public Kernel {
@@ -122,7 +93,7 @@ class Clocks {
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(const BackendOptions& options)
-      : device_(open_device(options)),
+      : device_(cuda::open_device(options)),
         convolutions_(device_, {libraries_.cudnn(), {}}),
         flags_(std::make_shared<cuda::Flags>(device_.ordinal)),
         clocks_(device_.ordinal) {
@@ -137,8 +108,8 @@ class CudaBackend final : public Backend {
     return format(
         "{}, compute capability {}.{}, {}, driver for CUDA {}, CUDA {}, cuDNN {}, cuBLAS {}.{}.{}{}{}",
         device_.name, device_.major, device_.minor, format_bytes(device_.memory_bytes),
-        version_text(driver_version()), version_text(CUDART_VERSION), cuda::cudnn_version_text(),
-        blas / 10000, blas / 100 % 100, blas % 100,
+        cuda::version_text(cuda::driver_version()), cuda::version_text(CUDART_VERSION),
+        cuda::cudnn_version_text(), blas / 10000, blas / 100 % 100, blas % 100,
         device_.deterministic ? "" : ", engines chosen by their time",
         device_.tensor_floats ? ", f32 rounded to TF32" : "");
   }
@@ -196,22 +167,6 @@ class CudaBackend final : public Backend {
 };
 
 }  // namespace
-
-int cuda_device_count() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-
-std::string why_no_cuda_device() {
-  if (driver_version() == 0) return "there is no NVIDIA driver on this machine";
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver)
-    return format("the NVIDIA driver is for CUDA {}, this program needs one for CUDA {} or later",
-                  version_text(driver_version()), version_text(CUDART_VERSION));
-  if (status != cudaSuccess) return format("the NVIDIA driver finds no GPU ({})", cudaGetErrorString(status));
-  return count > 0 ? "" : "the NVIDIA driver finds no GPU";
-}
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {
   return std::make_unique<CudaBackend>(options);

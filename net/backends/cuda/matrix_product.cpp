@@ -168,10 +168,6 @@ class WeightGradient final : public Product {
 
 }  // namespace
 
-bool is_matrix_product(const ConvolutionProblem& problem) {
-  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0;
-}
-
 std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device) {
   return std::make_unique<Forward>(problem, device);
 }

@@ -1,15 +1,13 @@
-// Convolutions with a kernel of one voxel, which are products of matrices: cuBLAS, sums in f32.
+// Convolutions that are products of matrices (convolution_problem.h: is_matrix_product): cuBLAS, sums in f32.
 #pragma once
 
 #include <memory>
 
 #include "net/backend.h"
-#include "net/backends/cuda/convolution_plan.h"
+#include "net/backends/cuda/convolution_problem.h"
 #include "net/backends/cuda/device.h"
 
 namespace voxswap::cuda {
-
-bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding
 
 // y = w * x + start (start: bias or sum as in the problem), of a node of inputs x, w (, b or s).
 std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device);

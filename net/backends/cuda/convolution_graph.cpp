@@ -1,0 +1,152 @@
+#include "net/backends/cuda/convolution_graph.h"
+
+#include "base/error.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+using Problem = ConvolutionProblem;
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t alignment = 16;  // that is counted on; places are aligned better
+
+cudnnDataType_t library_type(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return CUDNN_DATA_FLOAT;
+    case ElementType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    case ElementType::f16:
+      return CUDNN_DATA_HALF;
+    default:
+      fail(Exit::failed, "the CUDA backend convolves in f32, bf16 and f16, not in {}", element_name(type));
+  }
+}
+
+// The library names sizes in the order N,C,D,H,W whatever lies innermost; here it is C.
+Descriptor tensor(TensorId id, cudnnDataType_t type, const Sizes& sizes, bool is_virtual = false) {
+  const std::int64_t c = sizes[1], d = sizes[2], h = sizes[3], w = sizes[4];
+  Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  result.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, static_cast<std::int64_t>(id))
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, type)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, sizes)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, Sizes{d * h * w * c, 1, h * w * c, w * c, c})
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment);
+  if (is_virtual) result.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
+  result.finalize();
+  return result;
+}
+
+Sizes channels_second(const Shape& shape) {
+  return {shape[0], shape[4], shape[1], shape[2], shape[3]};
+}
+
+Descriptor window(const Problem& problem) {
+  const auto each_axis = [](std::int64_t value) { return Sizes(3, value); };
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  Descriptor result(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  result.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{3})
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, each_axis(problem.padding))
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, each_axis(problem.padding))
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, each_axis(problem.stride))
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, each_axis(1))
+      .finalize();
+  return result;
+}
+
+// The attributes of one kind of convolution.
+struct Operation {
+  cudnnBackendDescriptorType_t type;
+  Descriptor::Name x, w, y, window, alpha, beta;
+};
+Operation operation(Problem::Kind kind) {
+  switch (kind) {
+    case Problem::Kind::forward:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+    case Problem::Kind::data_gradient:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    case Problem::Kind::weight_gradient:
+      break;
+  }
+  return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+}
+
+Descriptor added(const Descriptor& products, const Descriptor& bias, const Descriptor& y) {
+  const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
+  Descriptor add(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  add.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+      .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT)
+      .finalize();
+  Descriptor result(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  result.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, add)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, products)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, bias)
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y)
+      .finalize();
+  return result;
+}
+
+}  // namespace
+
+Descriptor operation_graph(const Problem& problem, const PlanDevice& device) {
+  const cudnnDataType_t type = library_type(problem.type);
+  const std::int64_t k = problem.kernel, channels = problem.y[4];
+  const bool with_bias = problem.start == Problem::Start::bias;
+  const Descriptor x = tensor(id_x, type, channels_second(problem.x)),
+                   w = tensor(id_w, type, {channels, problem.x[4], k, k, k}),
+                   y = tensor(id_y, type, channels_second(problem.y)), conv = window(problem);
+  Descriptor products, bias, addition;
+  if (with_bias) {
+    products = tensor(id_products, CUDNN_DATA_FLOAT, channels_second(problem.y), /*is_virtual=*/true);
+    bias = tensor(id_bias, type, {1, channels, 1, 1, 1});
+    addition = added(products, bias, y);
+  }
+  const Operation names = operation(problem.kind);
+  Descriptor convolution(names.type);
+  convolution.set(names.x, x)
+      .set(names.w, w)
+      .set(names.y, with_bias ? products : y)
+      .set(names.window, conv)
+      .set(names.alpha, 1.0F)
+      .set(names.beta, problem.start == Problem::Start::sum ? 1.0F : 0.0F)
+      .finalize();
+  std::vector<const Descriptor*> operations = {&convolution};
+  if (with_bias) operations.push_back(&addition);
+  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
+  if (device.handle != nullptr) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
+  graph.finalize();
+  return graph;
+}
+
+PlanDevice described_device(const std::string& json) {
+  PlanDevice result = {nullptr, Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)};
+  result.properties
+      .set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, static_cast<std::int64_t>(json.size()),
+           json.data())
+      .finalize();
+  return result;
+}
+
+}  // namespace voxswap::cuda

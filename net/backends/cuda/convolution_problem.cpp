@@ -1,0 +1,61 @@
+#include "net/backends/cuda/convolution_problem.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "net/operation.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+using Problem = ConvolutionProblem;
+
+Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const Value& y,
+                   std::int64_t kernel) {
+  Problem problem;
+  problem.kind = kind;
+  problem.type = x.type;
+  problem.x = x.shape;
+  problem.y = y.shape;
+  problem.kernel = kernel;
+  problem.stride = node.attributes.integer("stride");
+  problem.padding = node.attributes.integer("padding");
+  return problem;
+}
+
+}  // namespace
+
+std::string ConvolutionProblem::text() const {
+  constexpr std::array kinds = {"forward", "data_gradient", "weight_gradient"};
+  constexpr std::array starts = {"zero", "bias", "sum"};
+  return format("{} from {} {} x {} y {} kernel {} stride {} padding {}",
+                kinds[static_cast<std::size_t>(kind)], starts[static_cast<std::size_t>(start)],
+                element_name(type), x.text(), y.text(), kernel, stride, padding);
+}
+
+std::optional<Problem> convolution_problem(const Graph& graph, const Node& node) {
+  const auto value = [&](const std::vector<ValueId>& ids, std::size_t i) -> const Value& {
+    return graph.value(ids[i]);
+  };
+  const std::string_view name = node.operation->name;
+  if (name == "conv3d" || name == "conv3d_sum") {
+    Problem problem = problem_of(Problem::Kind::forward, node, value(node.inputs, 0), value(node.outputs, 0),
+                                 value(node.inputs, 1).shape[2]);
+    if (node.inputs.size() > 2) problem.start = name == "conv3d" ? Problem::Start::bias : Problem::Start::sum;
+    return problem;
+  }
+  if (name == "conv3d_data_gradient")
+    return problem_of(Problem::Kind::data_gradient, node, value(node.outputs, 0), value(node.inputs, 0),
+                      value(node.inputs, 1).shape[2]);
+  if (name == "conv3d_weight_gradient")
+    return problem_of(Problem::Kind::weight_gradient, node, value(node.inputs, 0), value(node.inputs, 1),
+                      node.attributes.integer("kernel"));
+  return std::nullopt;
+}
+
+bool is_matrix_product(const Problem& problem) {
+  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0;
+}
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,129 @@
+#include "net/backends/cuda/engine_survey.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "net/backends/cuda/convolution_choice.h"
+#include "net/backends/cuda/convolution_trial.h"
+#include "net/backends/cuda/libraries.h"
+#include "net/backends/cuda/open_device.h"
+
+namespace voxswap::cuda {
+
+namespace {
+
+using Plan = std::shared_ptr<const ConvolutionPlan>;
+
+constexpr std::size_t compared_elements = std::size_t{1} << 20;
+constexpr std::int64_t most_workspace = std::int64_t{4} << 30;  // engines that ask for more are not tried
+
+// The plainest engine's result; nothing where there is none, or no memory for it.
+std::vector<float> plain_result(ConvolutionProblem problem, const PlanDevice& plan_device,
+                                const Device& device) {
+  problem.type = ElementType::f32;
+  const PlanRules rules = {.deterministic = true, .workspace_limit = most_workspace};
+  for (const Plan& plan :
+       convolution_plans(problem, plan_device, rules, std::numeric_limits<std::size_t>::max())) {
+    ConvolutionTrial trial(problem, plan->workspace_bytes(), device);
+    if (!trial.has_memory()) continue;
+    try {
+      return trial.result(plan, compared_elements);
+    } catch (const Error&) {
+      continue;  // the next is as plain
+    }
+  }
+  return {};
+}
+
+void compare(const std::vector<float>& found, const std::vector<float>& expected,
+             const std::vector<std::int64_t>& places, EngineTime& time, WorstElement& worst) {
+  double scale = 0, largest = -1;
+  for (const float value : expected) scale = std::max(scale, std::abs(static_cast<double>(value)));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(found[i]) - expected[i]);
+    if (difference <= largest) continue;  // not so of NaN
+    largest = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+    worst = {places[i], found[i], expected[i]};
+    if (std::isinf(largest)) break;
+  }
+  time.error = scale > 0 ? largest / scale : largest;
+}
+
+}  // namespace
+
+struct EngineSurvey::State {
+  explicit State(int ordinal)
+      : device(open_device({.device = ordinal})), choices(device, {libraries.cudnn(), {}}) {
+    device.libraries = &libraries;
+    plan_device.handle = libraries.cudnn();
+  }
+
+  static void measure_one(const Plan& plan, ConvolutionTrial& trial, const std::vector<float>& expected,
+                          EngineTime& time, WorstElement& worst) {
+    if (!trial.has_memory()) {
+      time.status = "not enough device memory";
+      return;
+    }
+    const std::optional<float> milliseconds = trial.milliseconds(plan, std::numeric_limits<float>::max());
+    if (!milliseconds) {
+      time.status = "failed when it ran";
+      return;
+    }
+    time.milliseconds = *milliseconds;
+    if (!expected.empty())
+      compare(trial.result(plan, compared_elements), expected, trial.places(compared_elements), time, worst);
+  }
+
+  Device device;
+  Libraries libraries;
+  PlanDevice plan_device;
+  ConvolutionChoices choices;
+};
+
+EngineSurvey::EngineSurvey(int ordinal) : state_(std::make_unique<State>(ordinal)) {}
+EngineSurvey::~EngineSurvey() = default;
+
+std::string EngineSurvey::device() const {
+  return format("{}, cuDNN {}", state_->device.name, cudnn_version_text());
+}
+
+void EngineSurvey::measure(const ConvolutionProblem& problem, bool only_taken,
+                           const std::function<bool()>& more,
+                           const std::function<void(const EngineTime&, const WorstElement&)>& tell) {
+  State& state = *state_;
+  const Plan taken = state.choices.find(problem);
+  std::vector<std::pair<EngineTime, Plan>> plans;
+  std::int64_t workspace = 0;
+  for (const EngineOffer& offer : engine_offers(problem, state.plan_device)) {
+    EngineTime time;
+    time.choice = offer.choice();
+    time.notes = offer.notes_text();
+    time.in_order = !offer.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    time.taken = taken != nullptr && taken->choice == time.choice;
+    if (only_taken && !time.taken) continue;
+    if (!more()) return;
+    auto plan = std::make_shared<ConvolutionPlan>(offer, state.plan_device);
+    time.workspace_bytes = plan->workspace_bytes();
+    if (!plan->supported())
+      time.status = "not supported";
+    else if (time.workspace_bytes > most_workspace)
+      time.status = format("wants {} of workspace", format_bytes(time.workspace_bytes));
+    else
+      workspace = std::max(workspace, time.workspace_bytes);
+    plans.emplace_back(std::move(time), std::move(plan));
+  }
+  const std::vector<float> expected = plain_result(problem, state.plan_device, state.device);
+  ConvolutionTrial trial(problem, workspace, state.device);
+  for (auto& [time, plan] : plans) {
+    if (!more()) return;
+    WorstElement worst;
+    if (time.status == "ok") State::measure_one(plan, trial, expected, time, worst);
+    tell(time, worst);
+  }
+}
+
+}  // namespace voxswap::cuda

@@ -1,0 +1,18 @@
+// Opening a GPU: which one is asked for, and why it is not there.
+#pragma once
+
+#include <string>
+
+#include "net/backend.h"
+#include "net/backends/cuda/device.h"
+
+namespace voxswap::cuda {
+
+// Makes the device the thread's current one; without libraries. Throws Exit::does_not_fit with the reason
+// where it is not there.
+Device open_device(const BackendOptions& options);
+
+int driver_version();                   // of CUDA, 13000 for 13.0; 0 without a driver
+std::string version_text(int version);  // "13.0" of 13000
+
+}  // namespace voxswap::cuda

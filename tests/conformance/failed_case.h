@@ -1,0 +1,70 @@
+// What goes into a case that disagreed with the reference, and what came out of both, as files of NumPy: for
+// looking at it later, on a machine without the device on which it happened. Of a test program only the worst
+// case is kept, where VOXSWAP_FAILED_CASES names a folder.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap {
+
+// An array of f64 as NumPy's format 1.0 describes it.
+inline std::string npy(const Shape& shape, const std::vector<double>& values) {
+  std::string sizes;
+  for (int i = 0; i < shape.rank(); ++i) sizes += format("{},", shape[i]);
+  std::string header = format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({})}}", sizes);
+  constexpr std::size_t before = 10, unit = 64;  // of the header; what it is padded to, its newline included
+  header += std::string(unit - (before + header.size() + 1) % unit, ' ') + "\n";
+  std::string bytes = std::string("\x93NUMPY\x01\0", 8);
+  bytes += static_cast<char>(header.size() % 256);
+  bytes += static_cast<char>(header.size() / 256);
+  bytes += header;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  return bytes;
+}
+
+struct FailedCase {
+  std::string name;
+  double excess = 0;  // its largest difference by what is allowed
+  std::vector<std::pair<std::string, std::string>> files;
+
+  void add(const std::string& what, const CaseGraph& example, ValueId id, const std::vector<double>& values) {
+    files.emplace_back(what + ".npy", npy(example.graph.value(id).shape, values));
+  }
+};
+
+class FailedCases {
+ public:
+  explicit FailedCases(std::filesystem::path folder) : folder_(std::move(folder)) {}  // empty: keeps nothing
+  void keep(const FailedCase& failed) {
+    if (folder_.empty() || failed.excess <= worst_) return;
+    worst_ = failed.excess;
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    write_file(folder_ / "case.txt", format("{}: {} times what is allowed\n", failed.name, failed.excess));
+    for (const auto& [file, bytes] : failed.files) write_file(folder_ / file, bytes);
+  }
+
+ private:
+  std::filesystem::path folder_;
+  double worst_ = 0;
+};
+
+inline FailedCases& failed_cases() {
+  const char* const folder = std::getenv("VOXSWAP_FAILED_CASES");
+  static FailedCases cases(folder == nullptr || *folder == '\0'
+                               ? std::filesystem::path()
+                               : std::filesystem::path(folder) / std::to_string(getpid()));
+  return cases;
+}
+
+}  // namespace voxswap

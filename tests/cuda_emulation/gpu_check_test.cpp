@@ -1,0 +1,140 @@
+// tests/gpu_check as it stands, rehearsed on the emulated GPU in small sizes: every part by itself and in any
+// order, and with programs that hang and that crash in place of some of its own.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path script = fs::path(VOXSWAP_SOURCE_DIR) / "tests/gpu_check",
+               programs = VOXSWAP_EMULATED_PROGRAMS;
+constexpr auto largest_file = std::uintmax_t{16} << 20;  // and at most 8 of them: what is carried away
+
+class GpuCheck : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null") != 0)
+      GTEST_SKIP() << "there is no Python 3.10 here";
+    for (const char* name : {"voxswap", "test_net", "test_swap", "test_conformance", "same_bits",
+                             "node_times", "engine_times"}) {
+      if (!fs::exists(programs / name)) GTEST_SKIP() << programs / name << " is not built";
+      fs::create_directories(programs_);
+      fs::create_symlink(programs / name, programs_ / name);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // In place of a program. What it is called with is in $@.
+  void replace(const std::string& name, const std::string& shell) const {
+    fs::remove(programs_ / name);
+    write_file(programs_ / name, "#!/bin/sh\n" + shell + "\n");
+    fs::permissions(programs_ / name, fs::perms::owner_all);
+  }
+
+  struct Outcome {
+    int code = -1;
+    std::string said, summary;
+    // The line of a step, "" where it has none.
+    std::string verdict(const std::string& step) const {
+      for (const std::string& line : split(summary, '\n'))
+        if (line.starts_with(step + " ")) return line;
+      return "";
+    }
+  };
+  Outcome check(const std::string& part, const std::string& options = "") const {
+    const fs::path out = folder_ / ("out_" + part), log = folder_ / ("log_" + part);
+    const std::string command = format(
+        "VOXSWAP_GPU_CHECK_DEVICE=emulated python3 '{}' --part {} --patience 8 --programs '{}' {} '{}' >'{}' "
+        "2>&1",
+        script.string(), part, programs_.string(), options, out.string(), log.string());
+    Outcome outcome;
+    const int status = std::system(command.c_str());
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome.said = read_file(log);
+    outcome.summary = read_file(out / (part + "_summary.txt"));
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(out)) {
+      ++files;
+      EXPECT_LE(entry.file_size(), largest_file) << entry.path();
+    }
+    EXPECT_LE(files, 8u);
+    EXPECT_TRUE(fs::exists(out / (part + "_logs.tar.gz")));
+    return outcome;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_gpu_check_" + std::to_string(getpid()));
+  fs::path programs_ = folder_ / "programs";
+};
+
+const std::vector<std::string> steps_of_a = {
+    "device",        "contract",      "executor",  "conformance_0",       "conformance_1", "conformance_2",
+    "conformance_3", "large_volumes", "same_bits", "nodes_deterministic", "nodes_fastest"};
+
+TEST_F(GpuCheck, PassesPartAOnTheEmulatedGpu) {
+  const Outcome outcome = check("a");
+  EXPECT_EQ(outcome.code, 0) << outcome.said;
+  for (const std::string& step : steps_of_a) {
+    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+    EXPECT_LT(outcome.said.find("== " + step + " "), outcome.said.find(outcome.verdict(step))) << step;
+  }
+}
+
+TEST_F(GpuCheck, PassesPartBOnTheEmulatedGpu) {
+  const Outcome outcome = check("b");
+  EXPECT_EQ(outcome.code, 0) << outcome.said;
+  for (const char* step : {"engine_times", "steps", "more_steps"})
+    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  for (const char* file : {"b_engine_times.csv", "steps.csv"})
+    EXPECT_GT(split(read_file(folder_ / "out_b" / file), '\n').size(), 3u) << file;
+}
+
+TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
+  const Outcome outcome = check("c");
+  EXPECT_EQ(outcome.code, 0) << outcome.said;
+  for (const char* step : {"swapping", "largest", "huge_convolution", "f16", "tf32", "unified", "whole_run"})
+    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  for (const char* step :
+       {"ncu_forward", "ncu_weight_gradient", "ncu_norm_gradient", "memcheck", "racecheck"})
+    EXPECT_NE(outcome.verdict(step), "") << step;
+}
+
+TEST_F(GpuCheck, GoesOnAfterAStepThatHangsAndOneThatCrashes) {
+  replace("same_bits", "echo it starts; sleep 1000 & wait");
+  replace("test_swap", "kill -SEGV $$");
+  const Outcome outcome = check("a", "--limit same_bits=2");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.verdict("same_bits").find("FAILED: stopped after 2 s"), std::string::npos)
+      << outcome.summary;
+  EXPECT_NE(outcome.verdict("executor").find("FAILED: killed by SIGSEGV"), std::string::npos)
+      << outcome.summary;
+  for (const std::string& step : steps_of_a) {
+    if (step == "same_bits" || step == "executor") continue;
+    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  }
+}
+
+TEST_F(GpuCheck, EndsInItsTimeAndStillReportsWhereEverythingHangs) {
+  for (const char* name :
+       {"voxswap", "test_net", "test_swap", "test_conformance", "same_bits", "node_times", "engine_times"})
+    replace(name, "sleep 1000");
+  for (const char* part : {"c", "b", "a"}) {
+    const Outcome outcome = check(part, "--seconds 6");
+    EXPECT_EQ(outcome.code, 1) << part;
+    EXPECT_NE(outcome.summary.find("FAILED: not run: no time left"), std::string::npos) << outcome.summary;
+    EXPECT_NE(outcome.summary.find("FAILED: stopped after"), std::string::npos) << outcome.summary;
+  }
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,68 @@
+"""What the three parts of tests/gpu_check do, in order of what is worth most."""
+import sys
+
+from runner import Step
+from settings import ROOT
+
+HERE = ROOT / "tests" / "gpu_checks"
+
+
+def child(settings, name, limit, *words, **more):
+    """A step of steps.py."""
+    return Step(name, limit, [sys.executable, HERE / "steps.py", settings.scratch + "/settings.json", *(words or [name])], **more)
+
+
+def compare(settings, limit, parts, sides, *words):
+    """bench/compare_gpu.py for the time of the step."""
+    return [sys.executable, "-u", ROOT / "bench/compare_gpu.py", "--program", settings.program("voxswap"), "--out", settings.out,
+            "--seconds", str(max(limit * settings.patience - 4, 1)), "--steps", str(settings.steps), "--parts", *parts,
+            "--sides", *map(str, sides), "--budget-gib", f"{settings.budget_gib:g}", "--host-gib", str(settings.host_gib),
+            "--keys", f"network.base_filters={settings.filters}", f"network.depth={settings.depth}", *words]
+
+
+def part_a(run, settings):
+    """Is it right? The machine, the backend's contract, every operation, large volumes, the same bits; and where the time goes."""
+    run(child(settings, "device", 35))
+    run(Step("contract", 45, [settings.program("test_net"), "--gtest_filter=*cuda*:CudaDevice.*"]),)
+    run(Step("executor", 45, [settings.program("test_swap"), "--gtest_filter=*cuda*"]))
+    run(*(Step(f"conformance_{shard}", 80, [settings.program("test_conformance"), f"--gtest_filter={settings.conformance}"],
+               env={"GTEST_TOTAL_SHARDS": "4", "GTEST_SHARD_INDEX": str(shard),
+                    "VOXSWAP_FAILED_CASES": settings.scratch + "/kept/failed_cases"}) for shard in range(4)))
+    engines = [settings.program("engine_times"), "--taken", "--filters", settings.filters, "--depth", settings.depth]
+    run(Step("large_volumes", 45, [*engines, "--seconds", 40 * settings.patience, *settings.checked_sides],
+             keep_stdout="a_large_volumes.csv"))
+    run(Step("same_bits", 45, [settings.program("same_bits"), *settings.network(), settings.bits_side, "bf16", settings.bits_steps, settings.scratch, "cuda"],
+             env={"VOXSWAP_POISON": "1"}, keep_stdout="a_same_bits.csv"))
+    times = [settings.program("node_times"), *settings.network(), settings.nodes_side, "bf16", 5, "cuda"]
+    run(Step("nodes_deterministic", 25, times, keep_stdout="a_nodes_deterministic.txt"))
+    run(Step("nodes_fastest", 35, [*times, "fastest"], keep_stdout="a_nodes_fastest.txt"))
+
+
+def part_b(run, settings):
+    """How fast is it? Nothing runs beside these."""
+    run(Step("engine_times", 110, [settings.program("engine_times"), "--filters", settings.filters, "--depth", settings.depth,
+                                   "--seconds", 105 * settings.patience, *settings.first_sides], keep_stdout="b_engine_times.csv"))
+    run(Step("steps", 340, compare(settings, 340, ["limits", "steps", "compile"], settings.first_sides)))
+    run(Step("more_steps", 200, compare(settings, 200, ["steps", "compile"], settings.more_sides, "--append"), optional=True))
+
+
+def part_c(run, settings):
+    """What does it do that others cannot, what do the profilers say, and does a whole run hold?"""
+    traces = ["--traces", settings.scratch + "/kept/traces"]
+    run(Step("swapping", 140, compare(settings, 140, ["swapping"], settings.swapped_sides, "--append", *traces)))
+    run(Step("largest", 110, compare(settings, 110, ["largest"], settings.swapped_sides[:1], "--append", "--most", str(settings.most_side),
+                                     "--largest-gib", *map(str, settings.largest_gib))))
+    run(Step("huge_convolution", 40, [settings.program("engine_times"), "--taken", "--most", 1, "--seconds", 35 * settings.patience, "--filters",
+                                      settings.filters, "--depth", settings.depth, settings.huge_side],
+             keep_stdout="c_huge_convolution.csv"))
+    for which in ("forward", "weight_gradient", "norm_gradient"):
+        run(child(settings, f"ncu_{which}", 30, "ncu", which))
+    run(child(settings, "memcheck", 40, "sanitize", "memcheck"))
+    run(child(settings, "racecheck", 40, "sanitize", "racecheck"))
+    run(child(settings, "f16", 25, "other_way", "training.precision=f16"))
+    run(child(settings, "tf32", 25, "other_way", "training.precision=tf32"))
+    run(child(settings, "unified", 30))
+    run(child(settings, "whole_run", 90))
+
+
+PARTS = {"a": (part_a, 235), "b": (part_b, 535), "c": (part_c, 535)}

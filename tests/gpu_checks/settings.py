@@ -1,0 +1,62 @@
+"""On what tests/gpu_check runs: the GPU of this machine, or the emulated one of a build, on which it is rehearsed with
+the smallest sizes at which every step still does what it does on a GPU."""
+import dataclasses
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+@dataclasses.dataclass
+class Settings:
+    emulated: bool
+    programs: str
+    scratch: str = ""
+    out: str = ""
+    bits_side: int = 64  # of the cubes
+    bits_steps: int = 3
+    nodes_side: int = 128
+    checked_sides: tuple = (256,)
+    first_sides: tuple = (128, 256)
+    more_sides: tuple = (192, 320, 384)
+    swapped_sides: tuple = (256, 384)
+    huge_side: int = 512
+    largest_gib: tuple = (16, 32)
+    budget_gib: float = 16
+    host_gib: int = 64
+    steps: int = 7
+    most_side: int = 576
+    run_cube: int = 32
+    cases: int = 8
+    epochs: int = 3
+    filters: int = 16
+    depth: int = 5
+    conformance: str = "*__cuda_*"
+    patience: float = 1  # limits are this many times as long
+
+    def program(self, name):
+        return str(pathlib.Path(self.programs) / name)
+
+    def network(self):
+        return ["--network", f"{self.filters},{self.depth}"]
+
+    def save(self):
+        path = pathlib.Path(self.scratch) / "settings.json"
+        path.write_text(json.dumps(dataclasses.asdict(self)))
+        return str(path)
+
+    @staticmethod
+    def load(path):
+        return Settings(**json.loads(pathlib.Path(path).read_text()))
+
+
+def settings_for(device, programs):
+    if device == "emulated":
+        programs = programs or str(ROOT / "build/release/bin/emulated_gpu")
+        return Settings(True, programs, bits_side=8, bits_steps=1, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
+                        swapped_sides=(8, 16), huge_side=16, largest_gib=(1,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=2,
+                        filters=2, depth=3, conformance="*conv3d_sum*__cuda_bf16")
+    if not programs:
+        bundled = ROOT / "bin"
+        programs = str(bundled if (bundled / "voxswap").exists() else ROOT / "build/release/bin")
+    return Settings(False, programs)
