@@ -46,4 +46,13 @@ inline Outcome finish(pid_t child, const std::filesystem::path& log) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};
 }
 
+// What a planner that was given too little says it needs at least, as a value of memory.budget. What that is
+// depends on the processor: the kernels that oneDNN has for it want workspaces of their own.
+inline std::string least_budget(const std::string& refusal) {
+  const std::string before = "needs at least ";
+  const std::size_t words = refusal.find(before), from = refusal.find('(', words);
+  if (words == refusal.npos || from == refusal.npos) return "no least budget in: " + refusal;
+  return refusal.substr(from + 1, refusal.find(" bytes)", from) - from - 1) + "B";
+}
+
 }  // namespace voxswap

@@ -1,4 +1,6 @@
 // Drives the built program as a person or a script would: exit codes, and what it says.
+#include "tests/cli/program.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -239,17 +241,22 @@ TEST_F(Program, WritesPlansAndTheirTimeLines) {
 
 TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
   write("study.yaml", distant);
-  const std::string small =
-      "bench study.yaml --steps 3 preprocess.resolution=16 network.base_filters=4 "
-      "network.depth=3 memory.budget=1200KiB ";
-  const Result bench = call(small + "--trace --out b --quiet");
+  const std::string sizes =
+      "study.yaml preprocess.resolution=16 network.base_filters=4 network.depth=3 memory.host=1GiB "
+      "memory.planner=";
+  const auto small = [&](const std::string& planner) {
+    const Result refused = call("plan --estimate " + sizes + planner + " memory.budget=1KiB");
+    EXPECT_EQ(refused.code, 4) << refused.err;
+    return "bench --steps 3 " + sizes + planner + " memory.budget=" + least_budget(refused.err);
+  };
+  const Result bench = call(small("hybrid") + " --trace --out b --quiet");
   EXPECT_EQ(bench.code, 0) << bench.err;
   for (const char* part : {"measured / predicted", "bound", "megavoxels", "arithmetic", "memory traffic",
                            "stall", "host pool", "3, after one"})
     EXPECT_TRUE(contains(bench.out, part)) << part << " is not in\n" << bench.out;
   for (const char* file : {"bench.json", "plan.json", "timeline.json"})
     EXPECT_TRUE(read_file(folder_ / "b" / file).starts_with("{")) << file;
-  const Result json = call(small + "--json --quiet memory.planner=tflms");
+  const Result json = call(small("tflms") + " --json --quiet");
   EXPECT_EQ(json.code, 0) << json.err;
   EXPECT_TRUE(contains(json.out, "\"planner\": \"tflms\"")) << json.out;
   EXPECT_TRUE(contains(json.out, "\"measured_over_predicted\": ")) << json.out;
