@@ -1,11 +1,11 @@
 #include "pipeline/planning.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/patches.h"
 #include "swap/planner.h"
@@ -57,8 +57,15 @@ void set_rate(Link& link, double rate, bool as_limit) {
 ElementType parse_precision(const std::string& precision) {
   return precision == "tf32" ? ElementType::f32 : parse_element_type(precision);
 }
-ElementType precision_elsewhere(const std::string& precision) {
-  return precision == "auto" ? ElementType::bf16 : parse_precision(precision);
+
+// On a device that is not here.
+ElementType precision_elsewhere(const DeviceRates& device, const std::string& precision) {
+  if (precision == "auto") return device.fastest;
+  const ElementType type = parse_precision(precision);
+  if (type == ElementType::bf16 && device.fastest == ElementType::f16)
+    fail(Exit::usage, "training.precision: {} does not run in bf16; f16, f32 and auto are what it can do",
+         device.name);
+  return type;
 }
 
 // N of "cuda:N", 0 of "cuda".
@@ -99,11 +106,7 @@ std::unique_ptr<Backend> open_best(const BackendOptions& options) {
 // What estimates of a device that is here are made from: of GPUs, the one that is most like it.
 const DeviceRates& rates_of(const Backend& backend) {
   if (backend.computes_on_host()) return find_device_rates("cpu");
-  for (const DeviceRates& device : known_devices()) {
-    std::string name = device.name;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
-    if (backend.description().find(name) != std::string::npos) return device;
-  }
+  if (const DeviceRates* device = device_in(backend.description())) return *device;
   return find_device_rates("a100");
 }
 
@@ -165,7 +168,7 @@ Target open_target(const RunOptions& options, const std::string& as) {
   }
   const MemoryOptions& memory = options.memory;
   target.rates = &find_device_rates(as);
-  target.precision = precision_elsewhere(options.training.precision);
+  target.precision = precision_elsewhere(*target.rates, options.training.precision);
   target.budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : target.rates->memory_bytes;
   target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
   target.budgets.disk = memory.disk_bytes;
@@ -177,6 +180,7 @@ PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> 
   step.graph = std::move(graph);
   step.kept = std::move(kept);
   if (target.backend) {
+    const Doing doing("compiling kernels");
     step.compiled = std::make_unique<CompiledGraph>(*target.backend, step.graph);
     step.workspaces = step.compiled->workspaces();
   } else {
@@ -225,6 +229,8 @@ Plan plan_step(const std::string& planner, const PlannableStep& step, const Budg
   request.tflms = memory.tflms;
   request.lms_threshold = memory.lms_threshold;
   request.quick = quick;
+  std::optional<Doing> doing;
+  if (!quick) doing.emplace("planning, " + planner);
   return make_plan(planner, request);
 }
 

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/run_log.h"
 #include "base/units.h"
 #include "data/dataset_description.h"
 #include "data/image_io.h"
@@ -17,6 +18,7 @@
 #include "pipeline/evaluate.h"
 #include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
+#include "pipeline/prediction_record.h"
 #include "pipeline/predictor.h"
 #include "pipeline/report.h"
 #include "pipeline/slices.h"
@@ -117,7 +119,18 @@ void write_plan(const RunOptions& options, const Session& session) {
                                    resolution_text(options.preprocess.resolution))));
 }
 
-Job train_job(const RunOptions& options) {
+TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
+  const TrainingOptions& training = job.options.training;
+  const EpochSampler sampler(job.options, training.seed, job.split.training,
+                             job.cases->dataset().cases.size());
+  const auto validated = static_cast<std::int64_t>(job.split.validation.size());
+  const std::int64_t epochs = training.repeats * training.epochs;
+  return {{epochs * sampler.steps(), epochs * validated, predicts ? training.repeats * validated : 0},
+          training.batch_size,
+          session.plan().predicted_seconds};
+}
+
+Job train_job(const RunOptions& options, bool predicts) {
   Job job = open_job(options);
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
@@ -126,10 +139,14 @@ Job train_job(const RunOptions& options) {
   log::info("{}, {}, {} parameters", session.backend().description(), element_name(session.precision()),
             parameter_count(session.graph()));
   log::info("{}", plan_line(session));
+  TimeLeft left = time_left(job, session, predicts);
+  if (!options.resume)
+    log::info("after preparing the cases it should take about {}", format_seconds(left.seconds()));
   session.allocate();
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
   make_writable_directory(options.output);
+  log::record_to(options.output / "run.log");
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
@@ -142,7 +159,7 @@ Job train_job(const RunOptions& options) {
   if (options.resume && fs::exists(timing_file))
     earlier = timing_rows(read_csv(timing_file), timing_file.string());
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows);
+    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
     const TrainingTables& made = result.tables;
     rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
     rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
@@ -220,11 +237,14 @@ void predict_and_score(Job& job) {
 
 // A file per output channel, one in memory at a time.
 void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
-                         const PreparedCase& prepared, const std::vector<std::string>& outputs) {
+                         const PreparedCase& prepared, const std::vector<std::string>& outputs,
+                         PredictionRecord& record) {
   make_directories(folder);
-  for (std::size_t c = 0; c < outputs.size(); ++c)
-    write_image(folder / format("{}_{}.nii.gz", id, outputs[c]),
-                as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
+    const fs::path file = folder / format("{}_{}.nii.gz", id, outputs[c]);
+    write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+    record.wrote(id, file);
+  }
 }
 
 // As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
@@ -246,11 +266,11 @@ fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
 }
 
 void train(const RunOptions& options) {
-  train_job(options);
+  train_job(options, false);
 }
 
 void run(const RunOptions& options) {
-  Job job = train_job(options);
+  Job job = train_job(options, true);
   predict_and_score(job);
   report({options.output}, options.output);
 }
@@ -267,6 +287,9 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
   std::iota(repeats.begin(), repeats.end(), 1);
   const std::size_t together = how.ensemble ? repeats.size() : 1;
   std::set<std::string> left_out;
+  PredictionRecord record(out, options, input, how);
+  Progress progress("predicting", "cases",
+                    static_cast<std::int64_t>(dataset.cases.size() * (repeats.size() / together)));
   for (std::size_t first = 0; first < repeats.size(); first += together) {
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
@@ -277,12 +300,13 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
-      write_label_map(folder / (files.id + ".nii.gz"), as_stored(std::move(labels), prepared.stored));
+      const fs::path file = folder / (files.id + ".nii.gz");
+      write_label_map(file, as_stored(std::move(labels), prepared.stored));
+      record.wrote(files.id, file);
       if (how.probabilities)
         write_probabilities(folder / "probabilities", files.id, maps, prepared,
-                            output_names(dataset, options.training.targets));
+                            output_names(dataset, options.training.targets), record);
     };
-    Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
     for (const CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
       try {
@@ -295,10 +319,14 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       progress.advance();
     }
   }
+  record.finish();
   if (!left_out.empty())
     fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
          dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
-  log::info("{} label maps in {}", dataset.cases.size(), out.string());
+  const std::size_t each = repeats.size() / together;
+  log::info("{} label maps{} in {}", dataset.cases.size() * each,
+            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
+            out.string());
 }
 
 }  // namespace voxswap
