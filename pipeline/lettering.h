@@ -16,9 +16,9 @@ constexpr std::int64_t letter_width = 6, line_height = 10;  // pixels, with the 
 std::string in_plain_letters(std::string_view text);
 
 // From the top left; small letters are drawn as capitals, others in_plain_letters(). What lies outside is cut
-// off.
+// off. With `scale` 2 every dot is two pixels wide and high.
 void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::string_view text,
-                const Color& color);
+                const Color& color, int scale = 1);
 
 // The text in lines of at most `letters`, broken at spaces where there are some.
 std::vector<std::string> wrapped(const std::string& text, std::size_t letters);
