@@ -98,8 +98,8 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   const std::string body =
       format("<h1>{}</h1>\n<p>{}</p>\n", html_escape(title), html_escape(runs_summary(parts))) +
       notes_section(parts) + dice_section(parts) + comparison_section(parts) + cases_section(parts) +
-      training_section(parts) + speed_section(parts) + memory_section(parts) + runs_section(parts) +
-      files_section(parts, out);
+      training_section(parts) + speed_section(parts) + memory_section(parts) + data_section(parts) +
+      runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 
