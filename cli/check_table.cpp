@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "data/resolutions.h"
+#include "data/unused.h"
 #include "metrics/box_statistics.h"
 
 namespace voxswap {
@@ -151,11 +152,31 @@ Json case_json(const CaseFacts& facts) {
   return json;
 }
 
+// What was read out of names of series.
+std::string guesses_table(const Dataset& dataset) {
+  if (dataset.guesses.empty()) return {};
+  Rows rows = {{"taken for", "series", "cases"}};
+  for (const SeriesGuess& guess : dataset.guesses)
+    rows.push_back({guess.channel, guess.written, std::to_string(guess.cases)});
+  return "\n" + table(rows) + "data.files says otherwise, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
+}
+
+std::string unused_table(const CheckReport& report) {
+  if (report.unused.empty()) return {};
+  Rows rows = {{"not used", "how many", "", "why"}};
+  for (const UnusedGroup& group : grouped(report.unused, report.dataset.root))
+    rows.push_back({group.what, std::to_string(group.count), group.severity, group.why});
+  return "\n" + table(rows);
+}
+
 }  // namespace
 
 std::int64_t count_problems(const CheckReport& report, const std::string& severity) {
+  const auto groups = grouped(report.unused, report.dataset.root);
   return std::count_if(report.problems.begin(), report.problems.end(),
-                       [&](const Problem& problem) { return problem.severity == severity; });
+                       [&](const Problem& problem) { return problem.severity == severity; }) +
+         std::count_if(groups.begin(), groups.end(),
+                       [&](const UnusedGroup& group) { return group.severity == severity; });
 }
 
 std::string check_json(const CheckReport& report) {
@@ -170,6 +191,13 @@ std::string check_json(const CheckReport& report) {
                                 {"severity", problem.severity},
                                 {"what", problem.what},
                                 {"fix", problem.fix}});
+  for (const SeriesGuess& guess : dataset.guesses)
+    json["guesses"].push_back(
+        {{"channel", guess.channel}, {"series", guess.written}, {"cases", guess.cases}});
+  json["not_used"] = Json::array();
+  for (const Unused& unused : report.unused)
+    json["not_used"].push_back(
+        {{"path", unused.path.string()}, {"severity", unused.severity}, {"why", unused.why}});
   const std::vector<Size3> sizes = foregrounds(report);
   for (std::size_t axis = 0; axis < 3 && !sizes.empty(); ++axis) {
     const BoxStatistics of = axis_statistics(sizes, axis);
@@ -192,7 +220,8 @@ std::string check_text(const CheckReport& report) {
     problems.push_back(
         {problem.case_id.empty() ? "(all)" : problem.case_id, problem.severity, problem.what, problem.fix});
   if (problems.size() > 1) text += "\n" + table(problems);
-  text += grids_table(report) + labels_table(report) + foreground_table(report);
+  text += guesses_table(dataset) + grids_table(report) + labels_table(report) + foreground_table(report) +
+          unused_table(report);
   return text + format("\n{} errors, {} warnings\n", count_problems(report, "error"),
                        count_problems(report, "warning"));
 }

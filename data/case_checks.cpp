@@ -33,6 +33,15 @@ std::string different_grids(const fs::path& path, const Geometry& grid, const fs
                 path.string(), describe(grid), reference_path.filename().string(), describe(reference));
 }
 
+std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
+  const std::size_t channels = dataset.all_modalities.size();
+  if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};
+  return format(
+      "{}: holds {} volumes, but the data set has {} channels ({}). Name them all in its dataset.json, or "
+      "save those that are meant",
+      path.string(), volumes, channels, join(dataset.all_modalities, ", "));
+}
+
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels) {
   std::set<int> known{0}, unknown;
   for (const auto& [name, value] : labels) known.insert(value);

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "data/layouts/layouts.h"
+#include "data/unused.h"
 
 namespace voxswap {
 
@@ -69,6 +70,27 @@ void check_voxel_sizes(CheckReport& report) {
   }
 }
 
+// What has one slice is a picture: there is nothing to train a network on volumes with.
+void check_flatness(CheckReport& report) {
+  std::vector<std::string> flat;
+  std::size_t known = 0;
+  for (const CaseFacts& facts : report.cases) {
+    if (!facts.grid) continue;
+    ++known;
+    const Size3& size = facts.grid->size;
+    if (std::min({size[0], size[1], size[2]}) == 1) flat.push_back(facts.id);
+  }
+  if (flat.empty()) return;
+  const std::string fix = "this program segments volumes: give it the whole stack of slices of a scan";
+  if (flat.size() == known) {
+    note(report, format("all {} cases are two-dimensional: their images have a single slice", known), fix);
+    return;
+  }
+  for (const std::string& id : flat)
+    report.problems.push_back(
+        {id, "warning", format("case {} is two-dimensional: its images have a single slice", id), fix});
+}
+
 // Channels with the same voxels, wherever they are. Two cases that agree in all channels are told as one.
 void check_duplicates(CheckReport& report) {
   const auto whole = [](const CaseFacts& facts) {
@@ -104,9 +126,9 @@ void check_duplicates(CheckReport& report) {
 
 }  // namespace
 
-CheckReport check_dataset(const CheckOptions& options) {
+CheckReport check_listed(Dataset dataset, const CheckOptions& options) {
   CheckReport report;
-  report.dataset = list_dataset(options.data);
+  report.dataset = std::move(dataset);
   const std::vector<CaseFiles>& cases = report.dataset.cases;
   report.cases.resize(cases.size());
   std::vector<std::vector<Problem>> problems(cases.size());
@@ -124,8 +146,14 @@ CheckReport check_dataset(const CheckOptions& options) {
   for (const auto& of_case : problems)
     report.problems.insert(report.problems.end(), of_case.begin(), of_case.end());
   check_voxel_sizes(report);
+  check_flatness(report);
   check_duplicates(report);
+  report.unused = unused_in(report.dataset);
   return report;
+}
+
+CheckReport check_dataset(const CheckOptions& options) {
+  return check_listed(list_dataset(options.data), options);
 }
 
 }  // namespace voxswap

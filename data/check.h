@@ -15,6 +15,7 @@ struct Problem {
   std::string severity;  // error | warning
   std::string what;      // one sentence, naming the file
   std::string fix;       // what to do about it
+  bool does_not_fit = false;  // there was not the memory to find out
 };
 
 // What was found out about a case; what could not be read is missing.
@@ -31,6 +32,7 @@ struct CaseFacts {
 struct CheckReport {
   Dataset dataset;
   std::vector<Problem> problems;
+  std::vector<Unused> unused;    // what of the data set's folder is of no case
   std::vector<CaseFacts> cases;  // in the order of dataset.cases
 };
 
@@ -42,6 +44,8 @@ struct CheckOptions {
 
 // A data set that cannot be listed at all throws, as open_dataset does.
 CheckReport check_dataset(const CheckOptions& options);
+// The same of a data set that was opened, or of a part of its cases.
+CheckReport check_listed(Dataset dataset, const CheckOptions& options);
 
 // One case; what is wrong with it is added to `problems`.
 CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,

@@ -45,14 +45,18 @@ class CaseChecker {
     facts_.elements.resize(files_.channels.size());
     facts_.contents.resize(files_.channels.size());
     for (std::size_t i = 0; i < files_.channels.size(); ++i) {
-      if (const std::string missing = missing_channel(dataset_, files_, i); !missing.empty()) {
-        note(error, missing, "add the file, move the case away, or leave the channel out of data.modalities");
+      if (const FileTrouble trouble = channel_trouble(dataset_, files_, i)) {
+        note(error, trouble.what, trouble.fix);
       } else {
         guarded([&] { check_channel(i); });
       }
     }
     if (!images_.empty()) check_foreground();
-    if (!files_.truth.empty()) guarded([&] { check_truth(); });
+    if (const FileTrouble trouble = truth_trouble(files_)) {
+      note(error, trouble.what, trouble.fix);
+    } else if (!files_.truth.empty()) {
+      guarded([&] { check_truth(); });
+    }
     return std::move(facts_);
   }
 
@@ -67,15 +71,29 @@ class CaseChecker {
       step();
     } catch (const Error& trouble) {
       if (trouble.exit() == Exit::failed) throw;  // the machine's trouble, not the file's
+      if (trouble.exit() == Exit::does_not_fit) return no_memory(trouble.what());
       note(error, trouble.what(), "replace the file");
     } catch (const std::bad_alloc&) {
-      note(error, format("case {}: does not fit into memory", files_.id), "look at the sizes in its headers");
+      no_memory(format("case {}: there is not the memory to read it", files_.id));
     }
+  }
+
+  void no_memory(const std::string& what) {
+    problems_.push_back({files_.id, error, what, "free some memory: the file may be whole", true});
   }
 
   void check_channel(std::size_t i) {
     const fs::path& path = files_.channels[i];
     const ImageHeader header = read_header(path);
+    if (files_.components[i] >= 0) {
+      const std::string too_many = too_many_volumes(path, header.volumes, dataset_);
+      if (!too_many.empty() && path != volumes_path_)
+        note(error, too_many, "correct dataset.json or the file");
+      if (!too_many.empty()) {
+        volumes_path_ = path;
+        return;
+      }
+    }
     facts_.elements[i] = header.element;
     note_oddities(path, header);
     Image image = channel(i);

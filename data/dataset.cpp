@@ -6,11 +6,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "data/align.h"
 #include "data/case_checks.h"
 #include "data/image_io.h"
 #include "data/layouts/layouts.h"
 #include "data/orientation.h"
+#include "data/placeholders.h"
 #include "data/transforms.h"
 
 namespace voxswap {
@@ -74,6 +76,11 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
     for (const std::size_t channel : order) {
       selected.channels.push_back(files.channels[channel]);
       selected.components.push_back(files.components[channel]);
+      if (!files.unclear.empty()) selected.unclear.push_back(files.unclear[channel]);
+    }
+    for (std::size_t i = 0; i < files.channels.size(); ++i) {
+      if (std::find(order.begin(), order.end(), i) == order.end() && files.components[i] < 0)
+        dataset.left_out.push_back({"note", files.channels[i], "its channel is not in data.modalities"});
     }
     files = std::move(selected);
   }
@@ -138,6 +145,14 @@ void check_cases(const Dataset& dataset, const Layout& layout) {
     fail(Exit::bad_data, "{}: the data set is empty: no cases of layout {} ({})", dataset.root.string(),
          layout.name, layout.looks_like);
   }
+  // Files are named after cases, with what is added to tell them apart; file systems hold 255 bytes.
+  constexpr std::size_t longest_id = 180;
+  for (const CaseFiles& files : dataset.cases) {
+    if (files.id.size() > longest_id)
+      fail(Exit::bad_data,
+           "{}: the name of case {} has {} bytes; files are named after cases: give it at most {}",
+           dataset.root.string(), files.id, files.id.size(), longest_id);
+  }
   for (std::size_t i = 1; i < dataset.cases.size(); ++i) {
     if (dataset.cases[i].id == dataset.cases[i - 1].id) {
       fail(Exit::bad_data, "{}: two cases are named {}: {} and {}", dataset.root.string(),
@@ -153,6 +168,18 @@ std::vector<std::string> layout_names() {
   std::vector<std::string> names{"auto"};
   for (const Layout& layout : layouts()) names.emplace_back(layout.name);
   return names;
+}
+
+void tell_guesses(const Dataset& dataset) {
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < std::min(most, dataset.guesses.size()); ++i) {
+    const SeriesGuess& guess = dataset.guesses[i];
+    log::info("series \"{}\" ({} case{}) is taken for {}", guess.written, guess.cases,
+              guess.cases == 1 ? "" : "s", guess.channel);
+  }
+  if (dataset.guesses.size() > most)
+    log::info("{} other names of series were read as well; `voxswap check` lists all",
+              dataset.guesses.size() - most);
 }
 
 Dataset list_dataset(const DatasetOptions& given) {
@@ -182,27 +209,65 @@ Dataset list_dataset(const DatasetOptions& given) {
   return dataset;
 }
 
-std::string missing_channel(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
+namespace {
+
+// Opening a pipe waits for somebody to write into it.
+bool is_readable_kind(const fs::path& path) {
   std::error_code ignored;
-  if (fs::exists(files.channels[channel], ignored)) return {};
-  return format("case {}: channel {} is missing: expected {}", files.id, dataset.modalities[channel],
-                files.channels[channel].string());
+  return fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored);
 }
+
+}  // namespace
+
+FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
+  if (!files.unclear.empty() && !files.unclear[channel].empty())
+    return {format("case {}: {}", files.id, files.unclear[channel]),
+            "say which is meant with data.files, or leave the channel out of data.modalities"};
+  const fs::path& path = files.channels[channel];
+  const std::string name =
+      channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
+  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
+    return {format("case {}: channel {}: {}: {}", files.id, name, path.string(), placeholder),
+            "fetch its content"};
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
+            "add the file, move the case away, or leave the channel out of data.modalities"};
+  if (!is_readable_kind(path))
+    return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
+            "put the image itself there"};
+  return {};
+}
+
+FileTrouble truth_trouble(const CaseFiles& files) {
+  std::error_code ignored;
+  if (files.truth.empty()) return {};
+  if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
+    return {format("case {}: the truth {}: {}", files.id, files.truth.string(), placeholder),
+            "fetch its content"};
+  if (!fs::exists(files.truth, ignored))
+    return {format("case {}: the truth is missing: expected {}", files.id, files.truth.string()),
+            "add the file"};
+  if (!is_readable_kind(files.truth))
+    return {format("case {}: the truth {} is no file (a pipe or a device)", files.id, files.truth.string()),
+            "put the label map itself there"};
+  return {};
+}
+
+namespace {
+
+void stop_if(const FileTrouble& trouble) {
+  if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
+}
+
+}  // namespace
 
 Dataset open_dataset(const DatasetOptions& options) {
   Dataset dataset = list_dataset(options);
   for (const CaseFiles& files : dataset.cases) {
-    for (std::size_t channel = 0; channel < files.channels.size(); ++channel) {
-      const std::string missing = missing_channel(dataset, files, channel);
-      if (!missing.empty()) {
-        fail(Exit::bad_data,
-             "{}. Add the file, move the case away, or leave the channel out of data.modalities", missing);
-      }
-    }
-    std::error_code ignored;
-    if (!files.truth.empty() && !fs::exists(files.truth, ignored)) {
-      fail(Exit::bad_data, "case {}: the truth is missing: expected {}", files.id, files.truth.string());
-    }
+    for (std::size_t channel = 0; channel < files.channels.size(); ++channel)
+      stop_if(channel_trouble(dataset, files, channel));
+    stop_if(truth_trouble(files));
   }
   return dataset;
 }
@@ -214,11 +279,13 @@ void stop_if(const std::string& problem) {
 }
 
 // Reads the channels; a 4D file that gives several of them is unpacked once.
-std::vector<Image> read_channels(const CaseFiles& files) {
+std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
   std::vector<Image> channels(files.channels.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
     if (!channels[i].voxels.empty()) continue;
     const fs::path& path = files.channels[i];
+    stop_if(channel_trouble(dataset, files, i));
+    if (files.components[i] >= 0) stop_if(too_many_volumes(path, read_header(path).volumes, dataset));
     if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
       channels[i] = read_image(path, files.components[i]);
       continue;
@@ -243,7 +310,7 @@ std::vector<Image> read_channels(const CaseFiles& files) {
 Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   Volume volume;
   volume.id = files.id;
-  volume.channels = read_channels(files);
+  volume.channels = read_channels(dataset, files);
   volume.file_geometry = volume.channels[0].geometry;
   for (std::size_t i = 0; i < volume.channels.size(); ++i) {
     Image& image = volume.channels[i];
@@ -255,6 +322,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     stop_if(different_grids(files.channels[i], image.geometry, files.channels[0], grid));
     image.geometry = grid;  // what formats round away is gone from here on
   }
+  stop_if(truth_trouble(files));
   if (!files.truth.empty()) {
     LabelMap& truth = volume.truth;
     truth = canonical(read_label_map(files.truth));

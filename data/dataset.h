@@ -22,8 +22,9 @@ struct DatasetOptions {
   std::filesystem::path root;           // absolute, or relative to the current directory
   std::string layout = "auto";          // auto or a row of the table in layouts.cpp
   std::vector<std::string> modalities;  // empty: all that the layout has
-  std::map<std::string, std::string>
-      files;        // layout files: a pattern per channel, with {case} and *; "truth" is the label map
+  // Layout files: a pattern per channel, with {case} and *; "truth" is the label map. Layout dicom: a pattern
+  // of series' descriptions or folders.
+  std::map<std::string, std::string> files;
   Labels labels;    // empty: from the layout
   Regions regions;  // empty: from the layout
   // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
@@ -37,6 +38,21 @@ struct CaseFiles {
   std::vector<std::filesystem::path> channels;  // one per modality; a 4D file is repeated
   std::vector<int> components;                  // which volume of a 4D file each channel is; -1 for a 3D file
   std::filesystem::path truth;                  // empty: the case has no truth
+  // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
+  std::vector<std::string> unclear{};
+};
+
+// A series whose channel was read out of its name.
+struct SeriesGuess {
+  std::string channel, written;  // t1ce, "AX T1 POST GAD"
+  std::int64_t cases = 0;
+};
+
+// Something in the folder of a data set that no case has a use for.
+struct Unused {
+  std::string severity;  // warning, where it may be a mistake | note
+  std::filesystem::path path;
+  std::string why;
 };
 
 struct Dataset {
@@ -45,16 +61,21 @@ struct Dataset {
   std::string recognised;  // why `auto` chose it, one sentence
   std::vector<std::string> modalities;
   std::vector<std::string> all_modalities;  // before some were selected, in the order of the layout
-  Labels labels;                 // the foreground labels; the order of the network's output channels
-  Regions regions;               // what is scored; names in snake_case
-  bool align = false;            // as in DatasetOptions
-  std::vector<CaseFiles> cases;  // sorted by id
+  Labels labels;                     // the foreground labels; the order of the network's output channels
+  Regions regions;                   // what is scored; names in snake_case
+  bool align = false;                // as in DatasetOptions
+  std::vector<CaseFiles> cases;      // sorted by id
+  std::vector<SeriesGuess> guesses;  // layout dicom
+  std::vector<Unused> left_out;  // what the layout itself saw and has no use for (data/unused.h: all of it)
 };
 
 // Lists the cases. Throws Exit::bad_data for a missing folder, an empty data set or a case that lacks a
 // channel (naming the case, the channel and the file that was expected), Exit::usage for options that
 // contradict the layout.
 Dataset open_dataset(const DatasetOptions& options);
+
+// Says on the log which series were taken for which channel by reading their names.
+void tell_guesses(const Dataset& dataset);
 
 std::vector<std::string> layout_names();  // for help texts and error messages
 

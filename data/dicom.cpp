@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/dicom_slice.h"
+#include "data/itk_buffer.h"
 
 namespace voxswap {
 
@@ -269,13 +270,16 @@ ImageHeader dicom_header(const fs::path& folder) {
 }
 
 std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int64_t) {
-  const Series series = open_series(folder);
-  Image image{series.geometry, {}};
-  image.voxels.reserve(static_cast<std::size_t>(series.geometry.count()));
-  for (const DicomSlice& slice : series.slices) {
-    const std::vector<float> voxels = slice_voxels(slice);
-    image.voxels.insert(image.voxels.end(), voxels.begin(), voxels.end());
-  }
+  Image image;
+  reading(folder, [&] {
+    const Series series = open_series(folder);
+    image.geometry = series.geometry;
+    image.voxels.reserve(static_cast<std::size_t>(series.geometry.count()));
+    for (const DicomSlice& slice : series.slices) {
+      const std::vector<float> voxels = slice_voxels(slice);
+      image.voxels.insert(image.voxels.end(), voxels.begin(), voxels.end());
+    }
+  });
   return {image};
 }
 

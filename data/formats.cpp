@@ -14,6 +14,14 @@ bool has_extension(const fs::path& path, std::initializer_list<std::string_view>
                      [&](auto extension) { return ends_with(name, extension); });
 }
 
+std::string image_stem(const std::string& name) {
+  for (const std::string_view extension : {".nii.gz", ".nii", ".nrrd", ".nhdr", ".mha", ".mhd"}) {
+    if (name.size() > extension.size() && ends_with(lower(name), extension))
+      return name.substr(0, name.size() - extension.size());
+  }
+  return {};
+}
+
 bool is_nifti(const fs::path& path) {
   return has_extension(path, {".nii", ".nii.gz"});
 }

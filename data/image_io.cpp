@@ -9,6 +9,7 @@
 #include "data/dicom.h"
 #include "data/formats.h"
 #include "data/nifti_voxels.h"
+#include "data/placeholders.h"
 #include "data/raw_image.h"
 
 namespace voxswap {
@@ -29,11 +30,16 @@ const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
   std::error_code ignored;
+  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
+    fail(Exit::bad_data, "{}: {}", path.string(), placeholder);
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
   if (fs::is_directory(path, ignored)) {
     if (dicom.is(path)) return dicom;
     fail(Exit::bad_data, "{}: is a directory without DICOM slices, not an image", path.string());
   }
+  // Opening a pipe would wait for somebody to write into it.
+  if (!fs::is_regular_file(path, ignored))
+    fail(Exit::bad_data, "{}: is no file (a pipe or a device), not an image", path.string());
   for (const Format* format : {&nifti, &raw_image}) {
     if (format->is(path)) return *format;
   }
@@ -74,7 +80,8 @@ LabelMap read_label_map(const fs::path& path) {
   labels.voxels.resize(image.voxels.size());
   for (std::size_t i = 0; i < image.voxels.size(); ++i) {
     const float value = image.voxels[i], whole = std::round(value);
-    if (!(std::fabs(value - whole) <= 1e-3F) || std::fabs(whole) > std::numeric_limits<std::int16_t>::max()) {
+    if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
+        whole > std::numeric_limits<std::int16_t>::max()) {
       fail(Exit::bad_data,
            "{}: voxel value {} is no label: a label map holds small whole numbers. Is it an image?",
            path.string(), number(value));

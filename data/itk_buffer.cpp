@@ -35,18 +35,25 @@ void convert(const std::vector<char>& buffer, std::int64_t volume, std::int64_t 
 
 }  // namespace
 
+void no_memory_for(const fs::path& path) {
+  fail(Exit::does_not_fit, "{}: there is not the memory to read it. Free some; the file may be whole",
+       path.string());
+}
+
 void reading(const fs::path& path, const std::function<void()>& step) {
   // Warnings of ITK go to stderr without a file name; what matters is checked here.
   static const bool warnings_off = (itk::Object::GlobalWarningDisplayOff(), true);
   static_cast<void>(warnings_off);
   try {
     step();
+  } catch (const itk::MemoryAllocationError&) {
+    no_memory_for(path);
   } catch (const itk::ExceptionObject& error) {
     fail_unreadable(path, plain_message(error.GetDescription()));
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
-    fail_unreadable(path, "its header asks for more memory than there is");
+    no_memory_for(path);
   } catch (const std::exception& error) {
     fail_unreadable(path, error.what());
   }

@@ -14,7 +14,11 @@ class ImageIOBase;
 
 namespace voxswap {
 
-// Runs `step`, turning whatever ITK throws into one message about the file (Exit::bad_data).
+// A lack of memory is no damage: Exit::does_not_fit.
+[[noreturn]] void no_memory_for(const std::filesystem::path& path);
+
+// Runs `step`, turning whatever ITK throws into one message about the file (Exit::bad_data, or, where there
+// was not the memory, Exit::does_not_fit).
 void reading(const std::filesystem::path& path, const std::function<void()>& step);
 
 // The first three axes. ITK allows a negative spacing; ours is positive and the axis turned instead.

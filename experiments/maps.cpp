@@ -125,7 +125,8 @@ Key modalities(const std::string& path) {
 Key file_patterns(const std::string& path) {
   return {path,
           "a map of patterns",
-          "layout files: a pattern per channel, and truth, with {case} and *",
+          "layout files: a pattern per channel, and truth, with {case} and *; layout dicom: of series' "
+          "descriptions",
           [=](const Yaml& value, RunOptions& o) { read_patterns(value, path, o); },
           print_patterns,
           Key::Shape::map_of_text};

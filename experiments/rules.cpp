@@ -65,9 +65,9 @@ void check_files(const RunOptions& options, const Where& where) {
          "{}: data.files: layout files needs a pattern per channel, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
          where("data.layout"));
   if (data.files.empty()) return;
-  if (data.layout != "files" && data.layout != "auto")
-    fail(Exit::usage, "{}: data.files: patterns belong to data.layout files, not to {}", where("data.files"),
-         data.layout);
+  if (data.layout != "files" && data.layout != "dicom" && data.layout != "auto")
+    fail(Exit::usage, "{}: data.files: patterns belong to data.layout files or dicom, not to {}",
+         where("data.files"), data.layout);
   if (data.modalities.empty())
     fail(Exit::usage, "{}: data.files: expected a pattern for a channel, found only truth",
          where("data.files"));

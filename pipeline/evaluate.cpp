@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "data/formats.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
 
@@ -23,12 +24,7 @@ namespace {
 std::string stem(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with('.')) return {};
-  for (const char* extension : {".nii.gz", ".nii", ".nrrd", ".mha"}) {
-    if (ends_with(lower(name), extension)) {
-      return name.substr(0, name.size() - std::string_view(extension).size());
-    }
-  }
-  return {};
+  return image_stem(name);
 }
 
 bool marked_as_labels(const std::string& stem) {
@@ -67,7 +63,7 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
     }
   }
   if (cases.empty()) {
-    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .mha)", folder.string());
+    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd)", folder.string());
   }
   return cases;
 }
@@ -177,6 +173,24 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     log::warn("label {} is predicted, but is in no truth; it is not scored by itself", value);
 }
 
+// A value that nothing has is more likely a slip than a tumour that nobody had.
+void warn_of_absent_values(const std::vector<CaseScores>& cases, const Regions& regions) {
+  std::set<int> in_truth, anywhere;
+  for (const CaseScores& scores : cases) {
+    in_truth.insert(scores.in_truth.begin(), scores.in_truth.end());
+    anywhere.insert(scores.in_prediction.begin(), scores.in_prediction.end());
+  }
+  anywhere.insert(in_truth.begin(), in_truth.end());
+  for (const auto& [name, values] : regions) {
+    for (const int value : values) {
+      if (in_truth.contains(value)) continue;
+      log::warn("{}: the label {} occurs in no truth{}; there are {}", name, value,
+                anywhere.contains(value) ? ", though it is predicted" : " and in no prediction",
+                in_truth.empty() ? "none" : fmt::format("{}", fmt::join(in_truth, ", ")));
+    }
+  }
+}
+
 }  // namespace
 
 MetricOptions metric_options(const EvaluateOptions& options) {
@@ -219,7 +233,10 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
     const std::lock_guard lock(mutex);
     progress.advance();
   });
-  if (options.regions.empty()) settle_values(paths, cases, options.evaluate);
+  if (options.regions.empty())
+    settle_values(paths, cases, options.evaluate);
+  else
+    warn_of_absent_values(cases, options.regions);
   std::vector<DiceRow> rows;
   for (CaseScores& scores : cases) {
     for (DiceRow& row : scores.rows) {

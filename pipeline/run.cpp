@@ -16,6 +16,7 @@
 #include "data/image_io.h"
 #include "data/orientation.h"
 #include "data/prediction_input.h"
+#include "pipeline/data_warnings.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
@@ -66,6 +67,7 @@ Job open_job(const RunOptions& options) {
   job.options = options;
   Dataset dataset = open_dataset(options.data);
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
+  tell_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
   job.outputs = output_count(dataset, options.training.targets);
   job.split = make_split(dataset, options.split);
@@ -173,6 +175,7 @@ Job train_job(const RunOptions& options, bool predicts) {
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
+  warn_of_data(options, job.cases->dataset(), job.split);
   write_plan(options, session);
 
   TrainingTables rows;

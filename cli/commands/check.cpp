@@ -33,6 +33,19 @@ CheckOptions what_to_check(const std::string& path, const std::string& layout,
   return what;
 }
 
+// Errors are bad data, unless all of them are a lack of memory.
+Exit exit_of(const CheckReport& report, bool strict) {
+  bool errors = false, bad_data = false;
+  for (const Problem& problem : report.problems) {
+    if (problem.severity != "error") continue;
+    errors = true;
+    bad_data = bad_data || !problem.does_not_fit;
+  }
+  if (errors && !bad_data) return Exit::does_not_fit;
+  if (errors || (strict && count_problems(report, "warning") > 0)) return Exit::bad_data;
+  return Exit::done;
+}
+
 }  // namespace
 
 Exit check_command(const Arguments& arguments) {
@@ -40,16 +53,18 @@ Exit check_command(const Arguments& arguments) {
                "voxswap check");
   CommonOptions common;
   std::string path, layout, background;
+  bool strict = false;
   app.add_option("DATASET", path, "folder of the data set, or an experiment (.yaml) that names one")
       ->required();
   app.add_option("--layout", layout, "auto (the default) or one of " + join(layout_names(), ", "));
   app.add_option("--background", background, "what lies around the head: a value (0 by default) or corner");
+  app.add_flag("--strict", strict, "warnings end with exit code 3 as well");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
   const CheckReport report = check_dataset(what_to_check(path, layout, background));
   std::fputs((common.json ? check_json(report) + "\n" : check_text(report)).c_str(), stdout);
-  return count_problems(report, "error") > 0 ? Exit::bad_data : Exit::done;
+  return exit_of(report, strict);
 }
 
 }  // namespace voxswap

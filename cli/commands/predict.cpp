@@ -1,5 +1,6 @@
 // voxswap predict: label maps for cases that the network has not seen.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/options.h"
@@ -15,6 +16,35 @@ void parse_window(const std::string& text, PredictOptions& how) {
   if (!how.whole) how.window = parse_size("--window", text, 1, 65536);
 }
 
+// The run as it is to be used: how the new scans lie there may be said anew, what the network is may not.
+RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
+  RunOptions run = load_run(folder).run;
+  if (overrides.empty()) return run;
+  const auto given = [&](const std::string& key) {
+    return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
+      return one.starts_with(key + "=") || one.starts_with(key + ".");
+    });
+  };
+  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align"};
+  for (const std::string& one : overrides) {
+    if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& key) {
+          return one.starts_with(key + "=") || one.starts_with(key + ".");
+        }))
+      fail(Exit::usage,
+           "{}: predict takes {} of an experiment; everything else was decided by the run, and where "
+           "the scans lie is --input",
+           one, join(allowed, ", "));
+  }
+  const bool modalities = given("data.modalities");
+  if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
+  if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
+  DatasetOptions data =
+      load_experiment(std::filesystem::path(folder) / "experiment.yaml", overrides).run.data;
+  if (!modalities) data.modalities = run.data.modalities;
+  run.data = std::move(data);
+  return run;
+}
+
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
@@ -24,7 +54,12 @@ Exit predict_command(const Arguments& arguments) {
   CommonOptions common;
   PredictOptions how;
   std::string folder, input, out, window, largest;
+  std::vector<std::string> overrides;
   app.add_option("RUN_DIR", folder, "the folder of a finished run")->required();
+  app.add_option(
+      "key=value", overrides,
+      "how the new scans lie there: data.layout, data.files, data.align, and data.modalities, what the "
+      "network's channels are called there, in its order");
   app.add_option("--input", input, "a data set, a case's folder, or a 4D file")->required();
   app.add_option("--out", out, "folder for CASE.nii.gz")->required();
   app.add_flag("--tta", how.mirror,
@@ -48,7 +83,7 @@ Exit predict_command(const Arguments& arguments) {
   how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  predict(load_run(folder).run, input, out, how);
+  predict(run_for(folder, overrides), input, out, how);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

@@ -24,19 +24,24 @@ struct Naming {
 constexpr std::array<const char*, 4> modalities{"t1", "t1ce", "t2", "flair"};
 constexpr std::array<const char*, 5> plain_suffixes{"_t1", "_t1ce", "_t2", "_flair", "_seg"};
 
-constexpr std::array<Naming, 6> namings{{
-    {"2017", "Brats17_.+", plain_suffixes},
-    {"2018", "Brats18_.+", plain_suffixes},
-    {"2019", "BraTS19_.+", plain_suffixes},
-    {"2020", "BraTS20_.+", plain_suffixes},
+constexpr std::array<const char*, 5> hyphen_suffixes{"-t1n", "-t1c", "-t2w", "-t2f", "-seg"};
+
+// Since 2023: gliomas, metastases, meningiomas, Sub-Saharan Africa, all of them (GoAT) share label values;
+// paediatric tumours have others in 2024.
+constexpr std::array<Naming, 7> namings{{
+    {"2017", "Brats17_[^/]+", plain_suffixes},
+    {"2018", "Brats18_[^/]+", plain_suffixes},
+    {"2019", "BraTS19_[^/]+", plain_suffixes},
+    {"2020", "BraTS20_[^/]+", plain_suffixes},
     {"2021", "BraTS2021_[0-9]+", plain_suffixes},
-    {"2023/2024", "BraTS-GLI-[0-9]+-[0-9]+", {"-t1n", "-t1c", "-t2w", "-t2f", "-seg"}},
+    {"2023/2024", "BraTS-(GLI|MET|MEN|SSA|GoAT)-[0-9]+(-[0-9]+)?", hyphen_suffixes},
+    {"2023/2024 PED", "BraTS-PED-[0-9]+(-[0-9]+)?", hyphen_suffixes},
 }};
 
 struct Found {
   const Naming* naming = nullptr;
   std::vector<fs::path> folders;
-  std::size_t of_other_years = 0;  // case folders named as in another year
+  std::vector<fs::path> of_other_years;  // case folders named as in another year
 };
 
 const Naming* naming_of(const std::string& folder) {
@@ -49,10 +54,10 @@ const Naming* naming_of(const std::string& folder) {
 // Case folders lie in the root, or deeper: below HGG and LGG, or below what an archive unpacked to. The root
 // itself may be a case.
 void find_cases(const fs::path& folder, int depth, std::vector<Found>& found) {
-  const std::string own = fs::weakly_canonical(folder).filename().string();
+  const std::string own = folder_name(folder);
   if (const Naming* naming = naming_of(own); naming != nullptr && !entries(folder).empty()) {
     auto same = std::find_if(found.begin(), found.end(), [&](const Found& f) { return f.naming == naming; });
-    if (same == found.end()) same = found.insert(found.end(), Found{naming, {}, 0});
+    if (same == found.end()) same = found.insert(found.end(), Found{naming, {}, {}});
     same->folders.push_back(folder);
     return;
   }
@@ -72,38 +77,47 @@ Found find_cases(const fs::path& root) {
   });
   if (most == found.end()) return {};
   for (const Found& other : found) {
-    if (other.naming != most->naming) most->of_other_years += other.folders.size();
+    if (other.naming != most->naming)
+      most->of_other_years.insert(most->of_other_years.end(), other.folders.begin(), other.folders.end());
   }
   return *most;
 }
 
-// 2020 shipped one truth under the name it had in the hospital (case 355).
-fs::path truth_file(const fs::path& folder, const std::string& id, const Naming& naming) {
+// What the files of a case begin with: the folder's name, or, where that is a link which was named otherwise,
+// its target's.
+std::string file_stem(const fs::path& folder, const std::string& id, const Naming& naming) {
   std::error_code ignored;
-  for (const std::string& stem : {id + naming.suffixes[4], std::string("W39_1998.09.19_Segm")}) {
-    const fs::path file = nifti_file(folder, stem);
-    if (fs::exists(file, ignored)) return file;
+  const std::string target = fs::weakly_canonical(folder, ignored).filename().string();
+  for (const char* suffix : naming.suffixes) {
+    if (fs::exists(nifti_file(folder, id + suffix), ignored)) return id;
+  }
+  for (const char* suffix : naming.suffixes) {
+    if (fs::exists(nifti_file(folder, target + suffix), ignored)) return target;
+  }
+  return id;
+}
+
+// 2020 shipped one truth under the name it had in the hospital (case 355).
+fs::path truth_file(const fs::path& folder, const std::string& stem, const Naming& naming) {
+  std::error_code ignored;
+  for (const std::string& name : {stem + naming.suffixes[4], std::string("W39_1998.09.19_Segm")}) {
+    const fs::path file = nifti_file(folder, name);
+    if (fs::exists(file, ignored) || fs::is_symlink(file, ignored)) return file;
   }
   return {};
 }
 
 // 2024 is named as 2023 and adds a label, the resection cavity. Its follow-up scans are numbered from 100,
 // where 2023 counts 000, 001, …; where that does not tell, the first truths are looked at.
-std::optional<std::string> why_2024(const Dataset& dataset) {
+std::optional<std::string> has_label_4(const Dataset& dataset, std::size_t enough) {
+  std::size_t looked_at = 0;
   for (const CaseFiles& files : dataset.cases) {
-    const std::string number = files.id.substr(files.id.rfind('-') + 1);
-    if (number.size() >= 3 && number[number.size() - 3] != '0')
-      return format("case {} is a follow-up scan", files.id);
-  }
-  constexpr std::size_t enough = 8;
-  for (std::size_t i = 0; i < std::min(enough, dataset.cases.size()); ++i) {
-    const fs::path& truth = dataset.cases[i].truth;
-    if (truth.empty()) continue;
+    if (files.truth.empty() || looked_at == enough) continue;
     try {
-      const LabelMap labels = read_label_map(truth);
-      if (std::find(labels.voxels.begin(), labels.voxels.end(), 4) != labels.voxels.end()) {
-        return format("{} has the label 4", truth.filename().string());
-      }
+      const LabelMap labels = read_label_map(files.truth);
+      ++looked_at;
+      if (std::find(labels.voxels.begin(), labels.voxels.end(), 4) != labels.voxels.end())
+        return format("{} has the label 4", files.truth.filename().string());
     } catch (const Error&) {
       continue;  // told when the case itself is read
     }
@@ -111,9 +125,36 @@ std::optional<std::string> why_2024(const Dataset& dataset) {
   return std::nullopt;
 }
 
+std::optional<std::string> why_2024(const Dataset& dataset) {
+  for (const CaseFiles& files : dataset.cases) {
+    if (files.id.find("-GLI-") == std::string::npos) continue;
+    const std::string number = files.id.substr(files.id.rfind('-') + 1);
+    if (number.size() >= 3 && number[number.size() - 3] != '0')
+      return format("case {} is a follow-up scan", files.id);
+  }
+  return has_label_4(dataset, 8);
+}
+
+// 2023 had the values of all challenges; 2024 has enhancing, non-enhancing, cysts and oedema, which is rare.
+void name_paediatric_labels(Dataset& dataset) {
+  constexpr std::size_t enough = 40;
+  if (const auto reason = has_label_4(dataset, enough)) {
+    dataset.labels = {{"enhancing", 1}, {"non_enhancing", 2}, {"cyst", 3}, {"oedema", 4}};
+    dataset.recognised += format("; labels as in 2024, since {}", *reason);
+    return;
+  }
+  dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 3}};
+  dataset.recognised += format(
+      "; labels as in 2023 (1 necrosis, 2 oedema, 3 enhancing), since none of the first {} "
+      "truths has the label 4; of 2024 they are {{enhancing: 1, non_enhancing: 2, cyst: 3, "
+      "oedema: 4}}, for data.labels",
+      enough);
+}
+
 void name_labels(Dataset& dataset, const Naming& naming) {
-  const bool two_years = std::string(naming.years) == "2023/2024";
-  if (!two_years) {
+  const std::string years = naming.years;
+  if (years == "2023/2024 PED") return name_paediatric_labels(dataset);
+  if (years != "2023/2024") {
     dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}};
     return;
   }
@@ -129,8 +170,8 @@ void name_labels(Dataset& dataset, const Naming& naming) {
 std::string reason(const Found& found) {
   std::string text = format("{} case folders are named as in BraTS {}, e.g. {}", found.folders.size(),
                             found.naming->years, found.folders.front().filename().string());
-  if (found.of_other_years > 0)
-    text += format("; {} named as in other years are left out", found.of_other_years);
+  if (!found.of_other_years.empty())
+    text += format("; {} named as in other years are left out", found.of_other_years.size());
   return text;
 }
 
@@ -149,16 +190,19 @@ Dataset list_brats(const DatasetOptions& options) {
   if (found.folders.empty()) return dataset;
   for (const fs::path& folder : found.folders) {
     CaseFiles files;
-    files.id = fs::weakly_canonical(folder).filename().string();
+    files.id = folder_name(folder);
+    const std::string stem = file_stem(folder, files.id, *found.naming);
     for (std::size_t channel = 0; channel < modalities.size(); ++channel) {
-      files.channels.push_back(nifti_file(folder, files.id + found.naming->suffixes[channel]));
+      files.channels.push_back(nifti_file(folder, stem + found.naming->suffixes[channel]));
       files.components.push_back(-1);
     }
-    files.truth = truth_file(folder, files.id, *found.naming);
+    files.truth = truth_file(folder, stem, *found.naming);
     dataset.cases.push_back(std::move(files));
   }
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  for (const fs::path& folder : found.of_other_years)
+    dataset.left_out.push_back({"warning", folder, "a case named as in another year than most"});
   dataset.recognised = reason(found);
   name_labels(dataset, *found.naming);
   return dataset;

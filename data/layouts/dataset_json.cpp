@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/layouts/layouts.h"
+#include "data/placeholders.h"
 
 namespace voxswap {
 
@@ -193,7 +194,12 @@ fs::path dataset_json_path(const fs::path& root) {
 
 std::optional<DatasetJson> read_dataset_json(const fs::path& root) {
   std::error_code ignored;
-  if (!fs::exists(dataset_json_path(root), ignored)) return std::nullopt;
+  const fs::path path = dataset_json_path(root);
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  if (!fs::is_regular_file(path, ignored))
+    fail(Exit::bad_data, "{}: is no file; put a dataset.json there or remove it", path.string());
+  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
+    fail(Exit::bad_data, "{}: {}", path.string(), placeholder);
   return Parser(root).parse();
 }
 

@@ -1,16 +1,17 @@
 // Scans as they leave a hospital: a folder per case, in it, perhaps below a folder per study, a folder of
-// DICOM slices per series. What a series shows is told by its folder's name, else by its SeriesDescription;
-// series that tell nothing of T1, T2 or FLAIR (localisers, diffusion) are left out, and named. A truth is a
-// label map in the case's folder: seg, truth or label, also at the end of a name, as .nii.gz, .nii, .nrrd or
-// .mha.
+// DICOM slices per series. What a series shows is told by patterns in data.files, or else read out of its
+// folder's name and its SeriesDescription (data/layouts/sequences.h): what was read is shown, what could be
+// meant in two ways is left to be said. A truth is a label map in the case's folder: seg, truth or label,
+// also at the end of a name.
 #include "data/dicom.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/error.h"
+#include "data/formats.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/sequences.h"
 
 namespace voxswap {
 
@@ -18,140 +19,240 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<const char*, 4> sequences{"t1", "t1ce", "t2", "flair"};
+constexpr const char* truth_key = "truth";
 
-// "Ax T1 SE post Gd" -> t1ce; empty for what is no such sequence.
-std::string sequence_of(const std::string& written) {
-  const std::string text = snake_case(written);
-  const std::string named = modality_name(text);
-  if (std::find(sequences.begin(), sequences.end(), named) != sequences.end()) return named;
-  const std::vector<std::string> words = split(text, '_');
-  const auto any_of = [&](std::initializer_list<const char*> wanted) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-      return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
-    });
-  };
-  const auto begins = [&](const char* with) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return w.starts_with(with); });
-  };
-  if (text.find("flair") != std::string::npos || text.find("dark_fluid") != std::string::npos) return "flair";
-  if (any_of({"t1ce", "t1c", "t1gd"})) return "t1ce";
-  const bool contrast = any_of({"c", "ce", "gd", "km", "post"}) || begins("gad") || begins("contrast");
-  if (any_of({"t1", "t1w"})) return contrast ? "t1ce" : "t1";
-  return any_of({"t2", "t2w"}) ? "t2" : "";
-}
+struct FoundSeries {
+  fs::path folder;
+  std::string written;  // by which it was told
+  SequenceName sequence;
+};
 
 struct FoundCase {
-  std::map<std::string, fs::path> series;  // by sequence
+  std::vector<FoundSeries> series;
   fs::path truth;
 };
 
 struct Found {
   std::map<std::string, FoundCase> cases;
-  std::vector<std::string> left_out;  // series that tell of no sequence
+  std::vector<Unused> left_out;
 };
 
-void add_series(const fs::path& folder, const std::string& id, Found& found) {
-  std::string sequence = sequence_of(folder.filename().string());
-  if (sequence.empty()) sequence = sequence_of(dicom_description(folder));
-  if (sequence.empty()) {
-    found.left_out.push_back(folder.filename().string());
-    return;
+// The channels whose patterns fit a series: "*T1*PRE*|MPRAGE", of its description or its folder's name.
+SequenceName by_patterns(const std::map<std::string, std::string>& patterns, const std::string& folder,
+                         const std::string& description) {
+  SequenceName found{{}, true, true, "it fits no pattern in data.files"};
+  for (const auto& [channel, pattern] : patterns) {
+    if (channel == truth_key) continue;
+    const std::vector<std::string> ways = split(pattern, '|');
+    if (std::any_of(ways.begin(), ways.end(), [&](const std::string& way) {
+          return fits_pattern(description, trim(way)) || fits_pattern(folder, trim(way));
+        }))
+      found.could_be.push_back(channel);
   }
-  const auto [known, fresh] = found.cases[id].series.try_emplace(sequence, folder);
-  if (!fresh) {
-    fail(Exit::bad_data,
-         "case {}: two series look like {}: {} and {}. Move one away, or say which is meant with data.files, "
-         "e.g. {}: \"{{case}}/{}\"",
-         id, sequence, known->second.string(), folder.string(), sequence, folder.filename().string());
-  }
-}
-
-// Series lie at most three folders below a case: study, series, and what a CD puts between them.
-void find_series(const fs::path& folder, const std::string& id, int depth, Found& found) {
-  for (const std::string& name : entries(folder)) {
-    const fs::path inner = folder / name;
-    std::error_code ignored;
-    if (!fs::is_directory(inner, ignored)) continue;
-    if (is_dicom_folder(inner)) {
-      add_series(inner, id, found);
-    } else if (depth > 0) {
-      find_series(inner, id, depth - 1, found);
-    }
-  }
-}
-
-fs::path truth_in(const fs::path& folder) {
-  for (const std::string& name : entries(folder)) {
-    for (const char* extension : {".nii.gz", ".nii", ".nrrd", ".mha"}) {
-      if (!ends_with(name, extension)) continue;
-      const std::vector<std::string> words = split(snake_case(name), '_');
-      const std::size_t of_extension = extension == std::string(".nii.gz") ? 2 : 1;
-      if (words.size() <= of_extension) continue;
-      const std::string& last = words[words.size() - 1 - of_extension];
-      if (last == "seg" || last == "truth" || last == "label") return folder / name;
-    }
-  }
-  return {};
-}
-
-Found find_cases(const fs::path& root) {
-  Found found;
-  std::error_code ignored;
-  for (const std::string& name : entries(root)) {
-    const fs::path folder = root / name;
-    if (!fs::is_directory(folder, ignored)) continue;
-    if (is_dicom_folder(folder)) {  // the root itself is a case
-      const std::string id = fs::weakly_canonical(root, ignored).filename().string();
-      add_series(folder, id, found);
-      if (found.cases.contains(id)) found.cases[id].truth = truth_in(root);
-    } else {
-      find_series(folder, name, 2, found);
-      if (found.cases.contains(name)) found.cases[name].truth = truth_in(folder);
-    }
-  }
+  found.certain = found.could_be.size() < 2;
+  if (!found.certain) found.why = "it fits several patterns in data.files";
   return found;
 }
+
+class Finder {
+ public:
+  explicit Finder(const DatasetOptions& options) : options_(options) {}
+
+  Found find() {
+    std::error_code ignored;
+    for (const std::string& name : entries(options_.root)) {
+      const fs::path folder = options_.root / name;
+      if (!fs::is_directory(folder, ignored)) continue;
+      if (is_dicom_folder(folder)) {  // the root itself is a case
+        add_series(folder, folder_name(options_.root));
+      } else {
+        find_series(folder, name, 2);
+      }
+    }
+    for (auto& [id, of_case] : found_.cases)
+      of_case.truth = truth_in(fs::exists(options_.root / id, ignored) ? options_.root / id : options_.root);
+    return std::move(found_);
+  }
+
+ private:
+  // Series lie at most three folders below a case: study, series, and what a CD puts between them.
+  void find_series(const fs::path& folder, const std::string& id, int depth) {
+    for (const std::string& name : entries(folder)) {
+      const fs::path inner = folder / name;
+      std::error_code ignored;
+      if (!fs::is_directory(inner, ignored)) continue;
+      if (is_dicom_folder(inner)) {
+        add_series(inner, id);
+      } else if (depth > 0) {
+        find_series(inner, id, depth - 1);
+      }
+    }
+  }
+
+  void add_series(const fs::path& folder, const std::string& id) {
+    const std::string name = folder.filename().string(), description = dicom_description(folder);
+    FoundSeries series{folder, name, {}};
+    series.sequence = options_.files.empty() ? sequence_of(name, description)
+                                             : by_patterns(options_.files, name, description);
+    if (!description.empty() && !(series.sequence.exact && options_.files.empty()))
+      series.written = description;
+    if (series.sequence.could_be.empty()) {
+      const bool known_kind = !options_.files.empty() || series.sequence.why != sequence_of("").why;
+      found_.left_out.push_back(
+          {known_kind ? "note" : "warning", folder,
+           format("a series that is no channel (\"{}\"): {}", series.written, series.sequence.why)});
+      return;
+    }
+    found_.cases[id].series.push_back(std::move(series));
+  }
+
+  fs::path truth_in(const fs::path& folder) const {
+    const auto pattern = options_.files.find(truth_key);
+    for (const std::string& name : entries(folder)) {
+      if (pattern != options_.files.end()) {
+        if (fits_pattern(name, pattern->second)) return folder / name;
+        continue;
+      }
+      const std::vector<std::string> words = split(snake_case(image_stem(name)), '_');
+      const std::string& last = words.back();
+      if (last == "seg" || last == "truth" || last == "label") return folder / name;
+    }
+    return {};
+  }
+
+  const DatasetOptions& options_;
+  Found found_;
+};
 
 std::string reason(const Found& found) {
   std::string text = format("{} folders hold DICOM series named like sequences, e.g. {}", found.cases.size(),
                             found.cases.begin()->first);
   if (!found.left_out.empty()) {
     text += format("; {} series tell of no sequence and are left out, e.g. {}", found.left_out.size(),
-                   found.left_out.front());
+                   found.left_out.front().path.filename().string());
   }
   return text;
+}
+
+bool could_be(const FoundSeries& series, const std::string& channel, bool certain) {
+  const auto& names = series.sequence.could_be;
+  return series.sequence.certain == certain && std::find(names.begin(), names.end(), channel) != names.end();
+}
+
+std::vector<const FoundSeries*> series_of(const FoundCase& of_case, const std::string& channel,
+                                          bool certain) {
+  std::vector<const FoundSeries*> found;
+  for (const FoundSeries& series : of_case.series) {
+    if (could_be(series, channel, certain)) found.push_back(&series);
+  }
+  return found;
+}
+
+// The channels that occur: for sure, or where one could be meant that nothing else in its case is.
+std::vector<std::string> channels_of(const Found& found, const DatasetOptions& options) {
+  std::vector<std::string> wanted;
+  for (const auto& [channel, pattern] : options.files) {
+    if (channel != truth_key) wanted.push_back(channel);
+  }
+  if (!wanted.empty()) return wanted;
+  for (const char* sequence : known_sequences()) {
+    const bool occurs = std::any_of(found.cases.begin(), found.cases.end(), [&](const auto& one) {
+      return !series_of(one.second, sequence, true).empty();
+    });
+    const bool could = std::any_of(found.cases.begin(), found.cases.end(), [&](const auto& one) {
+      return one.second.series.size() == series_of(one.second, sequence, false).size();
+    });
+    if (occurs || could) wanted.emplace_back(sequence);
+  }
+  return wanted;
+}
+
+std::string how_to_say(const std::string& channel, const FoundSeries& series) {
+  return format("e.g. layout: dicom and files: {{{}: \"{}\"}}", channel, series.written);
+}
+
+void add_channel(const std::string& channel, const FoundCase& of_case, const fs::path& expected,
+                 CaseFiles& files) {
+  const auto sure = series_of(of_case, channel, true), unsure = series_of(of_case, channel, false);
+  std::string unclear;
+  fs::path path = expected;
+  if (!sure.empty()) {
+    path = sure[0]->folder;
+    if (sure.size() > 1)
+      unclear = format(
+          "two series look like {}: {} (\"{}\") and {} (\"{}\"); move one away, or say which is "
+          "meant, {}",
+          channel, path.string(), sure[0]->written, sure[1]->folder.string(), sure[1]->written,
+          how_to_say(channel, *sure[0]));
+  } else if (!unsure.empty()) {
+    path = unsure[0]->folder;
+    unclear = format("whether {} (\"{}\") is {} is not clear: {}; rename it, or say what is meant, {}",
+                     path.string(), unsure[0]->written, channel, unsure[0]->sequence.why,
+                     how_to_say(channel, *unsure[0]));
+  }
+  files.channels.push_back(path);
+  files.components.push_back(-1);
+  files.unclear.push_back(unclear);
+}
+
+// What was read out of names, how often; and unclear series in whose case there is no need of them.
+void tell_names(const Found& found, Dataset& dataset) {
+  std::map<std::pair<std::string, std::string>, std::int64_t> guesses;
+  for (const auto& [id, of_case] : found.cases) {
+    for (const FoundSeries& series : of_case.series) {
+      const SequenceName& sequence = series.sequence;
+      if (sequence.certain) {
+        if (!sequence.exact) ++guesses[{sequence.could_be[0], series.written}];
+        continue;
+      }
+      const bool needed =
+          std::any_of(sequence.could_be.begin(), sequence.could_be.end(), [&](const std::string& channel) {
+            return series_of(of_case, channel, true).empty() &&
+                   std::find(dataset.modalities.begin(), dataset.modalities.end(), channel) !=
+                       dataset.modalities.end();
+          });
+      if (!needed)
+        dataset.left_out.push_back({"note", series.folder,
+                                    format("a series that could be {} (\"{}\"), which its case has: {}",
+                                           join(sequence.could_be, " or "), series.written, sequence.why)});
+    }
+  }
+  for (const auto& [names, cases] : guesses) dataset.guesses.push_back({names.first, names.second, cases});
+}
+
+bool asks_for_cases(const DatasetOptions& options) {
+  return std::any_of(options.files.begin(), options.files.end(),
+                     [](const auto& one) { return one.second.find("{case}") != std::string::npos; });
 }
 
 }  // namespace
 
 std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
-  const Found found = find_cases(options.root);
+  if (asks_for_cases(options)) return std::nullopt;
+  const Found found = Finder(options).find();
   if (found.cases.empty()) return std::nullopt;
   return reason(found);
 }
 
 Dataset list_dicom(const DatasetOptions& options) {
-  const Found found = find_cases(options.root);
+  if (asks_for_cases(options))
+    fail(Exit::usage,
+         "data.files: patterns with {{case}} belong to data.layout files; layout dicom takes patterns of "
+         "series' descriptions, e.g. t1ce: \"*T1*POST*\"");
+  const Found found = Finder(options).find();
   Dataset dataset;
-  for (const char* sequence : sequences) {
-    const bool occurs = std::any_of(found.cases.begin(), found.cases.end(),
-                                    [&](const auto& one) { return one.second.series.contains(sequence); });
-    if (occurs) dataset.modalities.emplace_back(sequence);
-  }
+  dataset.left_out = found.left_out;
+  dataset.modalities = channels_of(found, options);
   for (const auto& [id, of_case] : found.cases) {
     CaseFiles files;
     files.id = id;
     files.truth = of_case.truth;
-    for (const std::string& sequence : dataset.modalities) {
-      const auto series = of_case.series.find(sequence);
-      // Where there is none, the path at which one would be found.
-      files.channels.push_back(series == of_case.series.end() ? options.root / id / sequence
-                                                              : series->second);
-      files.components.push_back(-1);
-    }
+    // Where there is none, the path at which one would be found.
+    for (const std::string& channel : dataset.modalities)
+      add_channel(channel, of_case, options.root / id / channel, files);
     dataset.cases.push_back(std::move(files));
   }
+  tell_names(found, dataset);
   if (!found.cases.empty()) dataset.recognised = reason(found);
   if (options.labels.empty()) dataset.labels = observed_labels(dataset);
   return dataset;

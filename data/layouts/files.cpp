@@ -29,14 +29,14 @@ std::regex expression(const std::string& part, const std::string& known_case) {
         for (const char c : known_case)
           text += std::isalnum(static_cast<unsigned char>(c)) ? std::string(1, c) : std::string("\\") + c;
       } else {
-        text += captured ? "\\1" : "(.+)";
+        text += captured ? "\\1" : "([^/]+)";  // a name may hold a line break, which . is not
       }
       captured = true;
       i += 5;
     } else if (part[i] == '*') {
-      text += ".*";
+      text += "[^/]*";
     } else if (part[i] == '?') {
-      text += ".";
+      text += "[^/]";
     } else if (std::isalnum(static_cast<unsigned char>(part[i])) ||
                static_cast<unsigned char>(part[i]) >= 0x80 || part[i] == '_') {
       text += part[i];
@@ -121,6 +121,11 @@ bool is_wanted(const std::string& channel, const std::vector<std::string>& wante
 
 std::optional<std::string> recognise_files(const DatasetOptions& options) {
   if (options.files.empty()) return std::nullopt;
+  // Without {case} they may be patterns of series.
+  const bool of_cases = std::any_of(options.files.begin(), options.files.end(), [](const auto& one) {
+    return one.second.find("{case}") != std::string::npos;
+  });
+  if (!of_cases && recognise_dicom(options)) return std::nullopt;
   return "data.files gives a pattern per channel";
 }
 

@@ -19,7 +19,8 @@ namespace {
 constexpr std::array<Layout, 5> table_of_layouts{{
     {"files", "files that fit the patterns in data.files", recognise_files, list_files},
     {"brats",
-     "a folder per case, named as in BraTS 2017 to 2024, e.g. BraTS2021_00000/BraTS2021_00000_t1.nii.gz",
+     "a folder per case, named as in BraTS 2017 to 2024 (GLI, MET, MEN, PED, SSA), e.g. "
+     "BraTS2021_00000/BraTS2021_00000_t1.nii.gz",
      recognise_brats, list_brats},
     {"nnunet",
      "dataset.json with channel_names, imagesTr/CASE_0000.nii.gz and labelsTr/CASE.nii.gz, as in nnU-Net",
@@ -96,7 +97,7 @@ Labels observed_labels(const Dataset& dataset) {
   for (const CaseFiles& files : dataset.cases) {
     std::error_code ignored;
     if (looked_at == enough) break;
-    if (files.truth.empty() || !fs::exists(files.truth, ignored)) continue;
+    if (files.truth.empty() || !fs::is_regular_file(files.truth, ignored)) continue;
     try {
       const LabelMap labels = read_label_map(files.truth);
       values.insert(labels.voxels.begin(), labels.voxels.end());
@@ -118,6 +119,31 @@ Labels observed_labels(const Dataset& dataset) {
   return labels;
 }
 
+std::string folder_name(const fs::path& folder) {
+  fs::path plain = fs::absolute(folder).lexically_normal();
+  if (!plain.has_filename()) plain = plain.parent_path();  // "folder/", "."
+  return plain.filename().string();
+}
+
+bool fits_pattern(const std::string& text, const std::string& pattern) {
+  const std::string word = lower(text), wanted = lower(pattern);
+  std::size_t at = 0, star = std::string::npos, retry = 0, i = 0;
+  while (i < word.size()) {
+    if (at < wanted.size() && (wanted[at] == '?' || (wanted[at] == word[i] && wanted[at] != '*'))) {
+      ++at, ++i;
+    } else if (at < wanted.size() && wanted[at] == '*') {
+      star = at++;
+      retry = i;
+    } else if (star != std::string::npos) {  // the last star takes one character more
+      at = star + 1;
+      i = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return wanted.find_first_not_of('*', at) == std::string::npos;
+}
+
 std::vector<std::string> entries(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -132,7 +158,10 @@ std::vector<std::string> entries(const fs::path& folder) {
 fs::path nifti_file(const fs::path& folder, const std::string& stem) {
   std::error_code ignored;
   const fs::path packed = folder / (stem + ".nii.gz"), plain = folder / (stem + ".nii");
-  return !fs::exists(packed, ignored) && fs::exists(plain, ignored) ? plain : packed;
+  const auto is_there = [&](const fs::path& path) {
+    return fs::exists(path, ignored) || fs::is_symlink(path, ignored);  // a link to what was not fetched
+  };
+  return !is_there(packed) && is_there(plain) ? plain : packed;
 }
 
 std::string nifti_stem(const std::string& name) {

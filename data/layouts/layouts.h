@@ -28,8 +28,14 @@ std::span<const Layout> layouts();
 // open_dataset without the check that the files are there: for `voxswap check`, which tells every missing
 // one.
 Dataset list_dataset(const DatasetOptions& options);
-// The sentence about a channel of a case that is not there; empty when it is.
-std::string missing_channel(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
+// What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no file,
+// or it is not clear which one it is. Empty when all is well.
+struct FileTrouble {
+  std::string what, fix;
+  explicit operator bool() const { return !what.empty(); }
+};
+FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
+FileTrouble truth_trouble(const CaseFiles& files);
 
 // The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
 Regions default_regions(const Labels& labels);
@@ -40,12 +46,15 @@ Labels observed_labels(const Dataset& dataset);
 std::string modality_name(const std::string& written);
 std::string snake_case(const std::string& text);  // "Non-enhancing tumor" -> "non_enhancing_tumor"
 
+// What a folder is called where it stands: a link has a name of its own.
+std::string folder_name(const std::filesystem::path& folder);
 // The names of the folder's entries, sorted, without hidden ones.
 std::vector<std::string> entries(const std::filesystem::path& folder);
 // `stem`.nii.gz or `stem`.nii, whichever is there; `stem`.nii.gz when neither is.
 std::filesystem::path nifti_file(const std::filesystem::path& folder, const std::string& stem);
 // The file name without .nii.gz or .nii; empty for other files.
 std::string nifti_stem(const std::string& name);
+bool fits_pattern(const std::string& text, const std::string& pattern);  // * and ?, upper or lower case
 
 std::optional<std::string> recognise_brats(const DatasetOptions& options);
 Dataset list_brats(const DatasetOptions& options);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "data/formats.h"
 #include "data/image_io.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/layouts.h"
@@ -29,15 +30,11 @@ struct NumberedFile {
 
 // "BRATS_001_0003.nii.gz" -> BRATS_001, 3, ".nii.gz"; nothing for other names.
 std::optional<NumberedFile> numbered_file(const std::string& name) {
-  for (const std::string ending : {".nii.gz", ".nii", ".nrrd", ".mha"}) {
-    if (!ends_with(name, ending)) continue;
-    const std::string stem = name.substr(0, name.size() - ending.size());
-    if (stem.size() < digits + 2 || stem[stem.size() - digits - 1] != '_') return std::nullopt;
-    const std::string number = stem.substr(stem.size() - digits);
-    if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-    return NumberedFile{stem.substr(0, stem.size() - digits - 1), std::stoul(number), ending};
-  }
-  return std::nullopt;
+  const std::string stem = image_stem(name);
+  if (stem.size() < digits + 2 || stem[stem.size() - digits - 1] != '_') return std::nullopt;
+  const std::string number = stem.substr(stem.size() - digits);
+  if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  return NumberedFile{stem.substr(0, stem.size() - digits - 1), std::stoul(number), name.substr(stem.size())};
 }
 
 // The first numbered file of a folder.

@@ -1,6 +1,9 @@
 // Randomly damaged files end in a message and exit code 3, or in a correct read; none in a crash, a hang or
 // memory without end. Damage is seeded, so a file that fails can be made again.
 #include <sys/resource.h>
+#include <zlib.h>
+
+#include <memory>
 
 #include "base/file.h"
 #include "data/dataset.h"
@@ -168,6 +171,61 @@ TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
   }
   EXPECT_GT(readable, 0U);
   EXPECT_LT(readable, files_of_a_kind);
+}
+
+// A gzip stream of 400 MB behind a header that promises 2 KiB, and a file as large: what is not promised is
+// not kept.
+TEST(Images, TakeNoMoreMemoryThanTheirHeadersPromise) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.nii", "a.nrrd", "a.mha"}) {
+    const fs::path path = folder / name, packed = folder / (std::string(name) + ".gz");
+    write_image(path, random_image(geometry({8, 8, 8})));
+    const std::vector<float> voxels = read_image(path).voxels;
+    constexpr std::uintmax_t large = 400 << 20;
+    const std::string whole = read_file(path);
+    if (std::string(name) == "a.nii") {
+      const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(packed.c_str(), "wb1"), gzclose);
+      ASSERT_EQ(gzwrite(file.get(), whole.data(), static_cast<unsigned>(whole.size())),
+                static_cast<int>(whole.size()));
+      const std::string zeros(1 << 20, '\0');
+      for (int i = 0; i < 400; ++i) gzwrite(file.get(), zeros.data(), static_cast<unsigned>(zeros.size()));
+    }
+    fs::resize_file(path, large);  // with a hole at its end
+    const long before = peak_kilobytes();
+    EXPECT_EQ(read_image(path).voxels, voxels) << path;
+    if (fs::exists(packed)) EXPECT_EQ(read_image(packed).voxels, voxels) << packed;
+    constexpr long allowed = 40 * 1024;
+    EXPECT_LT(peak_kilobytes() - before, allowed) << path;
+  }
+}
+
+// In a process of its own, which may not have the memory.
+TEST(Images, ThatDoNotFitIntoMemoryAreNotCalledDamaged) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need the address space that this test takes away";
+#endif
+  const TemporaryFolder folder;
+  write_label_map(folder / "a.nii.gz", random_labels(geometry({256, 256, 256}), {0, 1}));
+  write_label_map(folder / "a.nrrd", random_labels(geometry({256, 256, 256}), {0, 1}));
+  for (const char* name : {"a.nii.gz", "a.nrrd"}) {
+    const auto read_in_little_memory = [&] {
+      std::size_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const rlim_t bytes = pages * static_cast<rlim_t>(getpagesize()) + (30 << 20);  // its voxels take 64 MiB
+      const rlimit limit = {bytes, bytes};
+      setrlimit(RLIMIT_AS, &limit);
+      try {
+        read_image(folder.path() / name);
+      } catch (const Error& error) {
+        _exit(static_cast<int>(error.exit()));
+      } catch (...) {
+        _exit(99);
+      }
+      _exit(0);
+    };
+    EXPECT_EXIT(read_in_little_memory(), testing::ExitedWithCode(static_cast<int>(Exit::does_not_fit)), "")
+        << name;
+  }
 }
 
 class DamagedDatasetJson : public testing::TestWithParam<const char*> {};

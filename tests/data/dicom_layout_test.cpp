@@ -4,6 +4,7 @@
 #include "data/dicom.h"
 #include "data/orientation.h"
 #include "data/prediction_input.h"
+#include "data/unused.h"
 #include "tests/data/support.h"
 
 namespace voxswap {
@@ -103,6 +104,70 @@ TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreTold) {
   write_series(folder / "p2/t2 sag", "", 5);
   expect_failure([&] { open(folder.path()); }, Exit::bad_data,
                  {"p2", "two series look like t2", "t2 fs", "t2 sag"});
+}
+
+std::string guesses(const Dataset& dataset) {
+  std::string text;
+  for (const SeriesGuess& guess : dataset.guesses)
+    text += format("{} <- {} ({}); ", guess.channel, guess.written, guess.cases);
+  return text;
+}
+
+TEST(DicomCases, ShowWhatWasReadOutOfNames) {
+  const TemporaryFolder folder;
+  for (const char* id : {"p1", "p2"}) {
+    write_series(folder / format("{}/3", id), "T1 PRE-CONTRAST", 1 + static_cast<std::uint64_t>(id[1]));
+    write_series(folder / format("{}/4", id), "AX T1 FLAIR +C", 2 + static_cast<std::uint64_t>(id[1]));
+    write_series(folder / format("{}/flair", id), "", 3 + static_cast<std::uint64_t>(id[1]));
+  }
+  const Dataset dataset = open(folder.path());
+  EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
+  EXPECT_EQ(guesses(dataset), "t1 <- T1 PRE-CONTRAST (2); t1ce <- AX T1 FLAIR +C (2); ");
+}
+
+TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/1", "AX T1", 1);
+  write_series(folder / "p1/2", "AX T1 POST", 2);
+  write_series(folder / "p2/1", "AX T1", 3);
+  write_series(folder / "p2/2", "AX T1 W/WO", 4);
+  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+                 {"case p2", "p2/2", "AX T1 W/WO", "is t1ce is not clear",
+                  "both of contrast medium and of none", "data.files"});
+  DatasetOptions options;
+  options.root = folder.path();
+  options.labels = {{"tumor", 1}};
+  options.files = {{"t1", "ax t1"}, {"t1ce", "*post*|*W/WO"}};
+  for (const char* layout : {"auto", "dicom"}) {
+    options.layout = layout;
+    const Dataset dataset = open_dataset(options);
+    EXPECT_EQ(dataset.layout, "dicom");
+    ASSERT_EQ(dataset.cases.size(), 2U);
+    EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[1].voxels, whole_numbers(grid, 4).voxels);
+    EXPECT_EQ(guesses(dataset), "");
+  }
+  options.files["t1"] = "*t1*";
+  expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"it fits several patterns in data.files"});
+  options.files["t1"] = "{case}/1";
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"belong to data.layout files"});
+}
+
+TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/1", "AX T1 PRE", 1);
+  write_series(folder / "p1/2", "AX T1 POST", 2);
+  write_series(folder / "p1/3", "AX T1 W/WO", 3);
+  write_series(folder / "p1/4", "SWI", 4);
+  write_series(folder / "p1/5", "series 5", 5);
+  const Dataset dataset = open(folder.path());
+  EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce"}));
+  const std::vector<Unused> unused = unused_in(dataset);
+  ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no truth
+  EXPECT_EQ(unused[0].path, folder.path() / "p1/3");
+  EXPECT_EQ(unused[0].severity, "note");
+  EXPECT_NE(unused[1].why.find("it tells of \"swi\""), std::string::npos) << unused[1].why;
+  EXPECT_EQ(unused[2].severity, "warning");
+  EXPECT_NE(unused[2].why.find("tells of no T1, T2 or FLAIR"), std::string::npos) << unused[2].why;
 }
 
 TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {

@@ -1,0 +1,26 @@
+// What the name of a series tells of its sequence: "AX T1 FLAIR +C" is a T1 with contrast. Scanners,
+// hospitals and countries name series as they like, so a name is read word by word, and one that could be
+// meant in two ways is never decided here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace voxswap {
+
+// t1, t1ce, t2, flair: in the order in which they become channels.
+std::span<const char* const> known_sequences();
+
+struct SequenceName {
+  std::vector<std::string> could_be;  // of the known sequences; empty: none of them
+  bool certain = true;                // could_be is the one that is meant, or none is
+  bool exact = false;  // it is a sequence's own name, "t1ce", and nothing had to be read into it
+  std::string why;     // it is not certain, or is none: the end of a sentence
+};
+SequenceName sequence_of(const std::string& written);
+
+// The folder's own name where it is a sequence's, else what both names tell together.
+SequenceName sequence_of(const std::string& folder, const std::string& description);
+
+}  // namespace voxswap

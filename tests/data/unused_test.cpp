@@ -1,0 +1,309 @@
+// Scans that a week of use turned up: links, pipes, pointers to what was not fetched, folders nobody named,
+// labels without an image. Nothing of it may vanish unseen, stop the program, or be taken for something else.
+#include "data/unused.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "data/check.h"
+#include "data/layouts/layouts.h"
+#include "data/prediction_input.h"
+#include "tests/data/support.h"
+
+namespace voxswap {
+namespace {
+
+using namespace test;
+
+const Geometry tiny = geometry({4, 4, 4});
+const std::vector<std::string> gli{"-t1n", "-t1c", "-t2w", "-t2f"};
+
+void write_brats(const fs::path& folder, const std::string& stem, int highest_label) {
+  fs::create_directories(folder);
+  for (std::size_t i = 0; i < gli.size(); ++i)
+    write_image(folder / (stem + gli[i] + ".nii.gz"), random_image(tiny, i + stem.size()));
+  write_label_map(folder / (stem + "-seg.nii.gz"), random_labels(tiny, {0, 1, 2, highest_label}));
+}
+
+DatasetOptions at(const fs::path& root) {
+  DatasetOptions options;
+  options.root = root;
+  return options;
+}
+
+CheckReport checked(const fs::path& root) {
+  return check_dataset({at(root), false, 0});
+}
+
+void expect_unused(const std::vector<Unused>& unused, const fs::path& path, const std::string& severity,
+                   const std::string& why) {
+  const auto found =
+      std::find_if(unused.begin(), unused.end(), [&](const Unused& one) { return one.path == path; });
+  ASSERT_NE(found, unused.end()) << path << " is not told";
+  EXPECT_EQ(found->severity, severity) << path;
+  EXPECT_NE(found->why.find(why), std::string::npos) << path << ": " << found->why;
+}
+
+void expect_problem(const CheckReport& report, const std::string& severity, const std::string& part) {
+  EXPECT_TRUE(std::any_of(report.problems.begin(), report.problems.end(), [&](const Problem& problem) {
+    return problem.severity == severity && problem.what.find(part) != std::string::npos;
+  })) << part;
+}
+
+TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  write_brats(folder.path() / "my_patient", "my_patient", 3);
+  write_brats(folder.path() / "BraTS-PED-00001-000", "BraTS-PED-00001-000", 3);
+  fs::create_directories(folder.path() / "BraTS-GLI-00002-000");
+  write_image(folder / "BraTS-GLI-00001-000/mask.nii.gz", random_image(tiny));
+  std::ofstream(folder / "scans/p1/t1.mgz") << "x";
+  std::ofstream(folder / "papers/notes.txt") << "x";
+  std::ofstream(folder / "survival.csv") << "x";
+  const Dataset dataset = open_dataset(at(folder.path()));
+  ASSERT_EQ(dataset.cases.size(), 1U);
+  const std::vector<Unused> unused = unused_in(dataset);
+  expect_unused(unused, folder / "my_patient", "warning", "none is named as layout brats names them");
+  expect_unused(unused, folder / "BraTS-PED-00001-000", "warning", "another year than most");
+  expect_unused(unused, folder / "BraTS-GLI-00002-000", "warning", "an empty folder");
+  expect_unused(unused, folder / "BraTS-GLI-00001-000/mask.nii.gz", "note",
+                "neither a channel nor the truth");
+  expect_unused(unused, folder / "scans", "warning", "a folder with images");
+  expect_unused(unused, folder / "papers", "note", "without any image");
+  EXPECT_EQ(unused.size(), 6U);
+}
+
+TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "dataset.json")
+      << R"({"modality": {"0": "T1"}, "labels": {"0": "background", "1": "core"},
+    "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": ["./imagesTs/t.nii.gz"]})";
+  for (const char* name : {"imagesTr/a", "imagesTr/forgotten", "imagesTs/t"})
+    write_image(folder / format("{}.nii.gz", name), random_image(tiny, name[9]));
+  for (const char* name : {"labelsTr/a", "labelsTr/orphan", "labelsTr/orphan_2"})
+    write_label_map(folder / format("{}.nii.gz", name), random_labels(tiny, {0, 1}));
+  const Dataset dataset = open_dataset(at(folder.path()));
+  const std::vector<Unused> unused = unused_in(dataset);
+  expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "labels without an image");
+  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not list");
+  expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without labels");
+  const std::vector<UnusedGroup> groups = grouped(unused, folder.path());
+  const auto orphans = std::find_if(groups.begin(), groups.end(), [](const UnusedGroup& group) {
+    return group.why == "labels without an image";
+  });
+  ASSERT_NE(orphans, groups.end());
+  EXPECT_EQ(orphans->count, 2U);
+  EXPECT_EQ(orphans->what, "labelsTr/orphan.nii.gz and 1 other");
+}
+
+TEST(Unused, IsNothingOfADataSetThatIsWhole) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  EXPECT_TRUE(unused_in(open_dataset(at(folder.path()))).empty());
+}
+
+TEST(Unused, AreTheChannelsThatWereNotAskedFor) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  DatasetOptions options = at(folder.path());
+  options.modalities = {"t1", "t1ce", "flair"};
+  const std::vector<Unused> unused = unused_in(open_dataset(options));
+  ASSERT_EQ(unused.size(), 1U);
+  expect_unused(unused, folder / "BraTS-GLI-00001-000/BraTS-GLI-00001-000-t2w.nii.gz", "note",
+                "data.modalities");
+}
+
+TEST(Unused, IsFoundInFoldersThatLinkToThemselves) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  fs::create_directory_symlink(folder.path(), folder / "BraTS-GLI-00001-000/up");
+  EXPECT_FALSE(unused_in(open_dataset(at(folder.path()))).empty());
+}
+
+TEST(Brats2023, KnowsTheNamesOfAllItsChallenges) {
+  for (const char* id : {"BraTS-MET-00086-000", "BraTS-MEN-00004-000", "BraTS-SSA-00002-000",
+                         "BraTS-PED-00001-000", "BraTS-GoAT-00001"}) {
+    const TemporaryFolder folder;
+    write_brats(folder.path() / id, id, 3);
+    const Dataset dataset = open_dataset(at(folder.path()));
+    EXPECT_EQ(dataset.layout, "brats");
+    ASSERT_EQ(dataset.cases.size(), 1U) << id;
+    EXPECT_EQ(dataset.cases[0].id, id);
+    EXPECT_EQ(dataset.labels, (Labels{{"necrosis", 1}, {"oedema", 2}, {"enhancing", 3}})) << id;
+  }
+}
+
+TEST(Brats2024, OfPaediatricTumoursHasLabelsOfItsOwn) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-PED-00001-000", "BraTS-PED-00001-000", 3);
+  write_brats(folder.path() / "BraTS-PED-00002-000", "BraTS-PED-00002-000", 4);
+  const Dataset dataset = open_dataset(at(folder.path()));
+  EXPECT_EQ(dataset.labels, (Labels{{"enhancing", 1}, {"non_enhancing", 2}, {"cyst", 3}, {"oedema", 4}}));
+  EXPECT_EQ(dataset.regions,
+            (Regions{{"whole_tumor", {1, 2, 3, 4}}, {"tumor_core", {1, 2, 3}}, {"enhancing_tumor", {1}}}));
+  EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels.size(), 4U);
+}
+
+TEST(Links, ToCaseFoldersGoByTheirOwnNames) {
+  const TemporaryFolder folder, store;
+  const std::string id = "BraTS-GLI-00007-000";
+  write_brats(store.path() / "patient_x", id, 3);  // files are named as the link is
+  write_brats(store.path() / "BraTS-GLI-00099-000", "BraTS-GLI-00099-000", 3);  // or as its target
+  fs::create_directory_symlink(store.path() / "patient_x", folder / id);
+  fs::create_directory_symlink(store.path() / "BraTS-GLI-00099-000", folder / "BraTS-GLI-00008-000");
+  const Dataset dataset = open_dataset(at(folder.path()));
+  ASSERT_EQ(dataset.cases.size(), 2U);
+  EXPECT_EQ(dataset.cases[0].id, "BraTS-GLI-00007-000");
+  EXPECT_EQ(dataset.cases[1].id, "BraTS-GLI-00008-000");
+  for (const CaseFiles& files : dataset.cases) EXPECT_TRUE(read_case(dataset, files).has_truth());
+}
+
+TEST(Pipes, AreToldAndNeverWaitedFor) {
+  const TemporaryFolder folder;
+  const std::string id = "BraTS-GLI-00001-000";
+  write_brats(folder.path() / id, id, 3);
+  for (const std::string name : {id + "-t2w.nii.gz", std::string("-seg.nii.gz")}) {
+    const fs::path pipe = folder / (id + "/" + (name[0] == '-' ? id + name : name));
+    fs::remove(pipe);
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const CheckReport report = checked(folder.path());
+    expect_problem(report, "error", pipe.string() + " is no file (a pipe or a device)");
+    expect_failure([&] { open_dataset(at(folder.path())); }, Exit::bad_data,
+                   {"no file (a pipe or a device)"});
+    expect_failure([&] { read_image(pipe); }, Exit::bad_data,
+                   {pipe.string(), "no file (a pipe or a device)"});
+  }
+  ASSERT_EQ(mkfifo((folder / "dataset.json").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo((folder / "stray.nii.gz").c_str(), 0600), 0);
+  expect_failure([&] { checked(folder.path()); }, Exit::bad_data, {"dataset.json", "is no file"});
+  fs::remove(folder / "dataset.json");
+  expect_unused(checked(folder.path()).unused, folder / "stray.nii.gz", "warning", "a pipe or a device");
+}
+
+TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
+  const TemporaryFolder folder;
+  const std::string id = "BraTS-GLI-00001-000";
+  write_brats(folder.path() / id, id, 3);
+  const fs::path file = folder / format("{}/{}-t2w.nii.gz", id, id);
+  std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  expect_problem(checked(folder.path()), "error", "a Git LFS pointer, not the file itself; `git lfs pull`");
+  expect_failure([&] { read_image(file); }, Exit::bad_data, {file.string(), "Git LFS pointer"});
+  std::ofstream(file) << "/annex/objects/MD5E-s123--4d7a.nii.gz\n";
+  expect_problem(checked(folder.path()), "error", "a git-annex pointer");
+  fs::remove(file);
+  fs::create_symlink("../.git/annex/objects/aa/MD5E-s123--4d7a.nii.gz", file);
+  expect_problem(checked(folder.path()), "error",
+                 "which is not there; `git annex get` or `datalad get` fetches it");
+}
+
+TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "dataset.json")
+      << R"({"modality": {"0": "T1", "1": "T2"}, "labels": {"0": "background",
+    "1": "core"}, "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": []})";
+  write_images_4d(folder / "imagesTr/a.nii.gz",
+                  {random_image(tiny, 1), random_image(tiny, 2), random_image(tiny, 3)});
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1}));
+  const Dataset dataset = open_dataset(at(folder.path()));
+  expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data,
+                 {"a.nii.gz", "holds 3 volumes, but the data set has 2 channels (t1, t2)"});
+  expect_problem(checked(folder.path()), "error", "holds 3 volumes, but the data set has 2 channels");
+}
+
+TEST(Pictures, OfASingleSliceAreWarnedOf) {
+  const TemporaryFolder folder;
+  for (const char* id : {"a", "b"}) {
+    const Geometry flat = geometry({8, 8, 1});
+    write_image(folder / format("imagesTr/{}.nii.gz", id), random_image(flat, id[0]));
+    write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(flat, {0, 1}));
+  }
+  expect_problem(checked(folder.path()), "warning", "all 2 cases are two-dimensional");
+  write_image(folder / "imagesTr/c.nii.gz", random_image(tiny));
+  write_label_map(folder / "labelsTr/c.nii.gz", random_labels(tiny, {0, 1}));
+  expect_problem(checked(folder.path()), "warning", "case a is two-dimensional");
+}
+
+TEST(Names, WithALineBreakAreCasesLikeOthersAndThoseTooLongForFilesAreRefused) {
+  const TemporaryFolder folder;
+  write_image(folder / "a\nb/t1.nii.gz", random_image(tiny));
+  DatasetOptions options = at(folder.path());
+  options.files = {{"t1", "{case}/t1.nii.gz"}};
+  const Dataset dataset = open_dataset(options);
+  ASSERT_EQ(dataset.cases.size(), 1U);
+  EXPECT_EQ(dataset.cases[0].id, "a\nb");
+  write_image(folder / (std::string(240, 'x') + "/t1.nii.gz"), random_image(tiny));
+  expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"has 240 bytes", "at most 180"});
+}
+
+// Libraries take "case.hdr.nii.gz" for one of a pair of files.
+TEST(Names, WithExtensionsOfImagesInThemAreWrittenAndRead) {
+  const TemporaryFolder folder;
+  const LabelMap labels = random_labels(tiny, {0, 1, 2});
+  for (const char* name : {"a.nii", "a.nii.gz", "a.hdr", "a.img", "a.img.gz", "a.mha", "a.nrrd"}) {
+    for (const char* extension : {".nii.gz", ".nii", ".mha", ".nrrd"}) {
+      const fs::path path = folder / (std::string(name) + extension);
+      write_label_map(path, labels);
+      EXPECT_EQ(read_label_map(path).voxels, labels.voxels) << path;
+    }
+  }
+  const fs::path longest = folder / (std::string(248, 'x') + ".nii.gz");
+  write_label_map(longest, labels);
+  EXPECT_EQ(read_label_map(longest).voxels, labels.voxels);
+}
+
+TEST(Labels, BelowZeroAreNone) {
+  const TemporaryFolder folder;
+  Image image{tiny, std::vector<float>(64, 0)};
+  image.voxels[5] = -3;
+  write_image(folder / "a.nii.gz", image);
+  expect_failure([&] { read_label_map(folder / "a.nii.gz"); }, Exit::bad_data,
+                 {"a.nii.gz", "voxel value -3 is no label"});
+}
+
+TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnother) {
+  const TemporaryFolder folder;
+  write_brats(folder.path() / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  write_brats(folder.path() / "BraTS-GLI-00002-000", "BraTS-GLI-00002-000", 3);
+  Dataset trained;
+  trained.layout = "msd";
+  trained.modalities = trained.all_modalities = {"flair", "t1ce"};
+  trained.labels = {{"core", 1}};
+  trained.regions = {{"core", {1}}};
+  DatasetOptions options;
+  options.layout = "msd";
+  options.modalities = trained.modalities;
+  EXPECT_EQ(open_for_prediction(trained, options, folder.path()).cases.size(), 2U);
+  // A case that lacks a channel is listed; it is told when its turn comes.
+  fs::remove(folder / "BraTS-GLI-00002-000/BraTS-GLI-00002-000-t1c.nii.gz");
+  const Dataset dataset = open_for_prediction(trained, options, folder.path());
+  ASSERT_EQ(dataset.cases.size(), 2U);
+  EXPECT_EQ(read_case(dataset, dataset.cases[0]).channels.size(), 2U);
+  expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
+                 {"BraTS-GLI-00002-000", "channel t1ce is missing"});
+}
+
+TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
+  const TemporaryFolder folder;
+  write_image(folder / "p1/FL.nii.gz", random_image(tiny, 1));
+  write_image(folder / "p1/KM.nii.gz", random_image(tiny, 2));
+  Dataset trained;
+  trained.layout = "brats";
+  trained.modalities = trained.all_modalities = {"flair", "t1ce"};
+  DatasetOptions options;
+  options.files = {{"t1ce", "{case}/KM.nii.gz"}, {"flair", "{case}/FL.nii.gz"}};
+  options.modalities = trained.modalities;
+  const Dataset by_patterns = open_for_prediction(trained, options, folder.path());
+  EXPECT_EQ(read_case(by_patterns, by_patterns.cases.at(0)).channels[0].voxels, random_image(tiny, 1).voxels);
+  options.files = {{"contrast", "{case}/KM.nii.gz"}, {"fluid", "{case}/FL.nii.gz"}};
+  options.modalities = {"fluid", "contrast"};
+  const Dataset by_names = open_for_prediction(trained, options, folder.path());
+  EXPECT_EQ(by_names.modalities, trained.modalities);
+  EXPECT_EQ(read_case(by_names, by_names.cases.at(0)).channels[1].voxels, random_image(tiny, 2).voxels);
+  options.modalities = {"fluid"};
+  expect_failure([&] { open_for_prediction(trained, options, folder.path()); }, Exit::usage,
+                 {"1 names for the 2 channels"});
+}
+
+}  // namespace
+}  // namespace voxswap
