@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/options.h"
+#include "cli/run_folder.h"
 #include "pipeline/run.h"
 
 namespace voxswap {
@@ -47,7 +48,9 @@ Exit predict_command(const Arguments& arguments) {
 
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  predict(load_run(folder).run, input, out, how);
+  const RunOptions run = load_run(folder).run;
+  const auto lock = lock_output(out);
+  predict(run, input, out, how);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

@@ -49,6 +49,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
     print_dry_run(experiment);
     return Exit::done;
   }
+  const auto lock = lock_run(experiment.run.output);
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
   experiment.run.resume = resume;

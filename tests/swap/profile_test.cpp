@@ -78,6 +78,17 @@ TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(again));
 }
 
+TEST(MeasuredCosts, AreDoneWithoutACacheThatCannotBeWritten) {
+  Measured measured;
+  write_file(measured.cache.path() / "file", "in the way");
+  measured.request.cache = measured.cache.path() / "file/costs";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(measure_costs(measured.compiled, measured.request).node_seconds.size(),
+            measured.step.graph.nodes().size());
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("costs are not kept for the next time"),
+            std::string::npos);
+}
+
 TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
   Measured measured;
   measured.request.cache = measured.cache.path();
