@@ -1,7 +1,6 @@
 #include "cli/run_folder.h"
 
 #include <fmt/chrono.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "cli/output.h"
 #include "commit.h"
+#include "pipeline/identity.h"
 #include "pipeline/planning.h"
 #include "pipeline/tables.h"
 
@@ -20,18 +20,6 @@ namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
-
-// May a run go on although this key is another than before? Only if the steps already made would have been
-// the same.
-bool may_change(const std::string& key, const RunOptions& options) {
-  const bool by_length =
-      options.training.schedule.name == "poly" || options.training.schedule.name == "cosine";
-  if (key == "training.epochs") return !by_length;
-  if (key == "training.early_stop" || key == "training.checkpoint_minutes" || key == "data.cache")
-    return true;
-  if (key == "output.dir") return true;  // a run that was moved
-  return key.starts_with("memory.") || key.starts_with("evaluate.");
-}
 
 // What was learnt in an epoch cannot be taken back.
 void check_epochs(const fs::path& folder, std::int64_t epochs) {
@@ -46,11 +34,25 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
 
 }  // namespace
 
+std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
+  check_output_folder(folder);
+  return std::make_unique<FolderLock>(folder);
+}
+
+std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
+  std::error_code ignored;
+  for (fs::path above = fs::absolute(folder).lexically_normal(); above.has_relative_path();
+       above = above.parent_path()) {
+    if (fs::exists(above / "experiment.yaml", ignored) && fs::exists(above / "checkpoints", ignored))
+      return lock_run(above);
+  }
+  return lock_run(folder);
+}
+
 void check_run_folder(const Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.run.output;
-  check_output_folder(folder);
   std::error_code error;
-  if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
+  if (!holds_anything(folder)) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);
   if (!resume)
     fail(Exit::usage, "{}: {}; {}--out DIR writes elsewhere", folder.string(),

@@ -1,14 +1,23 @@
 // The folder that a run is written to: may it be used, and what it notes about the program that wrote it.
 #pragma once
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
+#include "base/folder_lock.h"
 #include "experiments/experiment.h"
 
 namespace voxswap {
 
+// Holds a run's folder until the end: two that write to one run would mix their results. Throws Exit::failed
+// when another process holds it or it cannot be written.
+std::unique_ptr<FolderLock> lock_run(const std::filesystem::path& folder);
+// The same for any output: of the run that it lies in, or else of the folder itself.
+std::unique_ptr<FolderLock> lock_output(const std::filesystem::path& folder);
+
 // Throws before anything is written: Exit::usage when the folder holds something and `resume` is not asked
-// for, or holds a run of another experiment; Exit::failed when it cannot be written.
+// for, or holds a run of another experiment.
 void check_run_folder(const Experiment& experiment, bool resume);
 
 // The `ran_with` section of experiment.yaml. No dates: the same run gives the same bytes.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_lock.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -48,15 +49,6 @@ std::string first_line(const SweepCell& cell, const std::string& command) {
 bool does_not_matter(const std::string& key) {
   return key == "output.dir" || key == "data.cache" || key == "training.checkpoint_minutes" ||
          key == "training.loader_threads";
-}
-
-// Beside what a killed process had not yet renamed into place.
-bool holds_anything(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) return fs::exists(folder, error);
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (!entry.path().filename().string().starts_with(".")) return true;
-  return false;
 }
 
 std::string last_error(const fs::path& log) {

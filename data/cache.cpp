@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Changes whenever prepare(), read_case() or the layout of the file changes what is stored.
-constexpr std::string_view format_version = "voxswap prepared case 2\n";
+constexpr std::string_view format_version = "voxswap prepared case 3\n";
 constexpr std::size_t checksum_size = 32;
 
 // Appends and takes plain values and vectors of them, in the order of `fields` below.
@@ -88,11 +88,16 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.stored);
 }
 
+// Of the payload, for the case that the file is named after.
+std::string checksum_of(const fs::path& path, std::string_view payload) {
+  return Hasher().add(path.filename().string()).add(payload.data(), payload.size()).digest();
+}
+
 void save(const fs::path& path, PreparedCase& prepared) {
   Writer payload;
   fields(payload, prepared);
   const std::uint64_t size = payload.bytes.size();
-  const std::string checksum = Hasher().add(payload.bytes.data(), payload.bytes.size()).digest();
+  const std::string checksum = checksum_of(path, payload.bytes);
   write_file(path, [&](const Append& append) {
     append(format_version.data(), format_version.size());
     append(&size, sizeof size);
@@ -105,7 +110,13 @@ void save(const fs::path& path, PreparedCase& prepared) {
 std::optional<PreparedCase> load(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  const std::string content = read_file(path);
+  std::string content;
+  try {
+    content = read_file(path);
+  } catch (const Error& error) {
+    log::warn("{}; it is made anew", error.what());
+    return std::nullopt;
+  }
   Reader reader{content};
   std::string version(format_version.size(), '\0'), checksum(checksum_size, '\0');
   std::uint64_t size = 0;
@@ -114,7 +125,7 @@ std::optional<PreparedCase> load(const fs::path& path) {
   reader.raw(checksum.data(), checksum.size());
   PreparedCase prepared;
   if (reader.good && version == format_version && size == reader.bytes.size() &&
-      checksum == Hasher().add(reader.bytes.data(), reader.bytes.size()).digest()) {
+      checksum == checksum_of(path, reader.bytes)) {
     fields(reader, prepared);
     if (reader.good) return prepared;
   }
@@ -147,10 +158,35 @@ PreparedCache::PreparedCache(Dataset dataset, PrepareOptions options, fs::path f
     : dataset_(std::move(dataset)),
       options_(for_modalities(std::move(options), dataset_.modalities)),
       folder_(std::move(folder)) {
-  if (!folder_.empty()) make_writable_directory(folder_);
+  if (folder_.empty()) return;
+  try {
+    make_writable_directory(folder_);
+  } catch (const Error& error) {  // what is in it can still be read
+    log::warn("prepared cases are not kept for the next run: {}", error.what());
+    writable_ = false;
+  }
 }
 
-// Content, not names or times: a data set may move. `normalize` is left out, since what is stored is not
+std::string PreparedCache::content(const CaseFiles& files) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = contents_.find(files.id); found != contents_.end()) return found->second;
+  }
+  Hasher hasher;
+  std::string previous;
+  for (std::size_t i = 0; i < files.channels.size(); ++i) {
+    add_value(hasher, files.components[i]);
+    hasher.add(files.channels[i].filename().string());  // tells the formats apart
+    const std::string path = files.channels[i].string();
+    if (path != previous) add_content(hasher, path);  // a 4D file is repeated
+    previous = path;
+  }
+  if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
+  const std::lock_guard lock(mutex_);
+  return contents_[files.id] = hasher.digest();
+}
+
+// Content, not places or times: a data set may move. `normalize` is left out, since what is stored is not
 // normalised. The labels are in, because they decide whether a truth is accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
   Hasher hasher;
@@ -163,15 +199,7 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   add_value(hasher, options_.clip_high);
   add_value(hasher, dataset_.align);
   for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
-  std::string previous;
-  for (std::size_t i = 0; i < files.channels.size(); ++i) {
-    add_value(hasher, files.components[i]);
-    hasher.add(files.channels[i].filename().string());  // tells the formats apart
-    const std::string path = files.channels[i].string();
-    if (path != previous) add_content(hasher, path);  // a 4D file is repeated
-    previous = path;
-  }
-  if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
+  hasher.add(content(files));
   return hasher.digest();
 }
 
@@ -184,6 +212,7 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   }
   PreparedCase prepared = prepare(read_case(dataset_, files), options_);
   log::debug("{}: prepared from {}", files.id, files.channels[0].parent_path().string());
+  if (!writable_) return prepared;
   // Two threads may make the same case; the temporary file of a process is one per name.
   static std::mutex writing;
   const std::lock_guard lock(writing);

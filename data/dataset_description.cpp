@@ -9,8 +9,9 @@ namespace voxswap {
 
 using Json = nlohmann::ordered_json;  // labels and regions keep their order
 
-void write_description(const std::filesystem::path& path, const Dataset& dataset) {
-  Json json = {{"root", dataset.root.string()},
+void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run) {
+  Json json = {{"run", run},
+               {"root", dataset.root.string()},
                {"layout", dataset.layout},
                {"recognised", dataset.recognised},
                {"modalities", dataset.modalities},
@@ -43,6 +44,13 @@ Dataset read_description(const std::filesystem::path& path) {
          path.string());
   }
   return dataset;
+}
+
+std::string described_run(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
+  const Json json = Json::parse(read_file(path), nullptr, false);
+  const auto found = json.is_object() ? json.find("run") : json.end();
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 }  // namespace voxswap

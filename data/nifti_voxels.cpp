@@ -56,8 +56,6 @@ void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::str
            "file again",
            path.string(), bytes.size());
     }
-    if (error == Z_MEM_ERROR) throw std::bad_alloc();
-    if (error == Z_ERRNO) fail(Exit::failed, "{}: cannot be read: {}", path.string(), std::strerror(errno));
     if (got < 0) {
       fail(Exit::bad_data,
            "{}: is damaged: its gzip stream breaks after {} unpacked bytes. Fetch or copy the file again",

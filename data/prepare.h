@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,11 +54,13 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
 
 // prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
-// made anew.
+// made anew, and a folder that cannot be written to is only read; both with a warning.
 class PreparedCache {
  public:
   PreparedCache(Dataset dataset, PrepareOptions options, std::filesystem::path folder);
   PreparedCase get(const CaseFiles& files) const;  // thread safe
+  // Hash of the bytes of all the case's files, which are read once. Thread safe.
+  std::string content(const CaseFiles& files) const;
   const Dataset& dataset() const { return dataset_; }
   const PrepareOptions& options() const { return options_; }
 
@@ -65,6 +69,9 @@ class PreparedCache {
   Dataset dataset_;
   PrepareOptions options_;
   std::filesystem::path folder_;
+  bool writable_ = true;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::string> contents_;  // by case
 };
 
 // Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation.

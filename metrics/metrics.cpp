@@ -18,25 +18,28 @@ double volume_difference(const MetricInput& input) {
 
 const std::vector<Metric>& metrics() {
   using In = const MetricInput&;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   static const std::vector<Metric> table = {
       {"dice", "2 |T and P| / (|T| + |P|)", LooksAt::counts,
        [](In in) { return dice(in.overlap, in.options.empty); }},
       {"hd95", "mm, the larger 95th percentile of the distances between the surfaces", LooksAt::surfaces,
-       [](In in) { return hd95(in.surfaces, in.options.empty); }},
+       [](In in) { return hd95(in.surfaces, in.options.empty); }, 0, infinity},
       {"sensitivity", "|T and P| / |T|", LooksAt::counts,
        [](In in) { return sensitivity(in.overlap, in.options.empty); }},
       {"specificity", "share of what is outside T that is outside P", LooksAt::counts,
        [](In in) { return specificity(in.overlap, in.voxels, in.options.empty); }},
       {"precision", "|T and P| / |P|", LooksAt::counts,
        [](In in) { return precision(in.overlap, in.options.empty); }},
-      {"volume_difference", "ml, |P| - |T|", LooksAt::counts, volume_difference},
+      {"volume_difference", "ml, |P| - |T|", LooksAt::counts, volume_difference, -infinity, infinity},
       {"average_surface_distance", "mm, mean of the distances between the surfaces, both ways",
-       LooksAt::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }},
+       LooksAt::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }, 0,
+       infinity},
       {"surface_dice", "share of both surfaces that is within the tolerance of the other", LooksAt::surfaces,
        [](In in) { return surface_dice(in.surfaces, in.options.surface_tolerance, in.options.empty); }},
       {"lesion_wise_dice", "mean over lesions and false positives, as BraTS since 2023", LooksAt::lesions,
        [](In in) { return in.lesions.dice; }},
-      {"lesion_wise_hd95", "mm, likewise", LooksAt::lesions, [](In in) { return in.lesions.hd95; }},
+      {"lesion_wise_hd95", "mm, likewise", LooksAt::lesions, [](In in) { return in.lesions.hd95; }, 0,
+       infinity},
   };
   return table;
 }

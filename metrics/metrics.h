@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,7 @@ struct Metric {
   const char* meaning;  // for help texts
   LooksAt looks_at;
   double (*score)(const MetricInput& input);
+  double least = 0, most = 1;  // that a score can be; or nan
 };
 
 const std::vector<Metric>& metrics();           // in the order of dice.csv's columns

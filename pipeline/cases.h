@@ -31,6 +31,7 @@ class Cases {
   const Dataset& dataset() const { return cache_.dataset(); }
   const Normalization& normalization() const { return normalization_; }
   std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
+  std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   PreparedCase normalized(std::size_t index);
   // Normalised, the whole volume; or what training takes of it for a key, which is a patch where it takes
   // patches.

@@ -104,9 +104,10 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
-  // last holds weights and two moments, best the weights; a label map packs to about a tenth of its voxels.
+  // last holds weights and two moments, best the weights, and of each there is the one before; a label map packs
+  // to about a tenth of its voxels.
   forecast.output_bytes =
-      options.training.repeats * (4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
+      options.training.repeats * (2 * 4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
   for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);
   return forecast;
 }

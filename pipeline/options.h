@@ -82,6 +82,7 @@ struct RunOptions {
 
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
+  std::string identity;  // of the run, as identity.json has it; empty: not known
   bool resume = false;
   bool trace = false;  // write timeline.json: one step, for Perfetto
 };

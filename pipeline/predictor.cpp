@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "pipeline/generations.h"
+#include "pipeline/identity.h"
 #include "pipeline/patches.h"
 #include "pipeline/run.h"
 #include "pipeline/tables.h"
@@ -33,31 +35,30 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
 Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
       inference_{input_size(options_), how.overlap, how.mirror},
-      channels_(dataset.modalities.size()),
+      dataset_(dataset),
       outputs_(output_count(dataset, options.training.targets)),
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
                Session::Purpose::inference) {}
 
-Predictor::Member Predictor::read_member(const std::filesystem::path& file) const {
-  Member member{file.string(), read_checkpoint(file), {}};
+Predictor::Member Predictor::read_member(std::int64_t repeat) const {
+  const std::filesystem::path folder = checkpoint_folder(options_, repeat);
+  auto model = model_metadata(dataset_, options_, options_.identity, repeat);
+  if (options_.identity.empty()) model.erase("run");
+  Member member{(folder / "best.safetensors").string(),
+                read_best(folder, [&](const Checkpoint& best,
+                                      const std::string& where) { check_metadata(best, model, where); }),
+                {}};
   if (member.checkpoint.digest.empty())
     log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
               member.where);
   if (options_.preprocess.normalize == "dataset")
-    member.normalization = normalization_from(member.checkpoint, channels_, member.where);
+    member.normalization = normalization_from(member.checkpoint, dataset_.modalities.size(), member.where);
   return member;
 }
 
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
   members_.clear();
-  for (const std::int64_t repeat : repeats) {
-    const std::filesystem::path file = checkpoint_folder(options_, repeat) / "best.safetensors";
-    if (!std::filesystem::exists(file))
-      fail(Exit::bad_data,
-           "{}: is not there: no epoch of this run is finished yet; voxswap run ... --resume continues it",
-           file.string());
-    members_.push_back(read_member(file));
-  }
+  for (const std::int64_t repeat : repeats) members_.push_back(read_member(repeat));
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 

@@ -25,7 +25,8 @@ struct PredictOptions {
 
 class Predictor {
  public:
-  // Throws Exit::usage for a window that the network or the volume cannot take.
+  // `dataset`: as it was trained on. Throws Exit::usage for a window that the network or the volume cannot
+  // take.
   Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how);
 
   // Reads the best weights of these repeats, counted from 1.
@@ -41,11 +42,11 @@ class Predictor {
     Normalization normalization;  // the data set's; empty where the run does not use it
   };
 
-  Member read_member(const std::filesystem::path& file) const;
+  Member read_member(std::int64_t repeat) const;
 
   RunOptions options_;
   InferenceOptions inference_;
-  std::size_t channels_;
+  Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;
   std::vector<Member> members_;
   Session session_;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "pipeline/written_files.h"
 
 namespace voxswap {
 
@@ -101,6 +102,17 @@ std::int64_t whole_number(const std::map<std::string, std::string>& keys, const 
   return value;
 }
 
+// What a run's folder has that is no longer what the run wrote.
+std::vector<std::string> doubts(const fs::path& folder) {
+  try {
+    const std::vector<std::string> changed = changed_files(folder);
+    if (changed.empty()) return {};
+    return {format("{}: changed after the run wrote it: {}", folder.string(), join(changed, ", "))};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
 }  // namespace
 
 std::vector<RunInTable> RunFolder::in_tables() const {
@@ -145,6 +157,7 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out) 
       continue;
     }
     check_is_run(folder);
+    for (std::string& doubt : doubts(folder)) result.notes.push_back(std::move(doubt));
     RunFolder run = read_run(folder);
     if (!run.epochs.empty() || !run.dice.empty()) {
       result.runs.push_back(std::move(run));

@@ -30,7 +30,7 @@ struct RunFolder {
 
 struct RunFolders {
   std::vector<RunFolder> runs;
-  std::vector<std::string> notes;  // what was left out, and why
+  std::vector<std::string> notes;  // what was left out, and why; which tables were changed by others
 };
 
 // Each folder once. Runs of one name in different folders get those folders' names behind theirs. Beside

@@ -23,9 +23,11 @@
 #include "pipeline/prediction_record.h"
 #include "pipeline/predictor.h"
 #include "pipeline/report.h"
+#include "pipeline/resume.h"
 #include "pipeline/slices.h"
 #include "pipeline/step_memory.h"
 #include "pipeline/train.h"
+#include "pipeline/written_files.h"
 #include "swap/arena_picture.h"
 
 namespace voxswap {
@@ -39,6 +41,7 @@ constexpr const char* description_file = "dataset.json";
 struct Job {
   RunOptions options;
   std::unique_ptr<Cases> cases;
+  std::optional<RunIdentity> begun;  // the run that this one goes on with
   Split split;
   std::int64_t channels = 0, outputs = 0;
   std::vector<PhaseRow> phases;  // that are over
@@ -59,7 +62,7 @@ class Stopwatch {
 };
 
 void write_phases(const Job& job) {
-  write_csv(job.options.output / "phases.csv", phases_csv(job.phases));
+  write_noted(job.options.output, {{"phases.csv", csv_text(phases_csv(job.phases))}});
 }
 
 Job open_job(const RunOptions& options) {
@@ -70,7 +73,8 @@ Job open_job(const RunOptions& options) {
   tell_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
   job.outputs = output_count(dataset, options.training.targets);
-  job.split = make_split(dataset, options.split);
+  job.begun = begun_run(options, dataset);
+  job.split = split_of(job.begun, options, dataset);
   job.cases = std::make_unique<Cases>(options, std::move(dataset));
   return job;
 }
@@ -134,11 +138,12 @@ std::string plan_line(const Session& session) {
 void write_plan(const RunOptions& options, const Session& session) {
   const Graph& graph = session.graph();
   const Plan& plan = session.plan();
-  write_file(options.output / "plan.json", plan_json(graph, plan));
   write_file(options.output / "arena.svg", arena_svg(graph, plan));
-  write_csv(options.output / "memory.csv",
-            memory_csv(step_memory(graph, plan, session.costs(), options.name,
-                                   resolution_text(options.preprocess.resolution))));
+  write_noted(
+      options.output,
+      {{"plan.json", plan_json(graph, plan)},
+       {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
+                                                      resolution_text(options.preprocess.resolution))))}});
 }
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
@@ -152,9 +157,21 @@ TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
           session.plan().predicted_seconds};
 }
 
-Job train_job(const RunOptions& options, bool predicts) {
+// What a run is, before it trains. Its split and its identity are written once; the experiment may have been
+// given more epochs.
+void write_beginning(const Job& job, const RunIdentity& identity) {
+  const fs::path& folder = job.options.output;
+  make_writable_directory(folder);
+  write_noted(folder, {{"experiment.yaml", job.options.resolved}});
+  if (!job.begun) write_split(folder / "split.csv", job.cases->dataset(), job.split);
+  write_description(folder / description_file, job.cases->dataset(), identity.run);
+  if (!job.begun) write_identity(folder, identity);
+}
+
+Job train_job(const RunOptions& given, bool predicts) {
   Stopwatch watch;
-  Job job = open_job(options);
+  Job job = open_job(given);
+  RunOptions& options = job.options;
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
   log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
@@ -170,11 +187,10 @@ Job train_job(const RunOptions& options, bool predicts) {
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
   watch.end(job, "preparing");
-  make_writable_directory(options.output);
+  const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
+  options.identity = identity.run;
+  write_beginning(job, identity);
   log::record_to(options.output / "run.log");
-  write_file(options.output / "experiment.yaml", options.resolved);
-  write_split(options.output / "split.csv", job.cases->dataset(), job.split);
-  write_description(options.output / description_file, job.cases->dataset());
   warn_of_data(options, job.cases->dataset(), job.split);
   write_plan(options, session);
 
@@ -197,7 +213,7 @@ Job train_job(const RunOptions& options, bool predicts) {
     else
       compare_with_forecast(options, row);
     timings.push_back(row);
-    write_csv(timing_file, timing_csv(timings));
+    write_noted(options.output, {{"timing.csv", csv_text(timing_csv(timings))}});
   }
   watch.end(job, "training");
   double epochs = 0;
@@ -264,7 +280,8 @@ void predict_and_score(Job& job) {
       progress.advance();
     }
   }
-  write_csv(options.output / "dice.csv", dice_csv(rows));
+  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
+  settle_files(options.output);
 }
 
 // A file per output channel, one in memory at a time.
@@ -310,13 +327,13 @@ void run(const RunOptions& options) {
   report({options.output}, options.output);
 }
 
-void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
-             const PredictOptions& how) {
-  const Dataset dataset = open_for_prediction(trained_on(options), options.data, input);
+void predict(const RunOptions& given, const fs::path& input, const fs::path& out, const PredictOptions& how) {
+  const RunOptions options = confirmed_for_prediction(given);
+  const Dataset trained = trained_on(options), dataset = open_for_prediction(trained, options.data, input);
   const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
   const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);
-  Predictor predictor(options, dataset, how);
+  Predictor predictor(options, trained, how);
   make_writable_directory(out);
   std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
   std::iota(repeats.begin(), repeats.end(), 1);

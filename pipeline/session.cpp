@@ -111,6 +111,14 @@ struct Session::State {
   const std::vector<ValueId>& parameters() const {
     return trains() ? steps.training->parameters : steps.inference.parameters;
   }
+
+  std::vector<ValueId> checkpointed(bool with_optimizer_state) const {
+    std::vector<ValueId> values = parameters();
+    if (with_optimizer_state)
+      values.insert(values.end(), steps.training->optimizer_state.begin(),
+                    steps.training->optimizer_state.end());
+    return values;
+  }
 };
 
 Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose)
@@ -213,22 +221,24 @@ std::vector<Tensor> Session::optimizer_state() const {
   return state_->read(state_->steps.training->optimizer_state);
 }
 
-void Session::load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) {
-  State& s = *state_;
-  allocate();
-  std::vector<ValueId> values = s.parameters();
-  if (with_optimizer_state) {
-    values.insert(values.end(), s.steps.training->optimizer_state.begin(),
-                  s.steps.training->optimizer_state.end());
-  }
-  for (ValueId id : values) {
+void Session::check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const {
+  for (ValueId id : state_->checkpointed(with_optimizer_state)) {
     const Value& value = graph().value(id);
     const Tensor& tensor = checkpoint.tensor(value.name, where);
     if (tensor.shape != value.shape) {
       fail(Exit::bad_data, "{}: '{}' is {}, the experiment's network needs {}", where, value.name,
            tensor.shape.text(), value.shape.text());
     }
-    s.main().executor->write(id, tensor.values.data(), value.bytes());
+  }
+}
+
+void Session::load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) {
+  State& s = *state_;
+  check(checkpoint, where, with_optimizer_state);
+  allocate();
+  for (ValueId id : s.checkpointed(with_optimizer_state)) {
+    const Value& value = graph().value(id);
+    s.main().executor->write(id, checkpoint.tensor(value.name, where).values.data(), value.bytes());
   }
 }
 

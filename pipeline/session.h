@@ -37,6 +37,8 @@ class Session {
   std::vector<Tensor> weights() const;
   std::vector<Tensor> optimizer_state() const;
   void load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state);
+  // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.
+  void check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const;
 
   const Plan& plan() const;  // of the main step: training, or inference
   const Graph& graph() const;

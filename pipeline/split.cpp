@@ -124,7 +124,7 @@ Split make_split(const Dataset& dataset, const SplitOptions& options) {
   return split;
 }
 
-void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split) {
+Csv split_csv(const Dataset& dataset, const Split& split) {
   Csv csv{{"case", "part"}, {}};
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool trains = std::binary_search(split.training.begin(), split.training.end(), i);
@@ -132,7 +132,11 @@ void write_split(const std::filesystem::path& path, const Dataset& dataset, cons
       csv.rows.push_back({dataset.cases[i].id, trains ? "training" : "validation"});
     }
   }
-  write_csv(path, csv);
+  return csv;
+}
+
+void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split) {
+  write_csv(path, split_csv(dataset, split));
 }
 
 }  // namespace voxswap

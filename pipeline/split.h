@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/csv.h"
 #include "pipeline/options.h"
 
 namespace voxswap {
@@ -16,6 +17,7 @@ struct Split {
 // Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
 // names a case that is not there.
 Split make_split(const Dataset& dataset, const SplitOptions& options);
-void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split);  // case,part
+Csv split_csv(const Dataset& dataset, const Split& split);  // case,part
+void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split);
 
 }  // namespace voxswap

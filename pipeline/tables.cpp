@@ -30,48 +30,83 @@ template <class Row>
 struct Column {
   std::string name;
   std::function<std::string(const Row&)> write;
-  std::function<bool(Row&, const std::string&)> read;  // false: not a number
+  std::function<std::string(Row&, const std::string&)> read;  // what the field should be; empty: it is that
 };
+
+struct Range {
+  double least, most;
+};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Range any{-infinity, infinity}, not_negative{0, infinity}, share{0, 1};
+
+std::string number_in(const Range& range) {
+  if (range.most == infinity)
+    return range.least == -infinity ? "a number" : format("a number of {} or more", number(range.least));
+  return format("a number from {} to {}, or nan", number(range.least), number(range.most));
+}
+
+std::string read_real(double& value, const std::string& field, const Range& range) {
+  if (!parse(field, value)) return "a number";
+  return value < range.least || value > range.most ? number_in(range) : "";
+}
+
+// Infinite is no score: a distance to nothing is nan, or what the rule for empty regions says.
+std::string read_score(const Metric& metric, double& value, const std::string& field) {
+  const std::string expected = read_real(value, field, {metric.least, metric.most});
+  return expected.empty() && std::isinf(value) ? "a finite number or nan" : expected;
+}
 
 template <class Row>
 Column<Row> text(const char* name, std::string Row::*member) {
   return {name, [=](const Row& row) { return row.*member; },
           [=](Row& row, const std::string& field) {
             row.*member = field;
-            return true;
+            return std::string();
           }};
 }
 
 template <class Row>
-Column<Row> count(const char* name, std::int64_t Row::*member) {
+Column<Row> count(const char* name, std::int64_t Row::*member, std::int64_t least = 0) {
   return {name, [=](const Row& row) { return std::to_string(row.*member); },
-          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+          [=](Row& row, const std::string& field) {
+            if (!parse(field, row.*member)) return std::string("a number");
+            return row.*member < least ? format("a whole number of {} or more", least) : "";
+          }};
 }
 
 template <class Row>
-Column<Row> real(const char* name, double Row::*member) {
+Column<Row> real(const char* name, double Row::*member, Range range = any) {
   return {name, [=](const Row& row) { return number(row.*member); },
-          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+          [=](Row& row, const std::string& field) { return read_real(row.*member, field, range); }};
+}
+
+// Of a metric: what it cannot be, no table of results holds.
+template <class Row>
+Column<Row> score(const Metric& metric, double Row::*member) {
+  return {metric.name, [=](const Row& row) { return number(row.*member); },
+          [&metric, member](Row& row, const std::string& field) {
+            return read_score(metric, row.*member, field);
+          }};
 }
 
 template <class Row>
 Column<Row> seconds(const char* name, double Row::*member) {
   return {name, [=](const Row& row) { return number(to_microseconds(row.*member)); },
-          [=](Row& row, const std::string& field) { return parse(field, row.*member); }};
+          [=](Row& row, const std::string& field) { return read_real(row.*member, field, not_negative); }};
 }
 
 const std::vector<Column<EpochRow>>& epoch_columns() {
   using Row = EpochRow;
   static const std::vector<Column<Row>> columns = {
       text("run", &Row::run),
-      count("repeat", &Row::repeat),
+      count("repeat", &Row::repeat, 1),
       text("resolution", &Row::resolution),
-      count("epoch", &Row::epoch),
+      count("epoch", &Row::epoch, 1),
       seconds("seconds", &Row::seconds),
       real("train_loss", &Row::train_loss),
       real("validation_loss", &Row::validation_loss),
-      real("learning_rate", &Row::learning_rate),
-      real("megavoxels_per_second", &Row::megavoxels_per_second),
+      real("learning_rate", &Row::learning_rate, not_negative),
+      real("megavoxels_per_second", &Row::megavoxels_per_second, not_negative),
       seconds("wait_seconds", &Row::wait_seconds),
       seconds("stall_seconds", &Row::stall_seconds),
       count("swapped_out_bytes", &Row::swapped_out_bytes),
@@ -87,12 +122,12 @@ const std::vector<Column<ValidationRow>>& validation_columns() {
   using Row = ValidationRow;
   static const std::vector<Column<Row>> columns = {
       text("run", &Row::run),
-      count("repeat", &Row::repeat),
+      count("repeat", &Row::repeat, 1),
       text("resolution", &Row::resolution),
-      count("epoch", &Row::epoch),
+      count("epoch", &Row::epoch, 1),
       seconds("trained_seconds", &Row::trained_seconds),
       text("region", &Row::region),
-      real("dice", &Row::dice),
+      real("dice", &Row::dice, share),
   };
   return columns;
 }
@@ -101,15 +136,15 @@ const std::vector<Column<DiceRow>>& dice_columns() {
   using Row = DiceRow;
   static const std::vector<Column<Row>> columns = {
       text("run", &Row::run),
-      count("repeat", &Row::repeat),
+      count("repeat", &Row::repeat, 1),
       text("resolution", &Row::resolution),
       text("evaluated_at", &Row::evaluated_at),
       text("case", &Row::case_id),
       text("region", &Row::region),
-      real("dice", &Row::dice),
-      real("hd95", &Row::hd95),
-      real("sensitivity", &Row::sensitivity),
-      real("specificity", &Row::specificity),
+      score(metric("dice"), &Row::dice),
+      score(metric("hd95"), &Row::hd95),
+      score(metric("sensitivity"), &Row::sensitivity),
+      score(metric("specificity"), &Row::specificity),
       count("truth_voxels", &Row::truth_voxels),
       count("predicted_voxels", &Row::predicted_voxels),
   };
@@ -124,16 +159,16 @@ const std::vector<Column<TimingRow>>& timing_columns() {
       text("device", &Row::device),
       text("planner", &Row::planner),
       count("budget_bytes", &Row::budget_bytes),
-      real("link_to_host_gbps", &Row::link_to_host_gbps),
-      real("link_to_device_gbps", &Row::link_to_device_gbps),
+      real("link_to_host_gbps", &Row::link_to_host_gbps, not_negative),
+      real("link_to_device_gbps", &Row::link_to_device_gbps, not_negative),
       seconds("epoch_seconds_mean", &Row::epoch_seconds_mean),
       seconds("step_seconds_median", &Row::step_seconds_median),
       seconds("predicted_step_seconds", &Row::predicted_step_seconds),
       seconds("bound_step_seconds", &Row::bound_step_seconds),
-      real("overhead", &Row::overhead),
-      real("utilization", &Row::utilization),
-      real("to_host_gbps", &Row::to_host_gbps),
-      real("to_device_gbps", &Row::to_device_gbps),
+      real("overhead", &Row::overhead, not_negative),
+      real("utilization", &Row::utilization, not_negative),
+      real("to_host_gbps", &Row::to_host_gbps, not_negative),
+      real("to_device_gbps", &Row::to_device_gbps, not_negative),
       count("swapped_out_bytes", &Row::swapped_out_bytes),
       count("swapped_in_bytes", &Row::swapped_in_bytes),
       count("device_peak_bytes", &Row::device_peak_bytes),
@@ -147,7 +182,7 @@ const std::vector<Column<MemoryRow>>& memory_columns() {
       text("run", &Row::run),
       text("resolution", &Row::resolution),
       text("planner", &Row::planner),
-      real("seconds", &Row::seconds),
+      real("seconds", &Row::seconds, not_negative),
       count("device_bytes", &Row::device_bytes),
       count("host_bytes", &Row::host_bytes),
       count("disk_bytes", &Row::disk_bytes),
@@ -182,9 +217,10 @@ std::vector<Row> from_csv(const Csv& csv, const std::vector<Column<Row>>& column
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::string& field = csv.rows[i][places[c]];
-      if (columns[c].read(rows[i], field)) continue;
-      fail(Exit::bad_data, "{}: record {}: column '{}' should be a number, found '{}'", where, i + 1,
-           columns[c].name, field);
+      const std::string expected = columns[c].read(rows[i], field);
+      if (expected.empty()) continue;
+      fail(Exit::bad_data, "{}: record {}: column '{}' should be {}, found '{}'", where, i + 1,
+           columns[c].name, expected, field);
     }
   }
   return rows;
@@ -271,13 +307,14 @@ std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& wh
 }
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
   std::vector<Column<DiceRow>> columns = dice_columns();
-  for (const std::string& metric : metric_names()) {
-    if (contract_column(metric) ||
-        std::find(csv.header.begin(), csv.header.end(), metric) == csv.header.end())
+  for (const Metric& metric : metrics()) {
+    const std::string name = metric.name;
+    if (contract_column(name) || std::find(csv.header.begin(), csv.header.end(), name) == csv.header.end())
       continue;
-    columns.push_back(
-        {metric, [](const DiceRow&) { return std::string(); },
-         [=](DiceRow& row, const std::string& field) { return parse(field, row.further[metric]); }});
+    columns.push_back({name, [](const DiceRow&) { return std::string(); },
+                       [&metric, name](DiceRow& row, const std::string& field) {
+                         return read_score(metric, row.further[name], field);
+                       }});
   }
   return from_csv(csv, columns, where);
 }

@@ -83,7 +83,8 @@ Csv timing_csv(const std::vector<TimingRow>& rows);
 Csv memory_csv(const std::vector<MemoryRow>& rows);
 Csv phases_csv(const std::vector<PhaseRow>& rows);
 
-// The way back; throws Exit::bad_data naming `where` for a missing column or a field that is no number.
+// The way back; throws Exit::bad_data naming `where` for a missing column, a field that is no number, or one
+// that no run writes there: a Dice of 9.5, an epoch 0.
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
 std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where);
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);

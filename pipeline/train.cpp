@@ -12,11 +12,14 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "pipeline/generations.h"
+#include "pipeline/identity.h"
 #include "pipeline/patches.h"
 #include "pipeline/position.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
 #include "pipeline/validation.h"
+#include "pipeline/written_files.h"
 #include "swap/trace.h"
 
 namespace voxswap {
@@ -60,6 +63,7 @@ class Trainer {
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
         sampler_(options, seed_, split.training, cases.dataset().cases.size()),
         folder_(checkpoint_folder(options, repeat)),
+        checkpoints_(folder_),
         moved_per_step_(totals(session.plan())) {}
 
   TrainingResult train() {
@@ -76,38 +80,60 @@ class Trainer {
  private:
   void start() {
     make_directories(folder_);
-    const fs::path last = folder_ / "last.safetensors";
     session_.initialize(seed_);
-    if (options_.resume && fs::exists(last)) {
-      const Checkpoint checkpoint = read_checkpoint(last);
-      if (checkpoint.digest.empty())
+    if (options_.resume) take_up();
+    saved_ = Clock::now();
+  }
+
+  // Goes on from the checkpoint that is there, if any.
+  void take_up() {
+    const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+    Position position;
+    const auto check_last = [&](const Checkpoint& last, const std::string& where) {
+      if (last.digest.empty())
         fail(Exit::bad_data,
              "{}: has no checksums: it is of a version before 0.2, or of another program; what may have been "
              "altered is not trained on. Predict with it, or begin another run with --out DIR",
-             last.string());
-      session_.load(checkpoint, last.string(), true);
-      position_ = to_position(checkpoint, training_.epochs, sampler_.steps(), last.string());
-      // A finished run that is given more epochs goes on.
-      position_.finished =
-          position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
-      take_up("epochs.csv", epoch_rows, mine_);
-      take_up("validation.csv", validation_rows, scores_);
-      if (!position_.finished)
-        log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
-    }
-    saved_ = Clock::now();
+             where);
+      check_metadata(last, model, where);
+      session_.check(last, where, true);
+      position = to_position(last, training_.epochs, sampler_.steps(), where);
+    };
+    const auto check_best = [&](const Checkpoint& best, const std::string& where) {
+      check_metadata(best, model, where);
+      session_.check(best, where, false);
+    };
+    const std::optional<Checkpoint> last = checkpoints_.resume(check_last, check_best);
+    if (!last) return;
+    session_.load(*last, checkpoints_.last_file().string(), true);
+    position_ = position;
+    // A finished run that is given more epochs goes on.
+    position_.finished =
+        position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
+    take_up("epochs.csv", epoch_rows, mine_);
+    take_up("validation.csv", validation_rows, scores_);
+    if (!position_.finished)
+      log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
   }
 
   // The rows of this repeat that a table had when it was interrupted, of finished epochs only.
   template <class Row>
   void take_up(const char* table, std::vector<Row> (*rows_of)(const Csv&, const std::string&),
                std::vector<Row>& rows) {
+    if (position_.epoch == 1) return;
     const fs::path file = options_.output / table;
-    if (!fs::exists(file)) return;
+    std::int64_t reached = 0;
     for (Row& row : rows_of(read_csv(file), file.string())) {
-      if (row.repeat == repeat_ && (row.epoch < position_.epoch || position_.finished))
-        rows.push_back(std::move(row));
+      if (row.repeat != repeat_ || row.epoch >= position_.epoch) continue;
+      if (row.epoch != reached && row.epoch != reached + 1) break;
+      reached = row.epoch;
+      rows.push_back(std::move(row));
     }
+    if (reached != position_.epoch - 1)
+      fail(Exit::bad_data,
+           "{}: lacks epoch {} of repeat {}, which the checkpoint has behind it; put it back as the run left "
+           "it",
+           file.string(), reached + 1, repeat_);
   }
 
   // From here to the last epoch, across the ends of epochs: what comes after a validation is ready by then.
@@ -241,8 +267,9 @@ class Trainer {
     position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
     position_.moved = {};
 
-    write_csv(options_.output / "epochs.csv", epochs_csv(joined(rows_.epochs, mine_)));
-    write_csv(options_.output / "validation.csv", validation_csv(joined(rows_.validation, scores_)));
+    write_noted(options_.output,
+                {{"epochs.csv", csv_text(epochs_csv(joined(rows_.epochs, mine_)))},
+                 {"validation.csv", csv_text(validation_csv(joined(rows_.validation, scores_)))}});
     // A checkpoint costs time; where epochs are short it is not worth one every time.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
@@ -257,17 +284,18 @@ class Trainer {
 
   void save() {
     const auto started = Clock::now();
-    std::map<std::string, std::string> metadata = model_metadata(cases_, options_);
+    std::map<std::string, std::string> metadata =
+        model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+    metadata.merge(normalization_metadata(cases_.normalization()));
     metadata.merge(to_metadata(position_));
-    // The best weights first: whatever `last` says about the best is then true of the file beside it.
     if (!best_.empty()) {
-      write_checkpoint(folder_ / "best.safetensors", {metadata, best_});
+      checkpoints_.write_best({metadata, std::move(best_)});
       best_.clear();
     }
-    Checkpoint last{metadata, session_.weights()};
+    Checkpoint last{std::move(metadata), session_.weights()};
     std::vector<Tensor> state = session_.optimizer_state();
     std::move(state.begin(), state.end(), std::back_inserter(last.tensors));
-    write_checkpoint(folder_ / "last.safetensors", last);
+    checkpoints_.write_last(std::move(last));
     saved_ = Clock::now();
     save_seconds_ = seconds_since(started);
     log::debug("{}: written in {}", (folder_ / "last.safetensors").string(), format_seconds(save_seconds_));
@@ -290,6 +318,7 @@ class Trainer {
   std::uint64_t seed_;
   EpochSampler sampler_;
   fs::path folder_;
+  Generations checkpoints_;
   Position position_;
   std::vector<EpochRow> mine_;
   std::vector<ValidationRow> scores_;
@@ -308,12 +337,9 @@ TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Sess
   return Trainer(options, repeat, session, cases, split, rows, left).train();
 }
 
-std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options) {
-  return {{"normalization.mean", numbers_text(cases.normalization().mean)},
-          {"normalization.deviation", numbers_text(cases.normalization().deviation)},
-          {"network", options.network.name},
-          {"modalities", join(cases.dataset().modalities, " ")},
-          {"targets", options.training.targets}};
+std::map<std::string, std::string> normalization_metadata(const Normalization& normalization) {
+  return {{"normalization.mean", numbers_text(normalization.mean)},
+          {"normalization.deviation", numbers_text(normalization.deviation)}};
 }
 
 Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,

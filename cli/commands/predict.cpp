@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/options.h"
+#include "cli/run_folder.h"
 #include "pipeline/run.h"
 
 namespace voxswap {
@@ -83,7 +84,9 @@ Exit predict_command(const Arguments& arguments) {
   how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  predict(run_for(folder, overrides), input, out, how);
+  const RunOptions run = run_for(folder, overrides);
+  const auto lock = lock_output(out);
+  predict(run, input, out, how);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

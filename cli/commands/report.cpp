@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/run_folder.h"
 
 namespace voxswap {
 
@@ -26,7 +26,7 @@ Exit report_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
-  check_output_folder(out);
+  const auto lock = lock_output(out);
   report({folders.begin(), folders.end()}, out);
   std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
   return Exit::done;

@@ -63,6 +63,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
     return Exit::done;
   }
   log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
+  const auto lock = lock_run(experiment.run.output);
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
   experiment.run.resume = resume;

@@ -201,6 +201,45 @@ TEST_F(Cache, MakesADamagedFileAnew) {
   log::set_level(before);
 }
 
+// A bit in every 997th byte, from the first to the last: the header's as well as the voxels'.
+TEST_F(Cache, NoticesABitThatIsFlippedWhereverItIsAndSaysSo) {
+  const PreparedCase direct = get(options_, cache_);
+  const fs::path file = files()[0];
+  const auto size = static_cast<std::streamoff>(fs::file_size(file));
+  for (std::streamoff at = 0; at < size; at += 997) {
+    {
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekg(at);
+      const char flipped = static_cast<char>(stream.get() ^ (1 << at % 8));
+      stream.seekp(at);
+      stream.put(flipped);
+    }
+    testing::internal::CaptureStderr();
+    expect_equal(get(options_, cache_), direct);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("is damaged; it is made anew"), std::string::npos)
+        << "byte " << at;
+  }
+}
+
+TEST_F(Cache, OfOneCaseIsNotTakenForAnothers) {
+  const PreparedCase direct = get(options_, cache_);
+  const fs::path one = files()[0];
+  PrepareOptions other = options_;
+  other.crop = "none";
+  get(other, cache_);
+  const fs::path second = files()[0] == one ? files()[1] : files()[0];
+  fs::copy_file(second, one, fs::copy_options::overwrite_existing);
+  expect_equal(get(options_, cache_), direct);
+}
+
+TEST_F(Cache, ThatCannotBeWrittenIsDoneWithout) {
+  std::ofstream(folder_.path() / "file") << "in the way";
+  const fs::path impossible = folder_.path() / "file/cache";
+  testing::internal::CaptureStderr();
+  expect_equal(get(options_, impossible), get(options_, {}));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("are not kept for the next run"), std::string::npos);
+}
+
 TEST_F(Cache, KeepsDifferentOptionsAndContentsApart) {
   get(options_, cache_);
   PrepareOptions other = options_;

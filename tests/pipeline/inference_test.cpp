@@ -9,6 +9,7 @@
 #include "base/philox.h"
 #include "pipeline/patches.h"
 #include "pipeline/predictor.h"
+#include "pipeline/identity.h"
 #include "pipeline/run.h"
 #include "pipeline/train.h"
 
@@ -134,10 +135,12 @@ class Ensembles : public testing::Test {
     Session session(options_, channels, outputs, Session::Purpose::inference);
     for (std::int64_t repeat = 1; repeat <= 2; ++repeat) {
       session.initialize(static_cast<std::uint64_t>(repeat));
+      std::map<std::string, std::string> metadata = model_metadata(dataset_, options_, "", repeat);
+      metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
       fs::create_directories(checkpoint_folder(options_, repeat));
       write_checkpoint(
           checkpoint_folder(options_, repeat) / "best.safetensors",
-          {{{"normalization.mean", "0.5 0"}, {"normalization.deviation", "2 1"}}, session.weights()});
+          {metadata, session.weights()});
     }
   }
   void TearDown() override { fs::remove_all(folder_); }

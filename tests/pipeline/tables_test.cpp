@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "base/error.h"
 
@@ -123,6 +124,67 @@ TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
   }
   csv.header[6] = "Dice";
   EXPECT_THROW(dice_rows(csv, "dice.csv"), Error);
+}
+
+// A column of each table, with what no run writes there.
+TEST(Tables, FieldsThatNoRunWritesAreRefused) {
+  struct Bad {
+    Csv csv;
+    const char *column, *field, *says;
+    std::function<void(const Csv&)> read;
+  };
+  const auto dice = [](const Csv& csv) { dice_rows(csv, "t.csv"); };
+  const auto epochs = [](const Csv& csv) { epoch_rows(csv, "t.csv"); };
+  const auto timing = [](const Csv& csv) { timing_rows(csv, "t.csv"); };
+  const auto validation = [](const Csv& csv) { validation_rows(csv, "t.csv"); };
+  DiceRow further = dice_row(1, "a", 1);
+  for (const char* metric : {"precision", "volume_difference", "average_surface_distance"})
+    set_metric(further, metric, 0.5);
+  const Csv d = dice_csv({further}), e = epochs_csv({EpochRow{}}), t = timing_csv({TimingRow{}}),
+            v = validation_csv({ValidationRow{}});
+  const char* share = "a number from 0 to 1, or nan";
+  const std::vector<Bad> table = {
+      {d, "dice", "9.5", share, dice},
+      {d, "dice", "-3", share, dice},
+      {d, "dice", "inf", share, dice},
+      {d, "dice", "", "a number", dice},
+      {d, "dice", "0.", "", dice},
+      {d, "dice", "1e", "a number", dice},
+      {d, "hd95", "-0.5", "a number of 0 or more", dice},
+      {d, "hd95", "inf", "a finite number or nan", dice},
+      {d, "sensitivity", "1.0001", share, dice},
+      {d, "precision", "2", share, dice},
+      {d, "volume_difference", "-inf", "a finite number or nan", dice},
+      {d, "average_surface_distance", "-1", "a number of 0 or more", dice},
+      {d, "truth_voxels", "-1", "a whole number of 0 or more", dice},
+      {d, "truth_voxels", "1.5", "a number", dice},
+      {d, "repeat", "0", "a whole number of 1 or more", dice},
+      {e, "epoch", "0", "a whole number of 1 or more", epochs},
+      {e, "epoch", "99999999999999999999", "a number", epochs},
+      {e, "seconds", "-1", "a number of 0 or more", epochs},
+      {e, "learning_rate", "-0.1", "a number of 0 or more", epochs},
+      {v, "dice", "1.5", share, validation},
+      {v, "trained_seconds", "-1", "a number of 0 or more", validation},
+      {t, "utilization", "-1", "a number of 0 or more", timing},
+      {t, "device_peak_bytes", "-1", "a whole number of 0 or more", timing},
+  };
+  for (const Bad& bad : table) {
+    Csv csv = bad.csv;
+    csv.rows[0][csv.column(bad.column, "")] = bad.field;
+    const std::string what = std::string(bad.column) + " " + bad.field;
+    std::string message;
+    try {
+      bad.read(csv);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << what;
+      message = error.what();
+    }
+    const std::string expected = *bad.says == '\0'
+                                     ? ""
+                                     : format("t.csv: record 1: column '{}' should be {}, found '{}'",
+                                              bad.column, bad.says, bad.field);
+    EXPECT_EQ(message, expected) << what;
+  }
 }
 
 TEST(Boxes, AreOverTheMeansOfARunsRepeatsPerCase) {

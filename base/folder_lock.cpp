@@ -1,0 +1,98 @@
+#include "base/folder_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Whether the file still has this name: the one before may have removed it between open() and flock().
+bool has_name(int descriptor, const fs::path& file) {
+  struct stat open = {}, named = {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(file.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+}
+
+std::string holder_of(int descriptor) {
+  char text[32] = {};
+  const ssize_t size = ::pread(descriptor, text, sizeof text - 1, 0);
+  const std::string pid = trim(std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0));
+  return pid.empty() ? "" : format(" (process {})", pid);
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const fs::path& folder)
+    : folder_(fs::absolute(folder).lexically_normal()), file_(folder_ / ".lock") {
+  if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "folder/" is "folder"
+  std::error_code ignored;
+  for (fs::path missing = folder_; !fs::exists(missing, ignored) && missing.has_relative_path();
+       missing = missing.parent_path())
+    made_.push_back(missing);
+  try {
+    make_writable_directory(folder_);
+    while (!try_to_hold()) {
+    }
+  } catch (...) {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    remove_made();
+    throw;
+  }
+}
+
+FolderLock::~FolderLock() {
+  ::unlink(file_.c_str());
+  ::close(descriptor_);
+  remove_made();
+}
+
+bool FolderLock::try_to_hold() {
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
+  int held = 0;
+  while ((held = ::flock(descriptor_, LOCK_EX | LOCK_NB)) != 0 && errno == EINTR) {
+  }
+  if (held != 0 && errno == EWOULDBLOCK)
+    fail(Exit::failed,
+         "{}: another voxswap{} is at work there; let it end, or choose another folder with --out",
+         folder_.string(), holder_of(descriptor_));
+  if (held != 0)
+    log::warn("{}: cannot be locked: {}; see to it that nothing else writes there", folder_.string(),
+              std::strerror(errno));
+  if (!has_name(descriptor_, file_)) {
+    ::close(descriptor_);
+    descriptor_ = -1;
+    return false;
+  }
+  const std::string me = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(descriptor_, 0) != 0 || ::pwrite(descriptor_, me.data(), me.size(), 0) < 0)
+    log::debug("{}: {}", file_.string(), std::strerror(errno));  // only tells others whom to look for
+  return true;
+}
+
+void FolderLock::remove_made() {
+  std::error_code ignored;  // one that is not empty stays
+  for (const fs::path& one : made_) fs::remove(one, ignored);
+}
+
+bool holds_anything(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return fs::exists(folder, error);
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!entry.path().filename().string().starts_with(".")) return true;
+  return false;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,32 @@
+// A folder that one process at a time writes to.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace voxswap {
+
+// Holds the folder until it is destroyed or the process ends, however it ends. The lock is on a file `.lock`
+// in it, which is removed at the end, as are the folders that had to be made, where nothing was put into
+// them.
+class FolderLock {
+ public:
+  // Makes the folder where it is not there. Throws Exit::failed at once when another process holds it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  bool try_to_hold();
+  void remove_made();
+
+  std::filesystem::path folder_, file_;
+  std::vector<std::filesystem::path> made_;  // the innermost first
+  int descriptor_ = -1;
+};
+
+// Beside locks and what a killed process had not yet renamed into place, whose names begin with a dot.
+bool holds_anything(const std::filesystem::path& folder);
+
+}  // namespace voxswap

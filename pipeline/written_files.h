@@ -1,0 +1,26 @@
+// What a run wrote, to tell when it was changed afterwards: checksums.json in its folder has the hash of
+// every table and description.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace voxswap {
+
+using NamedContent = std::pair<std::string, std::string>;  // name in the run's folder, content
+
+// Writes the files and notes their hashes. Of each file the hash before is noted as well, until the next
+// settle_files(): a process that is killed before a file was renamed leaves the old one.
+void write_noted(const std::filesystem::path& folder, const std::vector<NamedContent>& files);
+
+// A run is done: only what was written last counts from now on.
+void settle_files(const std::filesystem::path& folder);
+
+// The noted files that are no longer as they were written, or are gone; a table that was only saved anew with
+// other line ends is as it was. A folder without notes has none. Throws Exit::bad_data when the notes
+// themselves are damaged.
+std::vector<std::string> changed_files(const std::filesystem::path& folder);
+
+}  // namespace voxswap

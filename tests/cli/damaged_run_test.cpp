@@ -1,0 +1,366 @@
+// A run whose files, data or settings were changed behind its back: a table of what was done, and what the
+// program says of it. And two that want to write to one run.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/file.h"
+#include "base/philox.h"
+#include "base/text.h"
+#include "tests/cli/program.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+void flip(const fs::path& file, std::size_t byte, int bit) {
+  std::string bytes = read_file(file);
+  bytes.at(byte) = static_cast<char>(bytes[byte] ^ (1 << bit));
+  put(file, bytes);
+}
+
+void replace(const fs::path& file, const std::string& before, const std::string& after) {
+  std::string text = read_file(file);
+  const std::size_t at = text.find(before);
+  ASSERT_NE(at, text.npos) << file << " holds no " << before;
+  put(file, text.replace(at, before.size(), after));
+}
+
+std::uint64_t header_size(const std::string& safetensors) {
+  std::uint64_t size = 0;
+  std::memcpy(&size, safetensors.data(), sizeof size);
+  return size;
+}
+
+class DamagedRun : public testing::Test {
+ protected:
+  // One run of two epochs, of which every test has a copy. Saved after every step, so that there is one
+  // before.
+  static void SetUpTestSuite() {
+    fs::remove_all(root());
+    fs::create_directories(root());
+    const Outcome made = program(
+        {"phantom", "--out", (root() / "data").string(), "--cases", "5", "--size", "16", "--seed", "3"});
+    ASSERT_EQ(made.code, 0) << made.output;
+    for (const char* seed : {"5", "6"}) {
+      const std::string name = std::string("seed_") + seed;
+      put(root() / (name + ".yaml"),
+          format("name: tiny\ndata: {{root: {}, modalities: [flair, t1ce], cache: {}}}\n"
+                 "preprocess: {{resolution: 8, normalize: image}}\n"
+                 "network: {{base_filters: 4, depth: 2}}\n"
+                 "training: {{epochs: 3, checkpoint_minutes: 0.000001, seed: {}}}\n",
+                 (root() / "data").string(), (root() / "cache").string(), seed));
+      const Outcome trained =
+          program({"run", (root() / (name + ".yaml")).string(), "--out", (root() / name).string()});
+      ASSERT_EQ(trained.code, 0) << trained.output;
+    }
+  }
+  static void TearDownTestSuite() { fs::remove_all(root()); }
+  static fs::path root() { return fs::path(testing::TempDir()) / format("voxswap_damaged_{}", ::getpid()); }
+  static Outcome program(const std::vector<std::string>& arguments) {
+    return finish(start(arguments, root() / "log"), root() / "log");
+  }
+
+  void SetUp() override { put_back(); }
+  void put_back() {
+    fs::remove_all(run_);
+    fs::copy(root() / "seed_5", run_, fs::copy_options::recursive);
+    fs::remove_all(data_);
+    fs::copy(root() / "data", data_, fs::copy_options::recursive);
+  }
+
+  fs::path checkpoint(const std::string& name) const {
+    return run_ / "checkpoints" / (name + ".safetensors");
+  }
+  // Its data lies where every test may change it.
+  std::vector<std::string> resume_command(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"run", (root() / "seed_5.yaml").string(), "--out", run_.string(),
+                                      "--resume"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::vector<std::string> predict_command() const {
+    fs::remove_all(root() / "maps");
+    return {"predict", run_.string(), "--input", data_.string(), "--out", (root() / "maps").string()};
+  }
+  static std::string weights(const fs::path& file) {
+    const std::string all = read_file(file);
+    return all.substr(sizeof(std::uint64_t) + header_size(all));
+  }
+
+  const fs::path run_ = root() / "run", data_ = root() / "data_copy";
+};
+
+TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
+  struct Row {
+    const char* done;
+    bool resumes;  // else it predicts
+    int code;
+    const char* says;
+    std::function<void()> act;
+  };
+  const fs::path best = checkpoint("best"), last = checkpoint("last");
+  const auto damage = [](const fs::path& file) { flip(file, fs::file_size(file) - 5, 3); };
+  const auto of_other = [&](const char* name) {
+    fs::copy_file(root() / "seed_6/checkpoints" / (std::string(name) + ".safetensors"), checkpoint(name),
+                  fs::copy_options::overwrite_existing);
+  };
+  const auto without_lasts = [&] {
+    fs::remove(last);
+    fs::remove(checkpoint("last.previous"));
+  };
+  // As another program would write the same weights.
+  const auto strip = [](const fs::path& file) {
+    std::string bytes = read_file(file), header = bytes.substr(8, header_size(bytes));
+    const std::size_t from = header.find("\"__metadata__\""), to = header.find("},", from) + 2;
+    header.replace(from, to - from, to - from, ' ');
+    put(file, bytes.replace(8, header.size(), header));
+  };
+  const std::vector<Row> table = {
+      {"nothing", false, 0, "5 label maps", [] {}},
+      {"nothing", true, 0, "", [] {}},
+      {"a byte of best", false, 3, "best.safetensors: is no usable safetensors file: it is damaged",
+       [&] { damage(best); }},
+      {"half of best", false, 3, "best.safetensors", [&] { fs::resize_file(best, fs::file_size(best) / 2); }},
+      {"best is empty", false, 3, "it is cut off", [&] { fs::resize_file(best, 0); }},
+      {"no best", false, 3, "best.safetensors: is missing",
+       [&] {
+         fs::remove(best);
+         fs::remove(checkpoint("best.previous"));
+       }},
+      {"another run's best", false, 3, "is not the best that last.safetensors tells of",
+       [&] { of_other("best"); }},
+      {"another run's best by itself", false, 3, "belongs to another run",
+       [&] {
+         of_other("best");
+         without_lasts();
+       }},
+      {"another run's both", false, 3, "belongs to another run",
+       [&] {
+         of_other("best");
+         of_other("last");
+       }},
+      {"best of another program", false, 0, "nothing vouches for these weights", [&] { strip(best); }},
+      {"and NaN in it", false, 3, "holds nan",
+       [&] {
+         strip(best);
+         std::string bytes = read_file(best);
+         put(best, bytes.replace(bytes.size() - 4, 4, "\xff\xff\xff\x7f"));
+       }},
+      {"another depth", false, 3, "network.base_filters was 4, now 6",
+       [&] { replace(run_ / "experiment.yaml", "base_filters: 4", "base_filters: 6"); }},
+      {"another normalisation", false, 3, "preprocess.normalize was image, now none",
+       [&] { replace(run_ / "experiment.yaml", "normalize: image", "normalize: none"); }},
+      {"channels change places", false, 3, "was trained with modalities 'flair t1ce'",
+       [&] { replace(run_ / "dataset.json", "\"flair\",\n    \"t1ce\"\n", "\"t1ce\",\n    \"flair\"\n"); }},
+      {"a description of another run", false, 3, "dataset.json: belongs to another run",
+       [&] {
+         fs::copy_file(root() / "seed_6/dataset.json", run_ / "dataset.json",
+                       fs::copy_options::overwrite_existing);
+       }},
+      {"a row of the split is gone", false, 3, "split.csv: was changed",
+       [&] {
+         const std::string text = read_file(run_ / "split.csv");
+         put(run_ / "split.csv", text.substr(0, text.rfind('\n', text.size() - 2) + 1));
+       }},
+      {"the identity is edited", false, 3, "identity.json: was changed",
+       [&] {
+         replace(run_ / "identity.json", "\"network.name\": \"isensee2017\"",
+                 "\"network.name\": \"resnet3d\"");
+       }},
+      {"the identity is cut", false, 3, "identity.json",
+       [&] { fs::resize_file(run_ / "identity.json", 100); }},
+      {"no identity", false, 0, "whether its files belong together cannot be told",
+       [&] { fs::remove(run_ / "identity.json"); }},
+      {"a byte of last", true, 0, "going on from last.previous.safetensors", [&] { damage(last); }},
+      {"no last", true, 0, "last.safetensors: is missing; going on from", [&] { fs::remove(last); }},
+      {"both lasts", true, 3, "last.safetensors",
+       [&] {
+         damage(last);
+         damage(checkpoint("last.previous"));
+       }},
+      {"last of another program", true, 3, "has no checksums",
+       [&] {
+         strip(last);
+         fs::remove(checkpoint("last.previous"));
+       }},
+      {"another run's last", true, 3, "belongs to another run",
+       [&] {
+         without_lasts();
+         of_other("last");
+       }},
+      {"another run's best", true, 3, "is not the best that last.safetensors tells of",
+       [&] {
+         of_other("best");
+         fs::remove(checkpoint("best.previous"));
+       }},
+      {"no identity", true, 3, "holds no identity.json", [&] { fs::remove(run_ / "identity.json"); }},
+      {"rows of the split change", true, 3, "split.csv: was changed",
+       [&] { replace(run_ / "split.csv", ",validation", ",training"); }},
+      {"an epoch is gone from the table", true, 3, "epochs.csv: was changed after the run wrote it",
+       [&] {
+         std::string text = read_file(run_ / "epochs.csv");
+         const std::size_t second = text.find("tiny,1,8,2,");
+         put(run_ / "epochs.csv", text.erase(second, text.find('\n', second) + 1 - second));
+       }},
+  };
+  for (const Row& row : table) {
+    put_back();
+    row.act();
+    const Outcome outcome = program(row.resumes ? resume_command() : predict_command());
+    const std::string what = format("{}, {}", row.done, row.resumes ? "resumed" : "predicted");
+    EXPECT_TRUE(outcome.code == row.code) << what << ": " << outcome.code << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find(row.says), std::string::npos) << what << ":\n" << outcome.output;
+    EXPECT_FALSE(fs::exists(run_ / ".lock")) << what;
+    if (row.resumes && outcome.code == 0) {
+      for (const char* file : {"last", "best"})
+        EXPECT_TRUE(weights(checkpoint(file)) ==
+                    weights(root() / "seed_5/checkpoints" / (std::string(file) + ".safetensors")))
+            << what << ": " << file;
+      EXPECT_EQ(read_file(run_ / "dice.csv"), read_file(root() / "seed_5/dice.csv")) << what;
+    }
+  }
+}
+
+// Anywhere in the file, seeded.
+TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
+  const Philox random(20261122, 0xf11b);
+  std::uint32_t draw = 0;
+  for (const char* name : {"best", "last"}) {
+    for (int trial = 0; trial < 8; ++trial) {
+      put_back();
+      const fs::path file = checkpoint(name);
+      const std::size_t byte = random.word(draw) % fs::file_size(file);
+      flip(file, byte, static_cast<int>(random.word(draw + 1) % 8));
+      draw += 2;
+      const bool resumes = file == checkpoint("last");
+      const Outcome outcome = program(resumes ? resume_command() : predict_command());
+      EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
+      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is no usable"), std::string::npos)
+          << name << ", byte " << byte << "\n"
+          << outcome.output;
+      if (resumes)
+        EXPECT_TRUE(weights(file) == weights(root() / "seed_5/checkpoints/last.safetensors")) << byte;
+    }
+  }
+}
+
+TEST_F(DamagedRun, IsNotResumedWithOtherData) {
+  // A run of its own on data that may change.
+  const fs::path own = root() / "own";
+  const auto command = [&](bool resume) {
+    std::vector<std::string> words = {"run",        (root() / "seed_5.yaml").string(), "--out",
+                                      own.string(), "data.root=" + data_.string(),     "training.epochs=1"};
+    if (resume) words.emplace_back("--resume");
+    return words;
+  };
+  fs::remove_all(own);
+  ASSERT_EQ(program(command(false)).code, 0);
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(data_)) {
+    if (entry.is_directory()) cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  ASSERT_EQ(cases.size(), 5u);
+  const std::string id = cases[1].filename().string();
+  struct Row {
+    const char* says;
+    std::function<void()> act;
+  };
+  const std::vector<Row> table = {
+      {"cases are gone", [&] { fs::remove_all(cases[1]); }},
+      {"cases are new",
+       [&] {
+         const fs::path added = data_ / (id + "0");
+         fs::create_directories(added);
+         for (const auto& entry : fs::directory_iterator(cases[1])) {
+           std::string name = entry.path().filename().string();
+           fs::copy_file(entry.path(), added / name.replace(name.find(id), id.size(), id + "0"));
+         }
+       }},
+      {"other bytes",
+       [&] {  // the voxels of another case, under this one's name
+         const std::string other = cases[2].filename().string();
+         fs::copy_file(cases[2] / (other + "_flair.nii.gz"), cases[1] / (id + "_flair.nii.gz"),
+                       fs::copy_options::overwrite_existing);
+       }},
+  };
+  const auto state = [&] {
+    return read_file(own / "split.csv") + read_file(own / "identity.json") + read_file(own / "dice.csv") +
+           read_file(own / "checkpoints/last.safetensors");
+  };
+  const std::string before = state();
+  for (const Row& row : table) {
+    put_back();
+    row.act();
+    const Outcome outcome = program(command(true));
+    EXPECT_EQ(outcome.code, 3) << row.says << outcome.output;
+    EXPECT_NE(outcome.output.find(row.says), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find(id), std::string::npos) << outcome.output;
+    EXPECT_TRUE(state() == before) << row.says;
+  }
+  put_back();
+  EXPECT_EQ(program(command(true)).code, 0) << "put back as it was";
+  EXPECT_TRUE(state() == before);
+}
+
+TEST_F(DamagedRun, ReportTellsWhichTablesWereChanged) {
+  const std::string told = "changed after the run wrote it: ";
+  const Outcome before = program({"report", run_.string()});
+  EXPECT_EQ(before.code, 0) << before.output;
+  EXPECT_EQ(before.output.find(told), std::string::npos) << before.output;
+  replace(run_ / "dice.csv", ",native,", ",training,");  // a table that a run could have written
+  replace(run_ / "epochs.csv", "tiny,1,8,1,", "tiny,1,8,1,1");
+  const Outcome after = program({"report", run_.string()});
+  EXPECT_EQ(after.code, 0) << after.output;
+  EXPECT_NE(after.output.find(told + "epochs.csv, dice.csv"), std::string::npos) << after.output;
+  EXPECT_NE(read_file(run_ / "report.html").find(told + "epochs.csv, dice.csv"), std::string::npos);
+}
+
+TEST_F(DamagedRun, IsNotWrittenToByTwo) {
+  const fs::path out = root() / "both";
+  const std::string yaml = (root() / "seed_5.yaml").string();
+  fs::remove_all(out);
+  const pid_t first =
+      start({"train", yaml, "--out", out.string(), "training.epochs=100000", "training.early_stop=0"},
+            root() / "first_log");
+  // From the start: before it has prepared anything.
+  while (!fs::exists(out / ".lock")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!fs::exists(out / "checkpoints/best.safetensors"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::vector<std::vector<std::string>> others = {
+      {"run", yaml, "--out", out.string(), "training.seed=9"},
+      {"train", yaml, "--out", out.string(), "--resume"},
+      {"predict", out.string(), "--input", data_.string(), "--out", (out / "maps").string()},
+      {"report", out.string()}};
+  for (const auto& words : others) {
+    const Outcome second = program(words);
+    EXPECT_EQ(second.code, 1) << words[0] << second.output;
+    EXPECT_NE(second.output.find(format("another voxswap (process {}) is at work there", first)),
+              std::string::npos)
+        << words[0] << second.output;
+  }
+  EXPECT_FALSE(fs::exists(out / "maps"));
+  EXPECT_FALSE(fs::exists(out / "report.html"));
+  kill(first, SIGINT);
+  const Outcome stopped = finish(first, root() / "first_log");
+  EXPECT_EQ(stopped.code, 130) << stopped.output;
+  EXPECT_FALSE(fs::exists(out / ".lock"));
+  EXPECT_EQ(program({"report", out.string()}).code, 0);
+}
+
+}  // namespace
+}  // namespace voxswap

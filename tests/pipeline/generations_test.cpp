@@ -1,0 +1,152 @@
+// Whatever is damaged, missing or half written: a usable last comes with its best, or nothing does.
+#include "pipeline/generations.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Generation : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / (name + ".safetensors"); }
+  static Checkpoint holding(float value) {
+    return {{{"value", std::to_string(static_cast<int>(value))}}, {{"w", Shape{1}, {value}}}};
+  }
+  // `best` 0: no new best.
+  void write(float last, float best) {
+    if (best != 0) checkpoints_.write_best(holding(best));
+    checkpoints_.write_last(holding(last));
+  }
+  void flip(const std::string& name) {
+    std::string bytes = read_file(file(name));
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    std::ofstream(file(name), std::ios::binary) << bytes;
+  }
+
+  // Where a resume comes to: values of last and best; {0, 0} where it begins anew.
+  std::pair<float, float> resumed() {
+    float best = 0;
+    Generations fresh(folder_);
+    const auto last = fresh.resume(
+        [](const Checkpoint&, const std::string&) {},
+        [&](const Checkpoint& one, const std::string&) { best = one.tensor("w", "").values[0]; });
+    if (last && best != 0) {
+      EXPECT_EQ(read_checkpoint(file("best")).tensor("w", "").values[0], best) << "under its own name";
+      EXPECT_EQ(predicted(), best);
+    }
+    if (last) {
+      EXPECT_EQ(read_checkpoint(file("last")).digest, last->digest);
+    }
+    return {last ? last->tensor("w", "").values[0] : 0, best};
+  }
+  float predicted() {
+    return read_best(folder_, [](const Checkpoint&, const std::string&) {}).tensor("w", "").values[0];
+  }
+  template <class Do>
+  static std::string refusal(const Do& act) {
+    try {
+      act();
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::bad_data) << error.what();
+      return error.what();
+    }
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_generations_{}", ::getpid());
+  Generations checkpoints_{folder_};
+};
+
+using Values = std::pair<float, float>;
+
+TEST_F(Generation, BeginsAnewWhereNothingIs) {
+  EXPECT_EQ(resumed(), Values(0, 0));
+  write(1, 0);  // before an epoch has ended
+  EXPECT_EQ(resumed(), Values(1, 0));
+  EXPECT_NE(refusal([&] { predicted(); }).find("no epoch of this run is finished yet"), std::string::npos);
+}
+
+TEST_F(Generation, FallsBackToTheOneBeforeWhenTheNewestIsDamagedOrMissing) {
+  write(1, 10);
+  write(2, 20);
+  write(3, 0);
+  EXPECT_EQ(resumed(), Values(3, 20));
+  flip("last");
+  EXPECT_EQ(resumed(), Values(2, 20));
+  EXPECT_EQ(resumed(), Values(2, 20)) << "it has the name of the newest now";
+
+  write(4, 40);
+  fs::remove(file("last"));
+  EXPECT_EQ(predicted(), 20) << "the best of what is left of last";
+  EXPECT_EQ(resumed(), Values(2, 20)) << "with the best of then";
+}
+
+TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
+  write(1, 10);
+  write(2, 20);
+  flip("best");
+  EXPECT_NE(refusal([&] { predicted(); }).find("'w' is not what its checksum says"), std::string::npos);
+  EXPECT_EQ(resumed(), Values(1, 10));
+}
+
+// A process that ends between two files leaves a best that is newer than last.
+TEST_F(Generation, TakesTheBestThatLastTellsOf) {
+  write(1, 10);
+  fs::create_directories(folder_ / "copy");
+  fs::copy_file(file("last"), folder_ / "copy/last.safetensors");
+  write(2, 20);
+  fs::remove(file("last.previous"));
+  fs::copy_file(folder_ / "copy/last.safetensors", file("last"), fs::copy_options::overwrite_existing);
+  EXPECT_EQ(predicted(), 10);
+  EXPECT_EQ(resumed(), Values(1, 10));
+}
+
+TEST_F(Generation, RefusesABestOfAnotherTimeAndTellsOfOneThatIsMissing) {
+  write(1, 10);
+  fs::copy_file(file("best"), folder_ / "old");
+  write(2, 20);
+  write(3, 0);
+  write(4, 0);
+  fs::copy_file(folder_ / "old", file("best"), fs::copy_options::overwrite_existing);
+  for (const auto& act :
+       {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })})
+    EXPECT_NE(refusal(act).find("is not the best that last.safetensors tells of"), std::string::npos);
+  fs::remove(file("best"));
+  for (const auto& act :
+       {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })}) {
+    const std::string message = refusal(act);
+    EXPECT_NE(message.find("best.safetensors: is missing"), std::string::npos) << message;
+    EXPECT_NE(message.find("remove " + folder_.string()), std::string::npos) << message;
+  }
+}
+
+TEST_F(Generation, RefusesWhenBothAreDamaged) {
+  write(1, 10);
+  write(2, 0);
+  flip("last");
+  flip("last.previous");
+  EXPECT_NE(refusal([&] { resumed(); }).find(file("last").string()), std::string::npos);
+}
+
+TEST_F(Generation, ABestByItselfPredicts) {
+  write(1, 10);
+  for (const char* name : {"last", "last.previous"}) fs::remove(file(name));
+  EXPECT_EQ(predicted(), 10);
+}
+
+}  // namespace
+}  // namespace voxswap

@@ -1,0 +1,66 @@
+// What a run wrote is known again, and what was changed since is told.
+#include "pipeline/written_files.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WrittenFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  using Names = std::vector<std::string>;
+  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_written_{}", ::getpid());
+};
+
+TEST_F(WrittenFiles, AreKnownAgainUntilOneIsChangedOrGone) {
+  EXPECT_EQ(changed_files(folder_), Names{});
+  write_noted(folder_, {{"a.csv", "x,y\n1,2\n"}, {"b.json", "{}\n"}});
+  EXPECT_EQ(read_file(folder_ / "a.csv"), "x,y\n1,2\n");
+  EXPECT_EQ(changed_files(folder_), Names{});
+  write_file(folder_ / "a.csv", "x,y\n1,3\n");
+  EXPECT_EQ(changed_files(folder_), Names{"a.csv"});
+  fs::remove(folder_ / "b.json");
+  EXPECT_EQ(changed_files(folder_), (Names{"a.csv", "b.json"}));
+}
+
+TEST_F(WrittenFiles, AreTheSameTableWhateverItsLineEnds) {
+  write_noted(folder_, {{"a.csv", "x,y\n1,2\n"}, {"b.json", "{}\n"}});
+  write_file(folder_ / "a.csv", "x,y\r\n1,\"2\"\r\n");
+  EXPECT_EQ(changed_files(folder_), Names{});
+  write_file(folder_ / "a.csv", "x,y\n1,2");
+  EXPECT_EQ(changed_files(folder_), Names{});
+  write_file(folder_ / "a.csv", "x,y\n1\n");  // no table
+  write_file(folder_ / "b.json", "{}\r\n");
+  EXPECT_EQ(changed_files(folder_), (Names{"a.csv", "b.json"}));
+}
+
+// Between the note and the file a process may end.
+TEST_F(WrittenFiles, MayBeTheOneBeforeUntilTheRunIsDone) {
+  write_noted(folder_, {{"a.csv", "x\n1\n"}});
+  write_noted(folder_, {{"a.csv", "x\n2\n"}});
+  write_file(folder_ / "a.csv", "x\n1\n");
+  EXPECT_EQ(changed_files(folder_), Names{});
+  settle_files(folder_);
+  EXPECT_EQ(changed_files(folder_), Names{"a.csv"});
+}
+
+TEST_F(WrittenFiles, DamagedNotesAreToldOf) {
+  write_noted(folder_, {{"a.csv", "x\n1\n"}});
+  write_file(folder_ / "checksums.json", read_file(folder_ / "checksums.json").substr(0, 20));
+  EXPECT_THROW(changed_files(folder_), Error);
+}
+
+}  // namespace
+}  // namespace voxswap
