@@ -53,6 +53,10 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   return *this;
 }
 
+int Descriptor::release() {
+  return std::exchange(number_, -1);
+}
+
 int Descriptor::close() {
   if (number_ < 0) return 0;
   // Linux has closed it even where it says that it was interrupted.

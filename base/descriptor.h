@@ -29,7 +29,8 @@ class Descriptor {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
   int error() const { return error_; }
-  int close();  // 0, or the error number with which what was written before is lost
+  int release();  // the caller closes it from now on
+  int close();    // 0, or the error number with which what was written before is lost
 
  private:
   int number_ = -1, error_ = 0;

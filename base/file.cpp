@@ -34,11 +34,6 @@ Exit exit_of_reading(int system_error) {
   }
 }
 
-[[noreturn]] void fail_reading(const fs::path& path, int system_error) {
-  fail(exit_of_reading(system_error), "{}: cannot be read: {}", path.string(),
-       system_error == ENOENT ? "no such file" : system_error == EISDIR ? "it is a directory" : std::strerror(system_error));
-}
-
 // Hands `take` the bytes of a file, at most `most`, in pieces.
 template <class Take>
 void read_pieces(const fs::path& path, std::size_t most, Take take) {
@@ -55,6 +50,11 @@ void read_pieces(const fs::path& path, std::size_t most, Take take) {
 }
 
 }  // namespace
+
+void fail_reading(const fs::path& path, int system_error) {
+  fail(exit_of_reading(system_error), "{}: cannot be read: {}", path.string(),
+       system_error == ENOENT ? "no such file" : system_error == EISDIR ? "it is a directory" : std::strerror(system_error));
+}
 
 void write_file(const fs::path& path, std::string_view content) {
   TemporaryFile file(path);

@@ -32,6 +32,9 @@ void write_through(const std::filesystem::path& path,
 std::string read_file(const std::filesystem::path& path,
                       std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
+// Throws what has become of reading `path`, by the same rules.
+[[noreturn]] void fail_reading(const std::filesystem::path& path, int system_error);
+
 // With those above it. Throws Exit::does_not_fit when the disk is full, else Exit::failed with the reason.
 void make_directories(const std::filesystem::path& directory);
 

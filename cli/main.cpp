@@ -1,4 +1,5 @@
 // voxswap: an experiment runner for 3D segmentation on whole MRI volumes. The one place where errors end.
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -9,28 +10,44 @@
 #include "base/standard_streams.h"
 #include "cli/commands.h"
 
-int main(int count, char** values) {
-  using namespace voxswap;
-  open_standard_streams();
-  watch_for_interrupt();
-  Exit exit = Exit::failed;
+namespace voxswap {
+namespace {
+
+// The exit code of the program; errors have been told.
+Exit run(const Arguments& arguments) {
   try {
-    exit = dispatch(Arguments(values + (count > 0 ? 1 : 0), values + count));
+    const Exit exit = dispatch(arguments);
     check_standard_output();
+    return exit;
   } catch (const Error& error) {
-    exit = error.exit();
-    if (exit == Exit::interrupted)
+    if (error.exit() == Exit::interrupted)
       log::write(log::Level::warning, "interrupted; the same command with --resume continues a run");
     else
       log::error("{}", error.what());
+    return error.exit();
   } catch (const std::bad_alloc&) {
-    exit = Exit::does_not_fit;
     log::error("out of memory; lower preprocess.resolution, training.batch_size or network.base_filters");
+    return Exit::does_not_fit;
   } catch (const std::system_error& error) {  // of the library for files and threads
-    exit = exit_of(error.code().value());
     log::error("{}", error.what());
+    return exit_of(error.code().value());
   } catch (const std::exception& error) {
     log::error("{}", error.what());
+    return Exit::failed;
   }
-  return static_cast<int>(exit);
+}
+
+}  // namespace
+}  // namespace voxswap
+
+int main(int count, char** values) {
+  using namespace voxswap;
+  try {
+    open_standard_streams();
+    watch_for_interrupt();
+    return static_cast<int>(run(Arguments(values + (count > 0 ? 1 : 0), values + count)));
+  } catch (...) {  // not even the memory for a message
+    std::fputs("error: out of memory\n", stderr);
+    return static_cast<int>(Exit::does_not_fit);
+  }
 }

@@ -66,6 +66,7 @@ class CaseChecker {
     try {
       step();
     } catch (const Error& trouble) {
+      if (trouble.exit() == Exit::failed) throw;  // the machine's trouble, not the file's
       note(error, trouble.what(), "replace the file");
     } catch (const std::bad_alloc&) {
       note(error, format("case {}: does not fit into memory", files_.id), "look at the sizes in its headers");

@@ -1,5 +1,6 @@
 #include "data/nifti_voxels.h"
 
+#include <fcntl.h>
 #include <libdeflate.h>
 #include <zlib.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/nifti_header.h"
@@ -25,8 +27,11 @@ using File = std::unique_ptr<gzFile_s, Closer>;
 
 // zlib hands files through that are not compressed.
 File open(const fs::path& path) {
-  File file(gzopen(path.c_str(), "rb"));
-  if (!file) fail(Exit::bad_data, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
+  Descriptor descriptor(path, O_RDONLY);
+  if (!descriptor.is_open()) fail_reading(path, descriptor.error());
+  File file(gzdopen(descriptor.number(), "rb"));
+  if (!file) throw std::bad_alloc();
+  descriptor.release();
   gzbuffer(file.get(), 1 << 18);
   return file;
 }

@@ -3,7 +3,10 @@
 // temporaries lie in the kernel's workspace.
 #include "net/backends/onednn/convolution.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 
@@ -39,6 +42,17 @@ memory::dims channels_second(const Shape& shape) {
 }
 
 }  // namespace
+
+void require_memory_for_code(const Node& node) {
+  constexpr std::size_t several_kernels = std::size_t{4} << 20;  // each of 256 KiB to 1 MiB
+  void* trial = mmap(nullptr, several_kernels, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (trial == MAP_FAILED)
+    fail(Exit::does_not_fit,
+         "node {}: no memory is left for the convolution's code ({}); end other programs or raise "
+         "the limit of the process (ulimit -v)",
+         node.name, std::strerror(errno));
+  munmap(trial, several_kernels);
+}
 
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
                   const Node& node) {

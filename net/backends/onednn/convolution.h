@@ -52,10 +52,15 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias);
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
                                              const Node& node);
 
+// Throws Exit::does_not_fit when the system maps no more memory. oneDNN 2.6 writes the code of its kernels without
+// looking whether it was given memory for it.
+void require_memory_for_code(const Node& node);
+
 // oneDNN's own errors say nothing of the node. What it has no memory for does not fit; it says so in other
 // words where its own numbers of 32 bits are too small for a volume.
 template <class Make>
 std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
+  require_memory_for_code(node);
   try {
     return make();
   } catch (const dnnl::error& error) {

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Disturbs voxswap in every way that a machine does, and looks whether it keeps its promises (docs/robustness.md).
+
+    tests/campaign/campaign.py --build build/release --seed 1 --minutes 30
+    tests/campaign/campaign.py --build build/release --seed 1 --only kills --trials 1000
+    tests/campaign/campaign.py --build build/release --seed 1 --trial kills:17      one that failed, again
+
+A trial follows from the seed, its subject and its number alone (what the clock decides, a kill's moment in the work,
+excepted). Python's standard library and the library faults.c, which CMake builds, are all it needs; full disks need root,
+to mount them. Ends with 1 when a trial failed."""
+
+import argparse
+import random
+import shutil
+import sys
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+import damage
+import environments
+import full_disk
+import hostile
+import injected
+import kills
+import many_cases
+import order
+import together
+from workbench import Workbench
+
+SUBJECTS = {"kills": kills, "faults": injected, "disks": full_disk, "damage": damage, "hostile": hostile,
+            "environments": environments, "together": together, "order": order, "cases": many_cases}
+# The part that belongs to the suite: fixed numbers of trials, whatever they take.
+BRIEF = {"kills": 6, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4}
+
+
+class Tally:
+    def __init__(self, seed):
+        self.seed, self.counts, self.failed = seed, dict.fromkeys(SUBJECTS, 0), dict.fromkeys(SUBJECTS, 0)
+
+    def add(self, subject, number, result):
+        count, description, complaints, folder = result
+        self.counts[subject] += count
+        if complaints:
+            self.failed[subject] += 1
+            print(f"FAILED {subject}:{number} {description}", *[f"    {text}" for text in complaints],
+                  f"    again: tests/campaign/campaign.py --seed {self.seed} --trial {subject}:{number}", sep="\n", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def table(self):
+        rows = [f"{'what':<28} {'trials':>8} {'failed':>7}"]
+        rows += [f"{SUBJECTS[name].TITLE:<28} {count:>8} {self.failed[name]:>7}"
+                 for name, count in self.counts.items() if count > 0]
+        return "\n".join(rows)
+
+
+def run_trial(bench, subject, number, seed):
+    try:
+        return SUBJECTS[subject].trial(bench, random.Random(f"{seed} {subject} {number}"))
+    except Exception as trouble:  # a trial that cannot be made is one that failed
+        return 1, "could not be made", [repr(trouble)], bench.folder / "none"
+
+
+def plan(subjects, arguments):
+    """Which trials, in their order; for ever where only the time ends them."""
+    if arguments.trial:
+        subject, _, number = arguments.trial.partition(":")
+        yield subject, int(number)
+        return
+    number = 0
+    while True:
+        some = False
+        for subject in subjects:
+            wanted = BRIEF.get(subject, 0) if arguments.brief else arguments.trials
+            if subject == "cases" and number > 0:
+                continue
+            if wanted is None or number < wanted:
+                some = True
+                yield subject, number
+        if not some:
+            return
+        number += 1
+
+
+def work(bench, subjects, arguments):
+    tally, end = Tally(arguments.seed), time.monotonic() + arguments.minutes * 60
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        running = {}
+        for subject, number in plan(subjects, arguments):
+            while len(running) >= arguments.jobs:
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    tally.add(*running.pop(done), done.result())
+            if time.monotonic() > end and not arguments.brief:
+                break
+            running[pool.submit(run_trial, bench, subject, number, arguments.seed)] = (subject, number)
+        for done, what in running.items():
+            tally.add(*what, done.result())
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release", help="the build's folder (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--trials", type=int, help="of each subject; default: as many as the time allows")
+    parser.add_argument("--only", help=f"subjects, with commas between, of {', '.join(SUBJECTS)}")
+    parser.add_argument("--trial", help="SUBJECT:NUMBER, one trial alone")
+    parser.add_argument("--brief", action="store_true", help="the fixed part that belongs to the suite")
+    parser.add_argument("--jobs", type=int, default=2, help="trials at once (default: %(default)s)")
+    parser.add_argument("--scratch", help="folder to work in; default: the system's for temporary files")
+    arguments = parser.parse_args()
+    subjects = arguments.only.split(",") if arguments.only else list(SUBJECTS)
+    bench = Workbench(arguments.build, arguments.scratch)
+    try:
+        if "disks" in subjects and (reason := full_disk.possible(bench)):
+            print(f"full disks are left out: {reason}")
+            subjects.remove("disks")
+        began = time.monotonic()
+        tally = work(bench, subjects, arguments)
+        print(tally.table())
+        for library, count in injected.died_in.items():
+            print(f"{library} did not survive {count} of the faults that its own calls met")
+        print(f"{time.monotonic() - began:.0f} s, seed {arguments.seed}")
+        return 1 if any(tally.failed.values()) else 0
+    finally:
+        bench.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Flipped bytes, cuts and insertions in every kind of file that is read. A batch goes through one process."""
+
+import gzip
+import shutil
+import struct
+import subprocess
+
+TITLE = "damaged inputs"
+BATCH = 100
+# Kinds whose checksum must show every change: what is read is what was written, or an error.
+SUMMED = {"image .nii.gz", "checkpoint"}
+
+
+def sources(bench):
+    """What is damaged: a name, how read_files reads it, the bytes, and how the file is called."""
+    run, folder = bench.base / "run", bench.base / "formats"
+    folder.mkdir()
+    first = lambda place, pattern: sorted(place.rglob(pattern))[0].read_bytes()
+    volume = first(bench.data, "*flair.nii.gz")
+    plain = gzip.decompress(volume)
+    found = [("image .nii.gz", "image", volume, "a.nii.gz"), ("image .nii", "image", plain, "a.nii"),
+             ("label map", "label_map", first(bench.base / "maps", "*.nii.gz"), "a.nii.gz"),
+             ("image .mha", "image", mha(plain), "a.mha"), ("image .nrrd", "image", nrrd(plain), "a.nrrd"),
+             ("description", "description", first(run, "dataset.json"), "a.json"),
+             ("split", "split", first(run, "split.csv"), "split.csv"),
+             ("experiment", "experiment", first(run, "experiment.yaml"), "a.yaml"),
+             ("costs", "costs", first(bench.base / "cache" / "costs", "*.json"), "a.json")]
+    found += [("checkpoint", "checkpoint", first(run, f"{name}.safetensors"), "a.safetensors") for name in ("best", "last")]
+    found += [(f"{name}.csv", name, first(run, f"{name}.csv"), "a.csv")
+              for name in ("dice", "epochs", "timing", "validation", "memory")]
+    bench.must("phantom", "--out", str(folder / "dicom"), "--cases", "1", "--size", "16", "--layout", "dicom")
+    found.append(("dicom", "image", first(folder / "dicom", "*.dcm"), "slice.dcm"))
+    bench.must("phantom", "--out", str(folder / "msd"), "--cases", "1", "--size", "16", "--layout", "msd")
+    return found + [("dataset.json", "dataset", first(folder / "msd", "dataset.json"), "dataset.json")]
+
+
+def voxels_of(plain):
+    size = struct.unpack("<3h", plain[42:48])
+    offset, = struct.unpack("<f", plain[108:112])
+    kind, = struct.unpack("<h", plain[70:72])
+    return size, {2: "UCHAR", 4: "SHORT", 16: "FLOAT"}[kind], plain[int(offset):]
+
+
+def mha(plain):
+    size, kind, voxels = voxels_of(plain)
+    header = (f"ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nElementSpacing = 1 1 1\n"
+              f"DimSize = {size[0]} {size[1]} {size[2]}\nElementType = MET_{kind}\nElementDataFile = LOCAL\n")
+    return header.encode() + voxels
+
+
+def nrrd(plain):
+    size, kind, voxels = voxels_of(plain)
+    kind = {"UCHAR": "uint8", "SHORT": "int16", "FLOAT": "float"}[kind]
+    header = (f"NRRD0004\ntype: {kind}\ndimension: 3\nsizes: {size[0]} {size[1]} {size[2]}\nencoding: gzip\nendian: little\n"
+              "space: left-posterior-superior\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n")
+    return header.encode() + gzip.compress(voxels)
+
+
+def damaged(content, random):
+    """The bytes with one thing wrong with them, and what that is."""
+    content = bytearray(content)
+    # Headers are short beside what follows them, and there is more to be misunderstood in them.
+    at = random.randrange(min(len(content), random.choice([64, 512, len(content)])))
+    kind = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
+    if kind == "flip":
+        content[at] ^= 1 << random.randrange(8)
+    elif kind == "byte":
+        content[at] = random.choice([0, 0xff, 0x80, 0x7f, ord("-"), ord("9"), ord('"'), ord("{"), ord("\n")])
+    elif kind == "cut":
+        del content[at:]
+    elif kind == "insert":
+        content[at:at] = random.randbytes(random.randint(1, 40))
+    elif kind == "remove":
+        del content[at:at + random.randint(1, 40)]
+    elif kind == "zeros":
+        content[at:at + 16] = bytes(min(16, len(content) - at))
+    else:
+        content[at:at + 1] = random.choice([b"99999999999999999999", b"-1", b"1e308", b"nan", b"inf", b"0x10", b"\xff\xfe"])
+    return bytes(content), f"{kind} at {at}"
+
+
+def place(bench, folder, index, kind, content, name):
+    """Puts a damaged file where its reader looks for it. Returns what the reader is told."""
+    path = folder / f"{index}" / name
+    path.parent.mkdir()
+    if kind in ("split",):
+        (path.parent / "data").symlink_to(bench.data)
+    if kind == "dataset.json":
+        shutil.copytree(bench.base / "formats" / "msd", path.parent, dirs_exist_ok=True)
+    if kind == "dicom":
+        for slice_file in sorted((bench.base / "formats" / "dicom").rglob("*.dcm"))[1:16]:
+            (path.parent / slice_file.name).symlink_to(slice_file)
+    path.write_bytes(content)
+    return path.parent if kind in ("dataset.json", "dicom") else path
+
+
+def read(bench, reader, paths):
+    """A line per file; fewer when the process died, and with what."""
+    process = subprocess.run([bench.reader, reader], input="".join(f"{path}\n" for path in paths).encode(),
+                             capture_output=True, env=bench.environment(), timeout=600)
+    return process.stdout.decode(errors="replace").split("\n")[:-1], process.returncode
+
+
+def trial(bench, random):
+    kind, reader, content, name = random.choice(bench.once("sources", lambda: sources(bench)))
+    folder = bench.trial_folder()
+    whole_path = place(bench, folder, "whole", kind, content, name)
+    changes, paths = [], [whole_path]
+    for index in range(BATCH):
+        changed, how = damaged(content, random)
+        changes.append((changed != content, how))
+        paths.append(place(bench, folder, index, kind, changed, name))
+    lines, code = read(bench, reader, paths)
+    complaints = []
+    if len(lines) != len(paths):
+        how = changes[len(lines) - 1][1] if lines else "nothing"
+        complaints.append(f"{kind}, {how}: the process ended with {code}; {paths[len(lines)]}")
+    for (changed, how), line in zip(changes, lines[1:]):
+        exit_code, _, message = line.partition("\t")
+        if exit_code not in ("0", "2", "3", "4") or (exit_code == "4" and "memory" not in message) or not message:
+            complaints.append(f"{kind}, {how}: {line[:300]!r}")
+        if kind in SUMMED and changed and exit_code == "0" and message != lines[0].partition("\t")[2]:
+            complaints.append(f"{kind}, {how}: is read as something else without a word")
+    if not lines or not lines[0].startswith("0\t"):
+        complaints.append(f"{kind}: cannot be read undamaged: {lines[:1]}")
+    return len(changes), f"{kind}, {BATCH} at once", complaints[:5], folder

@@ -1,0 +1,77 @@
+"""One call of the system fails: the Nth write, read, sync, rename, mapping, allocation and so on.
+
+Where a library that is not ours fails to look at what it got and dies of it, that is counted by itself: the last line
+of the campaign's table tells of which."""
+
+import collections
+import os
+from pathlib import Path
+
+from workbench import leftovers, whole
+
+TITLE = "injected faults"
+ERRORS = {
+    "open": ["EIO", "EMFILE", "ENOMEM", "EINTR"],
+    "close": ["EIO", "EINTR"],
+    "read": ["EIO", "EINTR", "short"],
+    "pread": ["EIO", "EINTR", "short"],
+    "write": ["EIO", "ENOSPC", "EINTR", "short"],
+    "pwrite": ["EIO", "ENOSPC", "EINTR", "short"],
+    "fwrite": ["EIO", "ENOSPC", "short"],
+    "fsync": ["EIO", "ENOSPC", "EINTR"],
+    "rename": ["EIO", "ENOSPC"],
+    "mkdir": ["EIO", "ENOSPC"],
+    "mmap": ["ENOMEM"],
+    "malloc": ["ENOMEM"],
+    "thread": ["EAGAIN"],
+    "fallocate": ["EIO", "ENOSPC"],
+}
+LASTING = {"write", "fwrite", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}  # may fail from then on
+died_in = collections.Counter()  # libraries, by how often
+COMMANDS = ["run", "run", "train", "predict", "evaluate", "report", "phantom", "check", "preview"]
+
+
+def counts(bench, command):
+    """How often the command makes each call."""
+    folder = bench.trial_folder()
+    bench.call(bench.commands()[command][0], folder,
+               {"LD_PRELOAD": bench.library, "VOXSWAP_FAULT_COUNTS": str(folder / "counts")})
+    return {name: int(count) for name, count in (line.split() for line in (folder / "counts").read_text().splitlines())}
+
+
+def judged(outcome, kind, error, command, bench, folder):
+    """An error is told as what it is; where there is none, nothing was lost."""
+    complaints = outcome.complaints(promised={0, 1, 3, 4})
+    if outcome.code == 3 and error in ("ENOMEM", "ENOSPC", "EMFILE"):
+        complaints.append(f"{error} of {kind} is told as damaged data: {outcome.stderr[-300:]!r}")
+    if outcome.code == 4 and error == "EIO":
+        complaints.append(f"{error} of {kind} is told as a lack of room: {outcome.stderr[-300:]!r}")
+    if outcome.code == 0 and not complaints:
+        allowed = "warning: " in outcome.stderr  # what is done without is told
+        if not allowed:
+            complaints += bench.differences(command, folder, outcome.stdout)
+    return complaints
+
+
+def trial(bench, random):
+    command = random.choice(COMMANDS)
+    calls = {kind: count for kind, count in bench.once(f"counts {command}", lambda: counts(bench, command)).items() if count > 0}
+    kind = random.choice(sorted(calls))
+    error, number = random.choice(ERRORS[kind]), random.randint(1, calls[kind])
+    lasting = "+" if kind in LASTING and error != "short" and random.random() < 0.25 else ""
+    folder, fault = bench.trial_folder(), f"{kind}:{number}{lasting}:{error}"
+    mark = folder / "mark"
+    outcome = bench.call(bench.commands()[command][0], folder,
+                         {"LD_PRELOAD": bench.library, "VOXSWAP_FAULT": fault, "VOXSWAP_FAULT_MARK": str(mark)})
+    reached, caller = mark.exists(), mark.read_text() if mark.exists() else ""
+    if reached:
+        os.unlink(mark)
+    if outcome.code is not None and outcome.code < 0 and caller != Path(bench.program).name:
+        died_in[caller] += 1
+        outcome = None
+    complaints = whole(folder)
+    if outcome is not None:
+        complaints += judged(outcome, kind, error, command, bench, folder) + leftovers(folder)
+    if not complaints and (outcome is None or outcome.code != 0):
+        complaints = bench.finished(command, folder)
+    return int(reached), f"{command} with VOXSWAP_FAULT={fault}", complaints, folder

@@ -1,0 +1,48 @@
+"""Kills, interruptions and pauses at random moments of every command; then the same command is run to its end."""
+
+import signal
+import time
+
+from workbench import leftovers, whole
+
+TITLE = "kills and signals"
+SIGNALS = [signal.SIGKILL] * 4 + [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSTOP]
+POLITE = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
+
+
+def strike(bench, arguments, folder, moment, number):
+    """Starts the command, sends the signal at its moment and waits for the end. Returns complaints and the outcome."""
+    began = time.monotonic()
+    process = bench.start(arguments, folder)
+    time.sleep(moment)
+    process.send_signal(number)
+    if number == signal.SIGSTOP:
+        time.sleep(0.05)
+        process.send_signal(signal.SIGCONT)
+    outcome = bench.finish(process, began)
+    killed = number == signal.SIGKILL or (number in POLITE and not outcome.stderr and not outcome.stdout)
+    complaints = outcome.complaints(promised={0, 130}, killed=killed)  # before main() a signal has no handler yet
+    return complaints, outcome
+
+
+def trial(bench, random):
+    command = random.choice(["run"] * 4 + ["train", "sweep", "predict", "evaluate", "report", "phantom", "check", "preview"])
+    seconds, _, _ = bench.expected(command)
+    folder = bench.trial_folder()
+    complaints, arguments, strikes = [], bench.commands()[command][0], []
+    if random.random() < 0.5:
+        for file in (folder / "cache").rglob("*.prepared"):
+            file.unlink()  # so that preparing is a phase, too
+    for _ in range(random.choice([1, 1, 2, 3])):
+        number, moment = random.choice(SIGNALS), random.uniform(0, 1.1 * seconds)
+        found, outcome = strike(bench, arguments, folder, moment, number)
+        strikes.append(f"{number.name} at {moment:.2f} s")
+        complaints += found + whole(folder)
+        if number != signal.SIGKILL:
+            complaints += leftovers(folder)
+        if outcome.code == 0 or complaints:
+            break
+        arguments = bench.again(command)
+    if not complaints:
+        complaints += bench.finished(command, folder)
+    return len(strikes), f"{command}: {', '.join(strikes)}", complaints, folder

@@ -1,0 +1,115 @@
+// Reads files of one kind, named on stdin one a line, and prints a line for each: the exit code and the
+// message, or 0 and a digest of what was read. For the campaign: thousands of damaged files in one process,
+// in which a crash is seen at once.
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <new>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/dataset.h"
+#include "data/dataset_description.h"
+#include "data/image_io.h"
+#include "experiments/experiment.h"
+#include "pipeline/checkpoint.h"
+#include "pipeline/split.h"
+#include "pipeline/tables.h"
+#include "swap/costs.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Row>
+void table(const fs::path& path, std::vector<Row> (*rows)(const Csv&, const std::string&), Hasher& hasher) {
+  hasher.add(format("{}", rows(read_csv(path), path.string()).size()));
+}
+
+void image(const fs::path& path, Hasher& hasher) {
+  for (const Image& volume : read_images(path)) {
+    hasher.add(volume.voxels.data(), volume.voxels.size() * sizeof(float));
+    hasher.add(&volume.geometry.origin, sizeof volume.geometry.origin);
+  }
+}
+
+void checkpoint(const fs::path& path, Hasher& hasher) {
+  const Checkpoint read = read_checkpoint(path);
+  for (const auto& [key, value] : read.metadata) hasher.add(key).add(value);
+  for (const Tensor& tensor : read.tensors)
+    hasher.add(tensor.name).add(tensor.values.data(), tensor.values.size() * sizeof(float));
+}
+
+// The cases of a damaged split are those of the data set beside it.
+void split_file(const fs::path& path, Hasher& hasher) {
+  DatasetOptions data;
+  data.root = path.parent_path() / "data";
+  SplitOptions options;
+  options.file = path;
+  const Split split = make_split(open_dataset(data), options);
+  for (const std::size_t index : split.training) hasher.add(&index, sizeof index);
+}
+
+void dataset(const fs::path& folder, Hasher& hasher) {
+  DatasetOptions data;
+  data.root = folder;
+  const Dataset opened = open_dataset(data);
+  for (const CaseFiles& files : opened.cases) hasher.add(files.id).add(read_case(opened, files).id);
+}
+
+const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds = {
+    {"image", image},
+    {"label_map", [](const fs::path& path,
+                     Hasher& hasher) { hasher.add(format("{}", read_label_map(path).voxels.size())); }},
+    {"checkpoint", checkpoint},
+    {"split", split_file},
+    {"dataset", dataset},
+    {"description",
+     [](const fs::path& path, Hasher& hasher) { hasher.add(join(read_description(path).modalities, ",")); }},
+    {"experiment",
+     [](const fs::path& path, Hasher& hasher) { hasher.add(load_experiment(path, {}).run.resolved); }},
+    {"dice", [](const fs::path& path, Hasher& hasher) { table(path, dice_rows, hasher); }},
+    {"epochs", [](const fs::path& path, Hasher& hasher) { table(path, epoch_rows, hasher); }},
+    {"timing", [](const fs::path& path, Hasher& hasher) { table(path, timing_rows, hasher); }},
+    {"validation", [](const fs::path& path, Hasher& hasher) { table(path, validation_rows, hasher); }},
+    {"memory", [](const fs::path& path, Hasher& hasher) { table(path, memory_rows, hasher); }},
+    {"costs", [](const fs::path& path, Hasher& hasher) { hasher.add(parse_costs(read_file(path)).source); }},
+};
+
+std::string outcome(const std::function<void(const fs::path&, Hasher&)>& read, const fs::path& path) {
+  try {
+    Hasher hasher;
+    read(path, hasher);
+    return "0\t" + hasher.digest();
+  } catch (const Error& error) {
+    return format("{}\t{}", static_cast<int>(error.exit()), error.what());
+  } catch (const std::bad_alloc&) {
+    return format("{}\tout of memory", static_cast<int>(Exit::does_not_fit));
+  } catch (const std::exception& error) {
+    return format("1\tnot an error of the project: {}", error.what());
+  }
+}
+
+}  // namespace
+}  // namespace voxswap
+
+int main(int count, char** values) {
+  using namespace voxswap;
+  const auto kind = kinds.find(count == 2 ? values[1] : "");
+  if (kind == kinds.end()) {
+    std::fputs("usage: read_files KIND < paths\n", stderr);
+    return 2;
+  }
+  log::set_level(log::Level::error);
+  for (std::string path; std::getline(std::cin, path);) {
+    std::string line = outcome(kind->second, path);
+    for (char& c : line)
+      if (c == '\n') c = ' ';
+    std::cout << line << std::endl;  // flushed: what was read before a crash is known
+  }
+  return 0;
+}

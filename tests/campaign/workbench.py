@@ -1,0 +1,171 @@
+"""A tiny experiment, the program as a process, and what must hold after whatever was done to it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from whole import files_not_whole, results
+
+PROMISED = {0, 1, 2, 3, 4, 130}
+LIMIT_SECONDS = 120  # no command here takes seconds on an idle machine
+
+EXPERIMENT = """name: tiny
+data: {{root: {data}, modalities: [flair, t1ce], cache: cache}}
+preprocess: {{resolution: 8}}
+network: {{base_filters: 2, depth: 2}}
+training: {{epochs: 2, seed: 5, checkpoint_minutes: 0.00001}}
+memory: {{planner: keep, budget: 64MiB}}
+"""
+
+
+class Outcome:
+    def __init__(self, code, stdout, stderr, seconds):
+        self.code, self.stdout, self.stderr, self.seconds = code, stdout, stderr, seconds
+
+    def errors(self):
+        return [line for line in self.stderr.splitlines() if line.startswith("error: ")]
+
+    def complaints(self, promised=PROMISED, killed=False):
+        """What no exit of the program may be like; `killed`: it was sent a signal that it cannot catch."""
+        if self.code is None:
+            return ["does not end"]
+        if self.code < 0:
+            return [] if killed else [f"died of signal {-self.code}: {self.stderr[-300:]!r}"]
+        found = []
+        if self.code not in promised:
+            found.append(f"exit code {self.code} is none of {sorted(promised)}: {self.stderr[-300:]!r}")
+        if self.code in (1, 2, 3, 4) and len(self.errors()) != 1:
+            found.append(f"exit code {self.code} with {len(self.errors())} messages: {self.stderr[-300:]!r}")
+        if self.code == 0 and self.errors():
+            found.append(f"exit code 0 and {self.errors()[0]!r}")
+        return found
+
+
+class Workbench:
+    """What all trials start from, made once: a data set, a run of it and its results."""
+
+    def __init__(self, build, scratch=None):
+        self.program = str(Path(build, "bin", "voxswap").resolve())
+        self.reader = str(Path(build, "bin", "read_files").resolve())
+        self.library = str(Path(build, "bin", "libvoxswap_faults.so").resolve())
+        self.folder = Path(tempfile.mkdtemp(prefix="voxswap_campaign_", dir=scratch))
+        self.counter, self.lock, self.made = 0, threading.RLock(), {}
+        self.base = self.folder / "base"
+        self.base.mkdir()
+        self.data = self.base / "data"
+        self.must("phantom", "--out", str(self.data), "--cases", "4", "--size", "16", "--seed", "3")
+        (self.base / "experiment.yaml").write_text(EXPERIMENT.format(data=self.data))
+        self.must("run", "experiment.yaml", "--out", "run")
+        self.must("sweep", "experiment.yaml", "training.seed=5,6", "--out", "sweep")
+        self.must("predict", "run", "--input", str(self.data), "--out", "maps")
+        self.must("evaluate", "--truth", "maps", "--prediction", "maps", "--out", "scores.csv", "--regions", "whole=1,2,4")
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def must(self, *arguments):
+        outcome = self.call(list(arguments), self.base)
+        if outcome.code != 0:
+            raise RuntimeError(f"{arguments}: exit code {outcome.code}: {outcome.stderr}")
+
+    def trial_folder(self):
+        """A place of its own with the experiment, its cache of costs and prepared cases, and a finished run."""
+        with self.lock:
+            self.counter += 1
+            folder = self.folder / f"trial{self.counter}"
+        folder.mkdir()
+        shutil.copy(self.base / "experiment.yaml", folder)
+        shutil.copytree(self.base / "cache", folder / "cache")
+        return folder
+
+    def environment(self, more=None):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": "1"}
+        environment.update(more or {})
+        return {key: value for key, value in environment.items() if value is not None}
+
+    def start(self, arguments, folder, environment=None, **streams):
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+        return subprocess.Popen([self.program, *arguments], cwd=folder, env=self.environment(environment),
+                                errors="replace", **streams)
+
+    def finish(self, process, began):
+        try:
+            stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            stdout, stderr = process.communicate()
+            code = None
+        return Outcome(code, stdout or "", stderr or "", time.monotonic() - began)
+
+    def call(self, arguments, folder, environment=None, **streams):
+        began = time.monotonic()
+        return self.finish(self.start(arguments, folder, environment, **streams), began)
+
+    # --- commands ---------------------------------------------------------------------------------------------
+
+    def commands(self):
+        """Every command that writes: how it is called in a trial's folder, how again, and where its results lie."""
+        data, run = str(self.data), str(self.base / "run")
+        return {
+            "run": (["run", "experiment.yaml", "--out", "out"], ["--resume"]),
+            "train": (["train", "experiment.yaml", "--out", "out"], ["--resume"]),
+            "sweep": (["sweep", "experiment.yaml", "training.seed=5,6", "--out", "out"], []),
+            "predict": (["predict", run, "--input", data, "--out", "out"], []),
+            "evaluate": (["evaluate", "--truth", str(self.base / "maps"), "--prediction", str(self.base / "maps"), "--out",
+                          "out.csv", "--regions", "whole=1,2,4"], []),
+            "report": (["report", run, "--out", "out"], []),
+            "phantom": (["phantom", "--out", "out", "--cases", "4", "--size", "16", "--seed", "3"], []),
+            "check": (["check", data], []),
+            "preview": (["preview", "experiment.yaml", "--out", "out.png"], []),
+        }
+
+    def once(self, name, make):
+        """What make() returns, made when it is first asked for."""
+        with self.lock:
+            if name not in self.made:
+                self.made[name] = make()
+            return self.made[name]
+
+    def expected(self, command):
+        """Seconds, results and output of that command when nothing disturbs it."""
+        def undisturbed():
+            folder = self.trial_folder()
+            outcome = self.call(self.commands()[command][0], folder)
+            if outcome.code != 0:
+                raise RuntimeError(f"{command}: exit code {outcome.code}: {outcome.stderr}")
+            return outcome.seconds, results(folder), outcome.stdout
+        return self.once(command, undisturbed)
+
+    def again(self, command):
+        first, more = self.commands()[command]
+        return first + more
+
+    def finished(self, command, folder, environment=None):
+        """Complaints of the same command run to its end in a folder where it was disturbed before."""
+        outcome = self.call(self.again(command), folder, environment)
+        if outcome.code != 0:
+            return [f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-300:]!r}"]
+        return self.differences(command, folder, outcome.stdout) + leftovers(folder)
+
+    def differences(self, command, folder, stdout):
+        _, wanted, printed = self.expected(command)
+        found = results(folder)
+        different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+        complaints = [f"other results than undisturbed: {', '.join(different)}"] if different else []
+        if command == "check" and stdout != printed:
+            complaints.append("prints something else than undisturbed")
+        return complaints
+
+
+def leftovers(folder):
+    return [f"left behind: {path.relative_to(folder)}" for path in Path(folder).rglob(".voxswap-*")]
+
+
+def whole(folder):
+    return [f"not whole: {problem}" for problem in files_not_whole(folder)]
