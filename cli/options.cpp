@@ -50,6 +50,11 @@ void add_common(CLI::App& app, CommonOptions& options, bool with_json) {
   if (with_json) app.add_flag("--json", options.json, "print JSON instead of a table");
 }
 
+void add_force(CLI::App& app, bool& force) {
+  app.add_flag("--force", force,
+               "write over files that are there and that voxswap did not write; never over inputs");
+}
+
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options) {
   try {
     app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first

@@ -21,6 +21,9 @@ struct CommonOptions {
 };
 void add_common(CLI::App& app, CommonOptions& options, bool with_json = false);
 
+// --force, of commands that write files where they are told to.
+void add_force(CLI::App& app, bool& force);
+
 // Reads the arguments and applies the common options. False: help was asked for and has been printed. Throws
 // Exit::usage for what the command does not know.
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);

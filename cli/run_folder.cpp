@@ -32,6 +32,14 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), done, epochs);
 }
 
+// A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.
+bool may_begin_in(const fs::path& folder) {
+  if (fs::exists(folder / "cell.yaml")) return true;
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    return entry.path().filename().string().starts_with(".");
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
@@ -58,7 +66,10 @@ void check_run_folder(const Experiment& experiment, bool resume) {
     fail(Exit::usage, "{}: {}; {}--out DIR writes elsewhere", folder.string(),
          holds_run ? "holds a run already" : "is not empty and holds no run",
          holds_run ? "--resume continues it, " : "");
-  if (!holds_run) return;
+  if (!holds_run && may_begin_in(folder)) return;
+  if (!holds_run)
+    fail(Exit::usage, "{}: --resume: is not empty and holds no run; --out DIR writes elsewhere",
+         folder.string());
   const Experiment before = load_run(folder);
   std::vector<std::string> changed = changed_keys(before.run, experiment.run);
   std::erase_if(changed, [&](const std::string& key) { return may_change(key, experiment.run); });

@@ -118,7 +118,7 @@ CellOutcome end_cell(const SweepCell& cell, int exit, double seconds) {
 std::vector<std::string> cell_arguments(const SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides) {
   std::vector<std::string> words = {command, asked_file(cell).string(), "--out", folder_of(cell).string()};
-  if (command == "run") words.emplace_back("--resume");
+  words.emplace_back(command == "run" ? "--resume" : "--force");  // the cell's folder is the sweep's own
   for (const std::string& word : question_words(cell.question, command)) words.push_back(word);
   words.insert(words.end(), overrides.begin(), overrides.end());
   return words;

@@ -119,6 +119,12 @@ std::string describe(const Symmetry& turn) {
 
 }  // namespace
 
+std::array<bool, 3> mirrored_axes(const AugmentOptions& options) {
+  std::array<bool, 3> axes{};
+  for (std::size_t axis = 0; axis < 3; ++axis) axes[axis] = options.symmetries || options.flip[axis] > 0;
+  return axes;
+}
+
 AugmentOptions nnunet_augmentation() {
   AugmentOptions options;
   options.preset = "nnunet";

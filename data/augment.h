@@ -44,6 +44,10 @@ struct AugmentOptions {
   bool operator==(const AugmentOptions&) const = default;
 };
 
+// The axes x, y, z along which training sees samples mirrored: where a network may be shown a mirrored
+// volume.
+std::array<bool, 3> mirrored_axes(const AugmentOptions& options);
+
 // What nnU-Net trains with, but for its elastic deformation, which its 3D trainers leave out too.
 AugmentOptions nnunet_augmentation();
 

@@ -6,6 +6,7 @@
 #include "experiments/keys.h"
 #include "net/network.h"
 #include "pipeline/patches.h"
+#include "pipeline/split.h"
 
 namespace voxswap {
 
@@ -78,6 +79,19 @@ void check_files(const RunOptions& options, const Where& where) {
   }
 }
 
+// Only splits_final.json has folds; where the cases are drawn, or listed in a split.csv, every fold would be
+// the same.
+void check_fold(const RunOptions& options, const Where& where) {
+  const SplitOptions& split = options.split;
+  if (split.fold == 0 || has_folds(split)) return;
+  fail(Exit::usage,
+       "{}: data.split.fold: {} is a fold of nnU-Net's splits_final.json, and {}; name the file in "
+       "data.split.file, or draw other cases with data.split.seed",
+       where("data.split.fold"), split.fold,
+       split.file.empty() ? "there is no data.split.file"
+                          : format("data.split.file ({}) is no .json", split.file.string()));
+}
+
 void check_labels(const RunOptions& options, const Where& where) {
   constexpr std::size_t most_outputs = 8;  // a voxel's targets are the bits of a byte
   const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
@@ -117,6 +131,7 @@ void check_rules(const RunOptions& options, const Where& where) {
   check_sides(options, where);
   check_patch(options, where);
   check_files(options, where);
+  check_fold(options, where);
   check_labels(options, where);
   check_elastic(options, where);
 }

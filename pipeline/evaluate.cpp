@@ -221,6 +221,16 @@ std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, co
   return rows;
 }
 
+std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& prediction,
+                                        const FolderOptions& options) {
+  std::vector<fs::path> files;
+  for (const CasePaths& paths : matched(truth, prediction, options.partial)) {
+    files.push_back(paths.truth);
+    files.push_back(paths.prediction);
+  }
+  return files;
+}
+
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options) {
   const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);

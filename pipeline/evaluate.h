@@ -24,6 +24,11 @@ struct FolderOptions {
   EvaluateOptions evaluate;  // `at` does not matter: on the truth's grid
 };
 
+// The files that evaluate_folders() will read.
+std::vector<std::filesystem::path> files_to_evaluate(const std::filesystem::path& truth,
+                                                     const std::filesystem::path& prediction,
+                                                     const FolderOptions& options);
+
 // Any two folders of label maps, ours or not: matched by name (CASE.nii.gz against CASE.nii.gz, also CASE_seg
 // or CASE-seg; NIfTI, NRRD or MetaImage). Every file is read once, several cases at a time. Throws
 // Exit::bad_data for a missing prediction, or grids that differ.

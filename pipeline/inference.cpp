@@ -8,18 +8,28 @@ namespace voxswap {
 
 namespace {
 
-constexpr int mirrorings = 8;  // symmetries 0 to 7 flip axes and permute none; each is its own inverse
+using Axes = std::array<bool, 3>;
+
+// Symmetries 0 to 7 flip axes and permute none; each is its own inverse.
+bool flips_only(const Symmetry& symmetry, const Axes& axes) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (symmetry.flips[axis] && !axes[axis]) return false;
+  return true;
+}
 
 std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
-                                 std::int64_t channels, std::int64_t outputs) {
+                                 std::int64_t channels, std::int64_t outputs, const Axes& axes) {
   std::vector<float> sum = session.predict(image);
-  for (int flips = 1; flips < mirrorings; ++flips) {
+  float count = 1;
+  for (int flips = 1; flips < 8; ++flips) {
     const Symmetry mirror = symmetry(flips);
+    if (!flips_only(mirror, axes)) continue;
+    ++count;
     const std::vector<float> there = session.predict(apply(mirror, image, size, channels));
     const std::vector<float> back = apply(mirror, there, size, outputs);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
   }
-  for (float& value : sum) value /= mirrorings;
+  for (float& value : sum) value /= count;
   return sum;
 }
 
@@ -36,8 +46,7 @@ std::vector<float> infer(Session& session, const PreparedCase& prepared, std::in
   const Windows windows = make_windows(prepared.size, options.window, options.overlap);
   return stitch(windows, outputs, [&](const Box& box) {
     const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
-    return options.mirror ? mirrored_mean(session, image, box.size, prepared.channels, outputs)
-                          : session.predict(image);
+    return mirrored_mean(session, image, box.size, prepared.channels, outputs, options.mirrored);
   });
 }
 

@@ -2,6 +2,7 @@
 // training grid.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "data/prepare.h"
@@ -10,9 +11,9 @@
 namespace voxswap {
 
 struct InferenceOptions {
-  Size3 window{0, 0, 0};  // voxels that the session's network takes at a time
-  double overlap = 0.5;   // of windows, where they are smaller than the volume
-  bool mirror = false;    // the mean over the eight ways to mirror a window
+  Size3 window{0, 0, 0};           // voxels that the session's network takes at a time
+  double overlap = 0.5;            // of windows, where they are smaller than the volume
+  std::array<bool, 3> mirrored{};  // the mean over all ways to mirror a window along these axes, x, y, z
 };
 
 // D,H,W,outputs. `prepared` is normalised. Takes twice the memory of the result and of a window.

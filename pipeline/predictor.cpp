@@ -30,11 +30,27 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
   return options;
 }
 
+// A network knows nothing of mirrored volumes that it was never shown.
+std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
+  if (!how.mirror) return {};
+  const std::array<bool, 3> axes = mirrored_axes(options.training.augment);
+  if (axes == std::array<bool, 3>{})
+    fail(Exit::usage,
+         "--tta: this run was trained without mirroring (training.augment.symmetries is false, flip is 0), "
+         "and what "
+         "such a network says of a mirrored scan means nothing; predict without --tta");
+  std::string names;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (axes[axis]) names += std::string(names.empty() ? "" : ", ") + "xyz"[axis];
+  log::info("--tta: mirrors along {}, as training did", names);
+  return axes;
+}
+
 }  // namespace
 
 Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
-      inference_{input_size(options_), how.overlap, how.mirror},
+      inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how)},
       dataset_(dataset),
       outputs_(output_count(dataset, options.training.targets)),
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,

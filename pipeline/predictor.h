@@ -17,16 +17,17 @@ struct PredictOptions {
   std::optional<Size3> window;         // voxels the network sees at a time; none: as it was trained
   bool whole = false;                  // it sees the whole volume, however it was trained
   double overlap = 0.5;                // of windows
-  bool mirror = false;                 // average over the eight ways to mirror
+  bool mirror = false;                 // average over the mirrorings that training made as well
   bool ensemble = false;               // average over the repeats; else each predicts by itself
   bool probabilities = false;          // write them as well
+  bool force = false;                  // write over files that voxswap did not write
   std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
 };
 
 class Predictor {
  public:
   // `dataset`: as it was trained on. Throws Exit::usage for a window that the network or the volume cannot
-  // take.
+  // take, and for mirroring where training did none.
   Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how);
 
   // Reads the best weights of these repeats, counted from 1.

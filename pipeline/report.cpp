@@ -1,5 +1,7 @@
 #include "pipeline/report.h"
 
+#include <functional>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -40,18 +42,28 @@ ReportParts gather(RunFolders folders) {
   return parts;
 }
 
+bool is_in_place(const ReportParts& parts, const fs::path& out) {
+  return parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
+}
+
+using Write =
+    std::function<void(const std::string& name, const std::function<void(const fs::path&)>& produce)>;
+
 // In place there is nothing to merge, and a run that is still going must not lose a row to a copy.
-void write_tables(const ReportParts& parts, const fs::path& out) {
-  if (parts.runs.size() > 1 || fs::weakly_canonical(parts.runs[0].path) != fs::weakly_canonical(out)) {
-    write_csv(out / "epochs.csv", epochs_csv(parts.epochs));
-    write_csv(out / "timing.csv", timing_csv(parts.timing));
-    if (!parts.validation.empty()) write_csv(out / "validation.csv", validation_csv(parts.validation));
-    if (!parts.memory.empty()) write_csv(out / "memory.csv", memory_csv(parts.memory));
-    if (!parts.phases.empty()) write_csv(out / "phases.csv", phases_csv(parts.phases));
-    if (!parts.dice.empty()) write_csv(out / "dice.csv", dice_csv(parts.dice));
-  }
-  if (!parts.dice.empty()) write_csv(out / "boxplot.csv", boxplot_csv(parts.boxes));
-  if (!parts.comparisons.empty()) write_csv(out / "comparison.csv", comparison_csv(parts.comparisons));
+void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
+  const auto add = [&](const char* name, bool wanted, const auto& make) {
+    if (wanted) write(name, [&](const fs::path& file) { write_csv(file, make()); });
+  };
+  const bool copies = !in_place;
+  add("epochs.csv", copies, [&] { return epochs_csv(parts.epochs); });
+  add("timing.csv", copies, [&] { return timing_csv(parts.timing); });
+  add("validation.csv", copies && !parts.validation.empty(),
+      [&] { return validation_csv(parts.validation); });
+  add("memory.csv", copies && !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
+  add("phases.csv", copies && !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
+  add("dice.csv", copies && !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
+  add("boxplot.csv", !parts.dice.empty(), [&] { return boxplot_csv(parts.boxes); });
+  add("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
 }
 
 // Empty pictures are left out: there was nothing to draw.
@@ -68,7 +80,8 @@ void draw_pictures(ReportParts& parts) {
 
 }  // namespace
 
-void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame) {
+void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame,
+            const Outputs& outputs) {
   ReportParts parts = gather(read_runs(folders, out));
   parts.frame = frame;
   for (const std::string& note : parts.notes) log::warn("{}", note);
@@ -79,7 +92,16 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rep
            out.string());
   }
   make_writable_directory(out);
-  write_tables(parts, out);
+  const bool in_place = is_in_place(parts, out);
+  const Write write = [&](const std::string& name, const std::function<void(const fs::path&)>& produce) {
+    const fs::path file = out / name;
+    if (in_place)
+      produce(file);
+    else
+      outputs.write(file, [&] { produce(file); });
+  };
+  if (!in_place) outputs.check(out / "report.html");
+  write_tables(parts, in_place, write);
 
   // Without plots the tables and the page are still worth having; a failure is told at the end.
   Exit problem = Exit::done;
@@ -93,13 +115,17 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rep
     problem = error.exit();
   }
   for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
-    for (const char* extension : {".svg", ".png"}) fs::remove(out / (std::string(name) + extension));
+    for (const char* extension : {".svg", ".png"}) {
+      const fs::path file = out / (std::string(name) + extension);
+      if (!in_place) outputs.check(file);
+      fs::remove(file);
+    }
   }
   for (const auto& [name, picture] : parts.pictures) {
-    write_file(out / (name + ".svg"), picture.svg);
-    write_file(out / (name + ".png"), picture.png);
+    write(name + ".svg", [&](const fs::path& file) { write_file(file, picture.svg); });
+    write(name + ".png", [&](const fs::path& file) { write_file(file, picture.png); });
   }
-  write_file(out / "report.html", report_page(parts, out));
+  write("report.html", [&](const fs::path& file) { write_file(file, report_page(parts, out)); });
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/progress.h"
 #include "base/run_log.h"
 #include "base/units.h"
@@ -240,6 +241,14 @@ Comparison compare_on(const std::string& at, const Volume& volume, const Prepare
           resample_nearest(prediction.on_training_grid, cube)};
 }
 
+// Where predictions go, in one folder of them.
+fs::path label_map_file(const fs::path& folder, const std::string& id) {
+  return folder / (id + ".nii.gz");
+}
+fs::path probability_file(const fs::path& folder, const std::string& id, const std::string& output) {
+  return folder / "probabilities" / format("{}_{}.nii.gz", id, output);
+}
+
 void predict_and_score(Job& job) {
   const RunOptions& options = job.options;
   const Dataset& dataset = job.cases->dataset();
@@ -259,7 +268,7 @@ void predict_and_score(Job& job) {
       const Volume volume = read_case(dataset, files);
       const Prediction prediction =
           decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
-      write_label_map(folder / (files.id + ".nii.gz"), as_stored(prediction.native, prepared->stored));
+      write_label_map(label_map_file(folder, files.id), as_stored(prediction.native, prepared->stored));
       for (const std::string& at : options.evaluate.at) {
         const Comparison grids = compare_on(at, volume, *prepared, prediction);
         for (DiceRow& row :
@@ -285,15 +294,45 @@ void predict_and_score(Job& job) {
 }
 
 // A file per output channel, one in memory at a time.
-void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
-                         const PreparedCase& prepared, const std::vector<std::string>& outputs,
-                         PredictionRecord& record) {
-  make_directories(folder);
+using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
+
+void write_probabilities(const Write& write, const fs::path& folder, const std::string& id,
+                         const ProbabilityMaps& maps, const PreparedCase& prepared,
+                         const std::vector<std::string>& outputs) {
+  make_directories(folder / "probabilities");
   for (std::size_t c = 0; c < outputs.size(); ++c) {
-    const fs::path file = folder / format("{}_{}.nii.gz", id, outputs[c]);
-    write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
-    record.wrote(id, file);
+    const fs::path file = probability_file(folder, id, outputs[c]);
+    write(file, [&] {
+      write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+    });
   }
+}
+
+// Folders of predictions, one for each network that predicts by itself.
+std::vector<fs::path> prediction_folders(const RunOptions& options, const fs::path& out, bool ensemble) {
+  if (ensemble || options.training.repeats == 1) return {out};
+  std::vector<fs::path> folders;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+    folders.push_back(out / format("repeat_{}", repeat));
+  return folders;
+}
+
+// What may be written of all that predict() will write: known before the first case is read.
+Outputs outputs_beside(const Dataset& dataset, const fs::path& input, const std::vector<fs::path>& folders,
+                       const std::vector<std::string>& outputs, const PredictOptions& how) {
+  Outputs files(how.force);
+  files.protect(input);
+  files.protect_below(input);
+  files.protect_below(dataset.root);
+  for (const CaseFiles& one : dataset.cases)
+    for (const fs::path& channel : one.channels) files.protect(channel);
+  for (const fs::path& folder : folders)
+    for (const CaseFiles& one : dataset.cases) {
+      files.check(label_map_file(folder, one.id));
+      for (const std::string& output : outputs)
+        if (how.probabilities) files.check(probability_file(folder, one.id, output));
+    }
+  return files;
 }
 
 // As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
@@ -333,6 +372,9 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
   const Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
   const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);
+  const std::vector<std::string> names = output_names(dataset, options.training.targets);
+  const std::vector<fs::path> folders = prediction_folders(options, out, how.ensemble);
+  const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
   Predictor predictor(options, trained, how);
   make_writable_directory(out);
   std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
@@ -345,19 +387,20 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
   for (std::size_t first = 0; first < repeats.size(); first += together) {
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
-    const fs::path folder = together == repeats.size() ? out : out / format("repeat_{}", repeats[first]);
+    const fs::path& folder = folders[first / together];
     make_directories(folder);
     const auto predict_case = [&](const CaseFiles& files) {
       const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
-      const fs::path file = folder / (files.id + ".nii.gz");
-      write_label_map(file, as_stored(std::move(labels), prepared.stored));
-      record.wrote(files.id, file);
-      if (how.probabilities)
-        write_probabilities(folder / "probabilities", files.id, maps, prepared,
-                            output_names(dataset, options.training.targets), record);
+      const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
+        outputs.write(file, produce);
+        record.wrote(files.id, file);
+      };
+      const fs::path file = label_map_file(folder, files.id);
+      write(file, [&] { write_label_map(file, as_stored(std::move(labels), prepared.stored)); });
+      if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
     };
     for (const CaseFiles& files : dataset.cases) {
       throw_if_interrupted();

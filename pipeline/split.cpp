@@ -74,8 +74,7 @@ Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
 
 Split from_file(const Dataset& dataset, const SplitOptions& options) {
   const std::filesystem::path& path = options.file;
-  const bool json = ends_with(lower(path.string()), ".json");
-  const Parts parts = json ? parts_of_json(path, options.fold) : parts_of_csv(path);
+  const Parts parts = has_folds(options) ? parts_of_json(path, options.fold) : parts_of_csv(path);
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
   Split split;
@@ -96,6 +95,10 @@ Split from_file(const Dataset& dataset, const SplitOptions& options) {
 }
 
 }  // namespace
+
+bool has_folds(const SplitOptions& options) {
+  return ends_with(lower(options.file.string()), ".json");
+}
 
 Split make_split(const Dataset& dataset, const SplitOptions& options) {
   Split split;

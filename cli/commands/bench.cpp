@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/outputs.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -18,7 +19,7 @@ Exit bench_command(const Arguments& words) {
   CommonOptions common;
   ExperimentArguments where;
   std::int64_t steps = 10;
-  bool trace = false;
+  bool trace = false, force = false;
   std::string out;
   add_experiment(app, where);
   app.add_option("--steps", steps, "how many are measured, after one that is not")
@@ -26,21 +27,29 @@ Exit bench_command(const Arguments& words) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000}));
   app.add_flag("--trace", trace, "write timeline.json, the last step for Perfetto");
   app.add_option("--out", out, "folder for bench.json, plan.json and timeline.json; of --trace alone: here");
+  add_force(app, force);
   add_common(app, common, true);
   if (!parse(app, words, common)) return Exit::done;
 
   if (!out.empty()) check_output_folder(out);
+  const std::filesystem::path folder = out.empty() ? "." : out;
+  const std::filesystem::path figures = folder / "bench.json", plan = folder / "plan.json",
+                              timeline = folder / "timeline.json";
+  Outputs outputs(force);
+  outputs.protect(where.file);
+  if (!out.empty()) outputs.check(figures);
+  if (!out.empty()) outputs.check(plan);
+  if (trace) outputs.check(timeline);
   const RunOptions options = load(where).run;
   const Benchmark result = benchmark(options, data_shape(options), steps);
   const std::string json = benchmark_json(result);
   std::fputs(common.json ? json.c_str() : benchmark_table(result).c_str(), stdout);
-  const std::filesystem::path folder = out.empty() ? "." : out;
   if (!out.empty()) {
     make_writable_directory(folder);
-    write_file(folder / "bench.json", json);
-    write_file(folder / "plan.json", result.plan_json);
+    outputs.write(figures, [&] { write_file(figures, json); });
+    outputs.write(plan, [&] { write_file(plan, result.plan_json); });
   }
-  if (trace) write_file(folder / "timeline.json", result.timeline);
+  if (trace) outputs.write(timeline, [&] { write_file(timeline, result.timeline); });
   return Exit::done;
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv.h"
+#include "base/outputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -115,6 +116,8 @@ Exit evaluate_command(const Arguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("--partial", how.partial, "leave out cases that have no prediction; else they are an error");
+  bool force = false;
+  add_force(app, force);
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
@@ -124,8 +127,13 @@ Exit evaluate_command(const Arguments& arguments) {
   add_regions(how.regions, "--labels", labels, true);
   add_regions(how.regions, "--regions", regions, false);
   check_output_file("--out", out);
+  Outputs outputs(force);
+  for (const std::filesystem::path& file : files_to_evaluate(truth, prediction, how)) outputs.protect(file);
+  outputs.protect_below(truth);
+  outputs.protect_below(prediction);
+  outputs.check(out);
   const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, how);
-  write_csv(out, dice_csv(rows));
+  outputs.write(out, [&] { write_csv(out, dice_csv(rows)); });
   std::fputs(common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : dice_table(rows).c_str(),
              stdout);
   return Exit::done;

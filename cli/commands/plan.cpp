@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/outputs.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
@@ -22,6 +23,7 @@ struct PlanArguments {
   bool all = false, resolution = false, batch = false, depth = false;
   Sharing sharing;
   std::string out;
+  bool force = false;
 
   std::vector<Dimension> dimensions() const {
     std::vector<Dimension> result;
@@ -55,30 +57,42 @@ void declare(CLI::App& app, PlanArguments& arguments) {
       "--out", arguments.out,
       "write forecast.json, plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this "
       "folder; of the largest that fits largest.json alone");
+  add_force(app, arguments.force);
   add_common(app, arguments.common, true);
 }
 
-void write_plan(const std::filesystem::path& folder, const StepForecast& step, const Forecast& prediction,
-                const Sharing& sharing) {
-  make_writable_directory(folder);
-  const Plan& plan = prediction.plan;
-  const Simulation simulation = simulate(plan, step.costs(), sharing);
-  write_file(folder / "forecast.json", forecast_figures_json(prediction, simulation, sharing));
-  write_file(folder / "plan.json", plan_json(step.graph(), plan));
-  write_file(folder / "arena.svg", arena_svg(step.graph(), plan));
-  write_file(folder / "timeline.json", timeline_json(step.graph(), plan, simulation.begin, simulation.end));
+// What is written to --out: of the largest that fits, or of a plan.
+std::vector<std::filesystem::path> files_of(const PlanArguments& arguments) {
+  if (arguments.out.empty()) return {};
+  const std::filesystem::path folder = arguments.out;
+  if (!arguments.dimensions().empty()) return {folder / "largest.json"};
+  return {folder / "forecast.json", folder / "plan.json", folder / "arena.svg", folder / "timeline.json"};
 }
 
-void print_largest(const PlanArguments& arguments, const RunOptions& options, const DataShape& data) {
+void write_plan(const Outputs& outputs, const std::vector<std::filesystem::path>& files,
+                const StepForecast& step, const Forecast& prediction, const Sharing& sharing) {
+  make_writable_directory(files.front().parent_path());
+  const Plan& plan = prediction.plan;
+  const Simulation simulation = simulate(plan, step.costs(), sharing);
+  const std::vector<std::string> contents = {
+      forecast_figures_json(prediction, simulation, sharing), plan_json(step.graph(), plan),
+      arena_svg(step.graph(), plan), timeline_json(step.graph(), plan, simulation.begin, simulation.end)};
+  for (std::size_t i = 0; i < files.size(); ++i)
+    outputs.write(files[i], [&] { write_file(files[i], contents[i]); });
+}
+
+void print_largest(const PlanArguments& arguments, const Outputs& outputs, const RunOptions& options,
+                   const DataShape& data) {
   std::vector<Largest> all;
   for (const Dimension dimension : arguments.dimensions()) {
     all.push_back(find_largest(options, data, arguments.how.as, dimension));
     if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
   }
   if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
-  if (arguments.out.empty()) return;
-  make_writable_directory(arguments.out);
-  write_file(std::filesystem::path(arguments.out) / "largest.json", largest_json(all));
+  for (const std::filesystem::path& file : files_of(arguments)) {
+    make_writable_directory(file.parent_path());
+    outputs.write(file, [&] { write_file(file, largest_json(all)); });
+  }
 }
 
 void print_comparison(const PlanArguments& arguments, const StepForecast& step) {
@@ -130,10 +144,14 @@ Exit plan_command(const Arguments& words) {
          "--all compares planners for one size: it does not go with --max-resolution, --max-batch or "
          "--max-depth, which search with memory.planner alone");
   if (!arguments.out.empty()) check_output_folder(arguments.out);
+  const std::vector<std::filesystem::path> files = files_of(arguments);
+  Outputs outputs(arguments.force);
+  outputs.protect(arguments.where.file);
+  for (const std::filesystem::path& file : files) outputs.check(file);
   const RunOptions options = load(arguments.where).run;
   const DataShape data = data_shape(options);
   if (!arguments.dimensions().empty()) {
-    print_largest(arguments, options, data);
+    print_largest(arguments, outputs, options, data);
     return Exit::done;
   }
   const StepForecast step(options, data, arguments.how);
@@ -141,7 +159,7 @@ Exit plan_command(const Arguments& words) {
   if (arguments.all && arguments.out.empty()) return Exit::done;
   const Forecast prediction = forecast(step, data, options);
   if (!arguments.all) print_plan(arguments, options, step, prediction);
-  if (!arguments.out.empty()) write_plan(arguments.out, step, prediction, arguments.sharing);
+  if (!arguments.out.empty()) write_plan(outputs, files, step, prediction, arguments.sharing);
   return Exit::done;
 }
 

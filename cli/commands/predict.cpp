@@ -63,8 +63,10 @@ Exit predict_command(const Arguments& arguments) {
       "network's channels are called there, in its order");
   app.add_option("--input", input, "a data set, a case's folder, or a 4D file")->required();
   app.add_option("--out", out, "folder for CASE.nii.gz")->required();
-  app.add_flag("--tta", how.mirror,
-               "average over the eight ways to mirror the input; takes eight times as long");
+  app.add_flag(
+      "--tta", how.mirror,
+      "average over the ways to mirror the input along the axes that training mirrored, and only those; for "
+      "all three eight times as long");
   app.add_flag("--ensemble", how.ensemble,
                "average over the run's repeats; without it each repeat has a folder of its own");
   app.add_option(
@@ -78,6 +80,7 @@ Exit predict_command(const Arguments& arguments) {
                  "regions of which only the largest connected part stays: all, or names with commas between");
   app.add_flag("--probabilities", how.probabilities,
                "also write probabilities/CASE_OUTPUT.nii.gz, for every output of the network");
+  add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 

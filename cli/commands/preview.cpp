@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/outputs.h"
 #include "base/text.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -37,13 +38,19 @@ Exit preview_command(const Arguments& arguments) {
       ->check(CLI::Range(1, 100));
   app.add_option("--case", what.case_names, "a case by name instead; may stand several times")->expected(1);
   app.add_option("--epochs", what.epochs, "how many epochs (5 by default)")->check(CLI::Range(0, 100));
+  bool force = false;
+  add_force(app, force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
   const RunOptions options = load(where).run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
   check_picture(png);
-  preview(options, what, png);
+  Outputs outputs(force);
+  outputs.protect(where.file);
+  outputs.protect_below(options.data.root);
+  outputs.check(png);
+  outputs.write(png, [&] { preview(options, what, png); });
   std::printf("%s\n", png.c_str());
   return Exit::done;
 }

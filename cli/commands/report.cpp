@@ -22,12 +22,14 @@ Exit report_command(const Arguments& arguments) {
   std::string out;
   app.add_option("RUN_DIR", folders, "folders of finished runs")->required();
   app.add_option("--out", out, "folder to write to; without it a single run's own, or ./report for several");
+  bool force = false;
+  add_force(app, force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
   const auto lock = lock_output(out);
-  report({folders.begin(), folders.end()}, out);
+  report({folders.begin(), folders.end()}, out, {}, Outputs(force));
   std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
   return Exit::done;
 }

@@ -277,6 +277,66 @@ TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
   expect_refusal(call("bench study.yaml --steps 0"), 2, "--steps");
 }
 
+TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
+  ASSERT_EQ(call("phantom --out p --layout msd --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
+  write("study.yaml", tiny);
+  ASSERT_EQ(call("run study.yaml --out r --quiet").code, 0);
+  const std::string truth = read_file(folder_ / "p/labelsTr/BRATS_001.nii.gz"),
+                    scan = read_file(folder_ / "p/imagesTr/BRATS_001.nii.gz"),
+                    forecast = read_file(folder_ / "r/plan.json");
+  for (const char* force : {"", " --force"}) {
+    for (const char* out : {"p/labelsTr", "p/imagesTr"})
+      expect_refusal(call(std::string("predict r --input p --quiet --out ") + out + force), 2,
+                     "never written over");
+    expect_refusal(call(std::string("evaluate --truth p/labelsTr --prediction p/labelsTr --out "
+                                    "p/labelsTr/BRATS_001.nii.gz") +
+                        force),
+                   2, "never written over");
+  }
+  expect_refusal(call("plan study.yaml --estimate --out r"), 2, "plan.json: is there already");
+  expect_refusal(call("bench study.yaml --steps 1 --out r"), 2, "plan.json: is there already");
+  expect_refusal(call("preview study.yaml --out study.yaml --force"), 2, "never written over");
+  EXPECT_TRUE(read_file(folder_ / "p/labelsTr/BRATS_001.nii.gz") == truth);
+  EXPECT_TRUE(read_file(folder_ / "p/imagesTr/BRATS_001.nii.gz") == scan);
+  EXPECT_TRUE(read_file(folder_ / "r/plan.json") == forecast);
+
+  // What it wrote it writes again, until somebody else did.
+  const std::vector<std::string> commands = {
+      "predict r --input p --out q --quiet", "evaluate --truth p/labelsTr --prediction q --out s.csv --quiet",
+      "plan study.yaml --estimate --out f", "report r --out t --quiet"};
+  const std::vector<std::string> outputs = {"q/BRATS_002.nii.gz", "s.csv", "f/arena.svg", "t/epochs.csv"};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    EXPECT_EQ(call(commands[i]).code, 0);
+    const Result again = call(commands[i]);
+    EXPECT_EQ(again.code, 0) << again.err;
+  }
+  for (std::size_t i = commands.size(); i-- > 0;) {
+    write(outputs[i], "mine");
+    expect_refusal(call(commands[i]), 2, outputs[i] + ": is there already");
+    EXPECT_EQ(read_file(folder_ / outputs[i]), "mine");
+    EXPECT_EQ(call(commands[i] + " --force").code, 0) << commands[i];
+  }
+}
+
+// Each is one of the searches that ended in a crash when a volume was larger than oneDNN can count.
+TEST_F(Program, SaysTwiceTheSameOfStepsThatAreFarTooLarge) {
+  write("large.yaml",
+        "name: large\ndata: {root: nowhere, modalities: [t1, t1ce, t2, flair], labels: {a: 1, b: 2, c: 4}}\n"
+        "memory: {device: cpu, budget: 1MiB, host: none, planner: keep}\n");
+  for (const char* size :
+       {"preprocess.resolution=512", "preprocess.resolution=656", "preprocess.resolution=1024"})
+    for (const char* filters : {"network.base_filters=8", "network.base_filters=16"})
+      for (const char* depth : {"network.depth=3", "network.depth=5"})
+        for (const char* precision : {"training.precision=f32", "training.precision=auto"}) {
+          const std::string command =
+              join({"plan large.yaml --estimate", size, filters, depth, precision}, " ");
+          const Result first = call(command), second = call(command);
+          expect_refusal(first, 4, "needs at least");
+          EXPECT_EQ(second.code, 4) << command;
+          EXPECT_EQ(first.err, second.err) << command;
+        }
+}
+
 TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   ASSERT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
   write("study.yaml", tiny);
@@ -301,7 +361,7 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_TRUE(contains(json.out, "\"lesion_wise_hd95\": ")) << json.out << json.err;
   EXPECT_TRUE(contains(json.out, "\"region\": \"necrosis\"")) << json.out;
   EXPECT_TRUE(contains(read_file(folder_ / "all.csv"), ",predicted_voxels,precision,volume_difference,"));
-  fs::remove(*fs::directory_iterator(folder_ / "q"));
+  fs::remove(folder_ / "q/BraTS2021_00001.nii.gz");
   expect_refusal(call("evaluate --truth p --prediction q --out some.csv --quiet"), 3, "--partial");
   EXPECT_EQ(call("evaluate --truth p --prediction q --out some.csv --partial --quiet").code, 0);
   expect_refusal(call("run study.yaml --out r"), 2, "--resume continues it");

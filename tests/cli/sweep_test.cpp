@@ -234,6 +234,13 @@ TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
             (std::map<std::string, std::string>{{"budget-8KiB", "no"}, {"budget-64MiB", "yes"}}));
 }
 
+TEST_F(SweepCommand, RefusesFoldsWithoutAFileThatHasThemBeforeAnyCellRuns) {
+  const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
+  EXPECT_EQ(folds.code, 2) << folds.output;
+  EXPECT_NE(folds.output.find("data.split.fold: 1 is a fold of"), std::string::npos) << folds.output;
+  EXPECT_FALSE(fs::exists(folder_ / "folds"));
+}
+
 TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;

@@ -119,6 +119,17 @@ TEST_F(Experiments, NameLineAndNearestKeyForAnUnknownOne) {
   EXPECT_TRUE(contains(refusal("xyzzy_plugh: 1\n"), "voxswap run --help"));
 }
 
+// Without folds every fold would be the same split.
+TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
+  EXPECT_TRUE(
+      contains(refusal("data:\n  split: {fold: 1}\n"),
+               "study.yaml:2: data.split.fold: 1 is a fold of nnU-Net's splits_final.json, and there is "
+               "no data.split.file"));
+  EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is no .json"));
+  EXPECT_EQ(load("data: {split: {file: splits_final.json, fold: 3}}\n").split.fold, 3);
+  EXPECT_EQ(load("data: {split: {fold: 0}}\n").split.fold, 0);  // as every resolved experiment.yaml says
+}
+
 TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
   EXPECT_EQ(refusal("training:\n  epochs: many\n"),
             "study.yaml:2: training.epochs: expected a whole number of at least 1 and at most 1000000000, "

@@ -66,16 +66,16 @@ TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
   const PreparedCase prepared = noise();
   Network whole(std::nullopt), windowed(size);
   const std::vector<float> expected = whole.predict(prepared.image);
-  EXPECT_EQ(infer(whole, prepared, outputs, {size, 0.5, false}), expected);
-  EXPECT_EQ(infer(windowed, prepared, outputs, {size, 0.5, false}), expected);
+  EXPECT_EQ(infer(whole, prepared, outputs, {size, 0.5, {}}), expected);
+  EXPECT_EQ(infer(windowed, prepared, outputs, {size, 0.5, {}}), expected);
 }
 
 // Far from a window's edge a voxel sees all that it would in the whole volume, but for the norm's statistics.
 TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
   const PreparedCase prepared = noise();
   Network whole(std::nullopt), windowed(Size3{8, 8, 8});
-  const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, false});
-  const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, false});
+  const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, {}});
+  const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, {}});
   const float apart = largest_difference(found, expected);
   EXPECT_GT(apart, 0);
   EXPECT_LT(apart, 0.5);
@@ -86,14 +86,14 @@ TEST(Inference, RefusesAWindowLargerThanTheVolume) {
   PreparedCase small = noise();
   small.size = {16, 16, 8};
   Network session(std::nullopt);
-  EXPECT_THROW(infer(session, small, outputs, {size, 0.5, false}), Error);
+  EXPECT_THROW(infer(session, small, outputs, {size, 0.5, {}}), Error);
 }
 
 // The mean over all mirrorings does not know which way round its input was.
 TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
   const PreparedCase prepared = noise();
   Network session(std::nullopt);
-  const InferenceOptions mirrored{size, 0.5, true}, plain{size, 0.5, false};
+  const InferenceOptions mirrored{size, 0.5, {true, true, true}}, plain{size, 0.5, {}};
   const std::vector<float> expected = infer(session, prepared, outputs, mirrored);
   for (const int flips : {1, 2, 4, 7}) {
     PreparedCase other = prepared;
@@ -117,9 +117,26 @@ TEST(Mirroring, OfASymmetricInputIsSymmetric) {
   }
   prepared.image = sum;
   Network session(std::nullopt);
-  const std::vector<float> found = infer(session, prepared, outputs, {size, 0.5, true});
+  const std::vector<float> found = infer(session, prepared, outputs, {size, 0.5, {true, true, true}});
   for (int flips = 1; flips < 8; ++flips)
     EXPECT_LT(largest_difference(apply(symmetry(flips), found, size, outputs), found), 1e-5f);
+}
+
+// A mean over mirrors of one axis knows which way round its input was along the others.
+TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
+  const PreparedCase prepared = noise();
+  Network session(std::nullopt);
+  const std::vector<float> plain = session.predict(prepared.image);
+  for (int axis = 0; axis < 3; ++axis) {
+    InferenceOptions one{size, 0.5, {}};
+    one.mirrored[static_cast<std::size_t>(axis)] = true;
+    const Symmetry mirror = symmetry(1 << axis);
+    const std::vector<float> other =
+        apply(mirror, session.predict(apply(mirror, prepared.image, size, channels)), size, outputs);
+    const std::vector<float> found = infer(session, prepared, outputs, one);
+    EXPECT_GT(largest_difference(other, plain), 1e-4f);
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], (plain[i] + other[i]) / 2);
+  }
 }
 
 class Ensembles : public testing::Test {
@@ -166,6 +183,37 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   Session session(options_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
+}
+
+// What training showed the network mirrored decides what prediction may.
+TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
+  options_.preprocess.normalize = "none";
+  const auto predicted = [&](bool mirror) {
+    PredictOptions how;
+    how.mirror = mirror;
+    Predictor predictor(options_, dataset_, how);
+    predictor.use({1});
+    return predictor.probabilities(noise());
+  };
+  Session session(options_, channels, outputs, Session::Purpose::inference);
+  session.initialize(1);
+  options_.training.augment.symmetries = false;
+  options_.training.augment.flip = {0.5, 0, 0};
+  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {true, false, false}}));
+  EXPECT_EQ(predicted(false), session.predict(noise().image));
+  options_.training.augment.flip = {0, 0, 1};
+  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {false, false, true}}));
+  options_.training.augment.symmetries = true;
+  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {true, true, true}}));
+  options_.training.augment.symmetries = false;
+  options_.training.augment.flip = {0, 0, 0};
+  try {
+    predicted(true);
+    FAIL() << "mirrors for a network that cannot be mirrored";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("trained without mirroring"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {

@@ -47,8 +47,13 @@ std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start);
 // The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
 std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, Start start);
 
+// How many planes of this size the library takes into a weight gradient at once: it counts what it transposes
+// for it in 32 bits.
+std::int64_t most_planes(std::int64_t height, std::int64_t width, ElementType type);
+
 // dw (, db) of a node of inputs x, dy; dx of a node of inputs dy, w (, b) whose g.x is dx.
-std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias);
+std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType type, bool bias,
+                                               const Node& node);
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
                                              const Node& node);
 

@@ -1,5 +1,7 @@
 // The gradients of a convolution by oneDNN: with respect to its input (also the transposed convolution) and
 // to its weights and bias, which come out in the library's format and are reordered to the graph's.
+#include <limits>
+
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/slabs.h"
@@ -141,7 +143,26 @@ bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, bool bias) {
+// For bf16, oneDNN 2.6 transposes x and dy in blocks of 16 channels of a whole sample, with rows that are
+// filled up by less than 128 elements. It computes the elements of a block, and their bytes, as int and looks
+// at no overflow: then the scratchpad is too small, or its description keeps whatever lay in memory.
+std::int64_t most_planes(std::int64_t height, std::int64_t width, ElementType type) {
+  constexpr std::int64_t channels = 16, fill = 128;
+  const std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (type != ElementType::bf16) return most;
+  return most / (channels * height * (width + fill) * element_bytes(type));
+}
+
+std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType type, bool bias,
+                                               const Node& node) {
+  for (const memory::desc& volume : {g.x, g.y}) {
+    const memory::dims size = volume.dims();
+    if (size[2] > most_planes(size[3], size[4], type))
+      fail(Exit::does_not_fit,
+           "node {}: oneDNN's weight gradients in bf16 take no {} planes of {} x {} voxels; lower "
+           "preprocess.resolution, or set training.precision=f32",
+           node.name, size[2], size[3], size[4]);
+  }
   return std::make_unique<WeightGradient>(g, bias);
 }
 
@@ -167,7 +188,7 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
     }
     std::unique_ptr<Kernel> whole =
         data_gradient_kernel(geometry(dx, dy, w, padding, type, node), dx, type, bias, node);
-    const std::int64_t slabs = slab_count(graph, node, *whole);
+    const std::int64_t slabs = slab_count(graph, node, whole->workspace_bytes());
     return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
   });
 }
@@ -178,9 +199,12 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
     const Geometry g =
         geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),
                  node.attributes.integer("padding"), input_type(graph, node), node);
-    std::unique_ptr<Kernel> whole = weight_gradient_kernel(g, node.attributes.flag("bias"));
-    const std::int64_t slabs = slab_count(graph, node, *whole);
-    return slabs == 1 ? std::move(whole) : weight_gradient_in_slabs(graph, node, slabs);
+    const std::int64_t fewest = fewest_slabs(graph, node);
+    std::unique_ptr<Kernel> kernel =
+        fewest == 1 ? weight_gradient_kernel(g, input_type(graph, node), node.attributes.flag("bias"), node)
+                    : weight_gradient_in_slabs(graph, node, fewest);
+    const std::int64_t slabs = slab_count(graph, node, fewest * kernel->workspace_bytes());
+    return slabs <= fewest ? std::move(kernel) : weight_gradient_in_slabs(graph, node, slabs);
   });
 }
 

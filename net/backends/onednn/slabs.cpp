@@ -57,13 +57,14 @@ class WeightGradientInSlabs final : public Kernel {
   WeightGradientInSlabs(const Graph& graph, const Node& node, std::int64_t count) {
     const Value &x = graph.value(node.inputs[0]), &dy = graph.value(node.inputs[1]);
     const Shape& w = graph.value(node.outputs[0]).shape;
-    const std::int64_t padding = node.attributes.integer("padding");
+    const std::int64_t padding = node.attributes.integer("padding"),
+                       stride = node.attributes.integer("stride");
     const std::int64_t in_planes = x.shape[1], out_planes = dy.shape[1];
     for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
       for (std::int64_t i = 0; i < count; ++i) {
         // Planes [from, to) of dy read planes [low, high) of x; what sticks out of x is padding.
         const std::int64_t from = i * out_planes / count, to = (i + 1) * out_planes / count;
-        const std::int64_t low = from - padding, high = to - padding + w[2] - 1;
+        const std::int64_t low = from * stride - padding, high = (to - 1) * stride - padding + w[2];
         const std::int64_t before = std::max<std::int64_t>(-low, 0),
                            after = std::max<std::int64_t>(high - in_planes, 0);
         Kernel* kernel = kernels_.get({to - from, before, after}, [&] {
@@ -71,7 +72,7 @@ class WeightGradientInSlabs final : public Kernel {
                                 with_planes(dy.shape, 1, to - from), w, padding, x.type, node);
           g.padding[0] = before;
           g.padding_end[0] = after;
-          return weight_gradient_kernel(g, node.attributes.flag("bias"));
+          return weight_gradient_kernel(g, x.type, node.attributes.flag("bias"), node);
         });
         slabs_.push_back({kernel, (sample * in_planes + low + before) * plane_bytes(x),
                           (sample * out_planes + from) * plane_bytes(dy)});
@@ -154,7 +155,7 @@ class PointwiseDataGradientInSlabs final : public Kernel {
 
 }  // namespace
 
-std::int64_t slab_count(const Graph& graph, const Node& node, const Kernel& whole) {
+std::int64_t slab_count(const Graph& graph, const Node& node, std::int64_t workspace) {
   if (node.attributes.integer("stride") != 1) return 1;
   const Shape& first = graph.value(node.inputs[0]).shape;
   std::int64_t planes = graph.value(node.inputs[1]).shape[1];  // of dy
@@ -166,8 +167,19 @@ std::int64_t slab_count(const Graph& graph, const Node& node, const Kernel& whol
   std::int64_t read = 0;
   for (const ValueId id : node.inputs) read += graph.value(id).bytes();
   const std::int64_t allowed = std::max(small_workspace, read / 8);
-  const std::int64_t wanted = (whole.workspace_bytes() + allowed - 1) / allowed;
+  const std::int64_t wanted = (workspace + allowed - 1) / allowed;
   return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(planes / fewest_planes, 1));
+}
+
+std::int64_t fewest_slabs(const Graph& graph, const Node& node) {
+  const Value &x = graph.value(node.inputs[0]), &dy = graph.value(node.inputs[1]);
+  const std::int64_t stride = node.attributes.integer("stride"), kernel = node.attributes.integer("kernel");
+  const std::int64_t read =
+      most_planes(x.shape[2], x.shape[3], x.type);  // of x; it reaches `kernel` for one of dy
+  const std::int64_t planes =
+      std::min(most_planes(dy.shape[2], dy.shape[3], dy.type), (read - kernel) / stride + 1);
+  const std::int64_t all = dy.shape[1];
+  return planes < 1 ? all : (all + planes - 1) / planes;
 }
 
 std::unique_ptr<Kernel> weight_gradient_in_slabs(const Graph& graph, const Node& node, std::int64_t count) {

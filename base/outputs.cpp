@@ -1,0 +1,105 @@
+#include "base/outputs.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Of a file, as a line of the record has them before its name.
+std::string looks_of(const struct stat& status) {
+  return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+fs::path record_of(const fs::path& output) {
+  return output.parent_path() / ".voxswap";
+}
+
+// Name -> size and time; nothing where there is no record.
+std::map<std::string, std::string> read_record(const fs::path& output) {
+  std::map<std::string, std::string> entries;
+  std::error_code error;
+  if (!fs::is_regular_file(record_of(output), error)) return entries;
+  for (const std::string& line : split(read_file(record_of(output)), '\n')) {
+    const std::size_t size = line.find(' '), time = size == line.npos ? size : line.find(' ', size + 1);
+    if (time != line.npos) entries[line.substr(time + 1)] = line.substr(0, time);
+  }
+  return entries;
+}
+
+bool was_written_by_us(const fs::path& output, const struct stat& status) {
+  const auto entries = read_record(output);
+  const auto found = entries.find(output.filename().string());
+  return found != entries.end() && found->second == looks_of(status);
+}
+
+bool lies_below(const fs::path& path, const fs::path& folder) {
+  const auto [rest, end] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest == folder.end();
+}
+
+[[noreturn]] void refuse_input(const fs::path& output) {
+  fail(Exit::usage,
+       "{}: lies among the files that are read here, and those are never written over; choose another --out",
+       output.string());
+}
+
+}  // namespace
+
+void Outputs::protect(const fs::path& input) {
+  struct stat status;
+  if (::stat(input.c_str(), &status) != 0) return;
+  if (!S_ISDIR(status.st_mode)) {
+    inputs_.insert({status.st_dev, status.st_ino});
+    return;
+  }
+  std::error_code error;
+  for (fs::directory_iterator entry(input, error), end; !error && entry != end; entry.increment(error))
+    if (!entry->is_directory(error)) protect(entry->path());
+}
+
+void Outputs::protect_below(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(folder, error)) folders_.push_back(fs::weakly_canonical(folder));
+}
+
+void Outputs::check(const fs::path& output) const {
+  struct stat status;
+  if (::stat(output.c_str(), &status) != 0) {
+    if (::lstat(output.c_str(), &status) != 0) return;  // nothing is there, not even a link to nowhere
+  } else if (inputs_.contains({status.st_dev, status.st_ino})) {
+    refuse_input(output);
+  }
+  if (was_written_by_us(output, status)) return;
+  for (const fs::path& folder : folders_)
+    if (lies_below(fs::weakly_canonical(output), folder)) refuse_input(output);
+  if (force_) return;
+  fail(Exit::usage,
+       "{}: is there already, and voxswap did not write it or it was changed since; choose another --out, or "
+       "write "
+       "over it with --force",
+       output.string());
+}
+
+void Outputs::write(const fs::path& output, const std::function<void()>& produce) const {
+  check(output);
+  produce();
+  struct stat status;
+  const std::string name = output.filename().string();
+  if (::stat(output.c_str(), &status) != 0 || name.find('\n') != name.npos) return;
+  auto entries = read_record(output);
+  entries[name] = looks_of(status);
+  std::string text;
+  for (const auto& [file, looks] : entries) text += looks + " " + file + "\n";
+  write_file(record_of(output), text);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,90 @@
+// What commands may write over, and what not.
+#include "base/outputs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputFiles : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_ / "in/case"); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path made(const std::string& name) const {
+    write_file(folder_ / name, "old");
+    return folder_ / name;
+  }
+  static void write(const Outputs& outputs, const fs::path& path) {
+    outputs.write(path, [&] { write_file(path, "new"); });
+  }
+  static void expect_refused(const Outputs& outputs, const fs::path& path, const std::string& words) {
+    try {
+      write(outputs, path);
+      ADD_FAILURE() << path << " was written";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(read_file(path), "old");
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_outputs_{}", ::getpid());
+};
+
+TEST_F(OutputFiles, ThatVoxswapDidNotWriteAreLeftAloneUnlessForced) {
+  const fs::path file = made("a.csv");
+  expect_refused(Outputs(false), file, "--force");
+  write(Outputs(true), file);
+  EXPECT_EQ(read_file(file), "new");
+}
+
+TEST_F(OutputFiles, ThatVoxswapWroteAreWrittenAgainUntilSomebodyChangesThem) {
+  const fs::path file = folder_ / "a.csv";
+  write(Outputs(false), file);
+  write(Outputs(false), folder_ / "b with blanks.csv");
+  write(Outputs(false), file);
+  write(Outputs(false), folder_ / "b with blanks.csv");
+  made("a.csv");
+  fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(1));
+  expect_refused(Outputs(false), file, "--force");
+}
+
+TEST_F(OutputFiles, ThatAreInputsAreNeverWrittenUnderAnyName) {
+  const fs::path input = made("in/case/scan.nii.gz"), link = folder_ / "link.nii.gz",
+                 twin = folder_ / "twin.nii.gz";
+  fs::create_symlink(input, link);
+  fs::create_hard_link(input, twin);
+  Outputs outputs(true);
+  outputs.protect(input);
+  for (const fs::path& name : {input, link, twin, folder_ / "in/../in/case/scan.nii.gz"})
+    expect_refused(outputs, name, "never written over");
+  Outputs of_folder(true);
+  of_folder.protect(folder_ / "in/case");  // as a DICOM series
+  expect_refused(of_folder, twin, "never written over");
+}
+
+TEST_F(OutputFiles, BelowTheInputsAreWrittenOnlyWhereVoxswapWroteThem) {
+  const fs::path truth = made("in/case/truth.nii.gz");
+  Outputs outputs(true);
+  outputs.protect_below(folder_ / "in");
+  expect_refused(outputs, truth, "never written over");
+  write(outputs, folder_ / "in/case/new.nii.gz");
+  write(outputs, folder_ / "in/case/new.nii.gz");
+  write(outputs, made("in_beside.nii.gz"));
+}
+
+TEST_F(OutputFiles, ThatALinkToNowhereStandsForAreNotMade) {
+  fs::create_symlink(folder_ / "nowhere", folder_ / "link");
+  EXPECT_THROW(Outputs(false).check(folder_ / "link"), Error);
+  Outputs(false).check(folder_ / "nothing");
+}
+
+}  // namespace
+}  // namespace voxswap
