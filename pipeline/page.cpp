@@ -134,7 +134,6 @@ Rows without_empty_columns(Rows rows) {
 std::string report_page(const ReportParts& parts, const fs::path& out) {
   std::vector<std::string> names;
   for (const RunFolder& run : parts.runs) names.push_back(run.name);
-<<<<<<< HEAD
   const std::string title = !parts.frame.title.empty() ? parts.frame.title
                             : names.size() <= 3        ? join(names, ", ")
                                                        : format("{} runs", names.size());
@@ -142,15 +141,7 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
                            notes_section(parts) + facts_section(parts) + parts.frame.section +
                            dice_section(parts) + comparison_section(parts) + cases_section(parts) +
                            training_section(parts) + speed_section(parts) + memory_section(parts) +
-                           runs_section(parts) + files_section(parts, out);
-=======
-  const std::string title = names.size() <= 3 ? join(names, ", ") : format("{} runs", names.size());
-  const std::string body =
-      format("<h1>{}</h1>\n<p>{}</p>\n", html_escape(title), html_escape(runs_summary(parts))) +
-      notes_section(parts) + dice_section(parts) + comparison_section(parts) + cases_section(parts) +
-      training_section(parts) + speed_section(parts) + memory_section(parts) + data_section(parts) +
-      runs_section(parts) + files_section(parts, out);
->>>>>>> scans
+                           data_section(parts) + runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

@@ -34,13 +34,8 @@ std::string cases_section(const ReportParts& parts);
 std::string speed_section(const ReportParts& parts);
 std::string memory_section(const ReportParts& parts);
 std::string runs_section(const ReportParts& parts);
-<<<<<<< HEAD
+std::string data_section(const ReportParts& parts);
 // When, with what, on which data, for how long: what all runs have in common, and where they differ.
 std::string facts_section(const ReportParts& parts);
-=======
-std::string data_section(const ReportParts& parts);
-// "3 runs, voxswap 0.1.0, oneDNN 2.6.3": what all have in common, on a line.
-std::string runs_summary(const ReportParts& parts);
->>>>>>> scans
 
 }  // namespace voxswap
