@@ -1,13 +1,11 @@
 #include "cli/sweep_table.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/terminal.h"
 #include "base/units.h"
 #include "cli/sweep_jobs.h"
 
@@ -17,16 +15,6 @@ namespace {
 
 bool quiet() {
   return log::level() > log::Level::info;
-}
-
-struct Screen {
-  std::size_t lines = 24, columns = 80;
-};
-
-Screen screen() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
-  return {size.ws_row, size.ws_col};
 }
 
 std::string outcome_text(const CellStatus& status) {
@@ -64,7 +52,7 @@ std::string summary(const std::vector<CellStatus>& statuses) {
 
 }  // namespace
 
-SweepTable::SweepTable(const Sweep& sweep) : sweep_(sweep), terminal_(::isatty(STDERR_FILENO) == 1) {}
+SweepTable::SweepTable(const Sweep& sweep) : sweep_(sweep), terminal_(draws_on_terminal()) {}
 
 void SweepTable::started(std::size_t cell) {
   if (!terminal_) log::info("{} ({} of {}): begins", sweep_.cells[cell].name, cell + 1, sweep_.cells.size());
@@ -103,9 +91,9 @@ void SweepTable::draw(const std::vector<CellStatus>& statuses) {
   for (const std::size_t i : shown) {
     const std::string line =
         format("{:<{}}  {}", sweep_.cells[i].name, width, state_text(sweep_.cells[i], statuses[i]));
-    text += line.substr(0, size.columns - 1) + "\n";
+    text += cut_to_width(line, size.columns - 1) + "\n";
   }
-  text += summary(statuses) + "\n";
+  text += cut_to_width(summary(statuses), size.columns - 1) + "\n";
   lines_ = shown.size() + 1;
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);

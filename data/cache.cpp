@@ -178,8 +178,12 @@ std::string PreparedCache::key(const CaseFiles& files) const {
 PreparedCase PreparedCache::get(const CaseFiles& files) const {
   if (folder_.empty()) return prepare(read_case(dataset_, files), options_);
   const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
-  if (auto cached = load(path)) return std::move(*cached);
+  if (auto cached = load(path)) {
+    log::debug("{}: prepared before, in {}", files.id, path.string());
+    return std::move(*cached);
+  }
   PreparedCase prepared = prepare(read_case(dataset_, files), options_);
+  log::debug("{}: prepared from {}", files.id, files.channels[0].parent_path().string());
   // Two threads may make the same case; the temporary file of a process is one per name.
   static std::mutex writing;
   const std::lock_guard lock(writing);

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/run_log.h"
 #include "base/units.h"
 #include "data/dataset_description.h"
 #include "data/image_io.h"
@@ -117,7 +118,18 @@ void write_plan(const RunOptions& options, const Session& session) {
                                    resolution_text(options.preprocess.resolution))));
 }
 
-Job train_job(const RunOptions& options) {
+TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
+  const TrainingOptions& training = job.options.training;
+  const EpochSampler sampler(job.options, training.seed, job.split.training,
+                             job.cases->dataset().cases.size());
+  const auto validated = static_cast<std::int64_t>(job.split.validation.size());
+  const std::int64_t epochs = training.repeats * training.epochs;
+  return {{epochs * sampler.steps(), epochs * validated, predicts ? training.repeats * validated : 0},
+          training.batch_size,
+          session.plan().predicted_seconds};
+}
+
+Job train_job(const RunOptions& options, bool predicts) {
   Job job = open_job(options);
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
@@ -127,10 +139,14 @@ Job train_job(const RunOptions& options) {
             parameter_count(session.graph()));
   log::info("{}", plan_line(session));
   session.allocate();
+  TimeLeft left = time_left(job, session, predicts);
+  if (!options.resume)
+    log::info("after preparing the cases it should take about {}", format_seconds(left.seconds()));
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
   make_writable_directory(options.output);
   write_file(options.output / "experiment.yaml", options.resolved);
+  log::record_to(options.output / "run.log");
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
   write_plan(options, session);
@@ -142,7 +158,7 @@ Job train_job(const RunOptions& options) {
   if (options.resume && fs::exists(timing_file))
     earlier = timing_rows(read_csv(timing_file), timing_file.string());
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows);
+    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
     const TrainingTables& made = result.tables;
     rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
     rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
@@ -246,11 +262,11 @@ fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
 }
 
 void train(const RunOptions& options) {
-  train_job(options);
+  train_job(options, false);
 }
 
 void run(const RunOptions& options) {
-  Job job = train_job(options);
+  Job job = train_job(options, true);
   predict_and_score(job);
   report({options.output}, options.output);
 }

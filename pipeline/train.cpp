@@ -48,7 +48,7 @@ std::int64_t loader_threads(bool computes_on_host) {
 class Trainer {
  public:
   Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
-          const TrainingTables& rows)
+          const TrainingTables& rows, TimeLeft& left)
       : options_(options),
         training_(options.training),
         repeat_(repeat),
@@ -56,6 +56,7 @@ class Trainer {
         cases_(cases),
         split_(split),
         rows_(rows),
+        left_(left),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
         sampler_(options, seed_, split.training, cases.dataset().cases.size()),
         folder_(checkpoint_folder(options, repeat)),
@@ -131,19 +132,21 @@ class Trainer {
     Validation validation(cases_.dataset(), options_);
     for (std::size_t index : split_.validation) {
       stop_if_interrupted();
+      const auto started = Clock::now();
       validation.add(session_, cases_, index);
+      left_.timed_validation(seconds_since(started));
     }
     finish(rate, validation, seconds_since(validation_start));
   }
 
   void steps(double rate) {
     const std::int64_t count = sampler_.steps(), first = position_.step;
-    Progress progress(title(), "steps", count);
-    progress.advance(first);
+    Progress progress(title(), "steps", count, first, seconds_left());
     const auto started = Clock::now();
     const double seconds_before = position_.train_seconds,
                  waited_before = position_.wait_seconds - loader_->waited_seconds();
     for (std::int64_t step = first; step < count; ++step) {
+      const auto begun = Clock::now();
       const Sample batch = loader_->next();
       StepReport report;
       const StepContext context{seed_, position_.total_steps + 1, rate};
@@ -160,7 +163,12 @@ class Trainer {
       ++position_.total_steps;
       position_.train_seconds = seconds_before + seconds_since(started);
       position_.wait_seconds = waited_before + loader_->waited_seconds();
+      left_.timed_step(seconds_since(begun));
+      progress.expect(seconds_left());
       progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
+      log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}", position_.epoch,
+                 step + 1, count, loss, format_seconds(seconds_since(begun)),
+                 format_seconds(report.compute_seconds), format_seconds(report.stall_seconds));
       stop_if_interrupted();
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
     }
@@ -177,6 +185,13 @@ class Trainer {
     if (options_.trace && steps_.seconds.size() == 2)
       write_file(options_.output / "timeline.json",
                  timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
+  }
+
+  double seconds_left() {
+    const std::int64_t epochs = (repeat_ - 1) * training_.epochs + position_.epoch - 1;
+    left_.stand_at({epochs * sampler_.steps() + position_.step,
+                    epochs * static_cast<std::int64_t>(split_.validation.size()), 0});
+    return left_.seconds();
   }
 
   // REQUIRES: the epoch's row is the last of them.
@@ -215,13 +230,14 @@ class Trainer {
     if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss))
       best_ = session_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch);
-    log::info("epoch {}/{}  train {:.4f}  validation {:.4f}{}  Dice {:.3f}  {}", position_.epoch,
-              training_.epochs, row.train_loss, row.validation_loss,
-              position_.schedule.best_epoch == position_.epoch ? " (best)" : "", validation.mean_dice(),
-              format_seconds(row.seconds));
+    const std::string line =
+        format("{}  train {:.4f}  validation {:.4f}{}  Dice {:.3f}  {}", title(), row.train_loss,
+               row.validation_loss, position_.schedule.best_epoch == position_.epoch ? " (best)" : "",
+               validation.mean_dice(), format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
+    log::info("{}{}", line, stop ? "" : ", " + format_seconds(seconds_left()) + " left");
     position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
     position_.moved = {};
 
@@ -254,6 +270,7 @@ class Trainer {
     write_checkpoint(folder_ / "last.safetensors", last);
     saved_ = Clock::now();
     save_seconds_ = seconds_since(started);
+    log::debug("{}: written in {}", (folder_ / "last.safetensors").string(), format_seconds(save_seconds_));
   }
 
   std::string title() const {
@@ -269,6 +286,7 @@ class Trainer {
   Cases& cases_;
   const Split& split_;
   const TrainingTables& rows_;
+  TimeLeft& left_;
   std::uint64_t seed_;
   EpochSampler sampler_;
   fs::path folder_;
@@ -286,8 +304,8 @@ class Trainer {
 }  // namespace
 
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
-                            const Split& split, const TrainingTables& rows) {
-  return Trainer(options, repeat, session, cases, split, rows).train();
+                            const Split& split, const TrainingTables& rows, TimeLeft& left) {
+  return Trainer(options, repeat, session, cases, split, rows, left).train();
 }
 
 std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options) {

@@ -12,6 +12,7 @@
 #include "pipeline/split.h"
 #include "pipeline/step_statistics.h"
 #include "pipeline/tables.h"
+#include "pipeline/time_left.h"
 
 namespace voxswap {
 
@@ -27,10 +28,11 @@ struct TrainingResult {
 };
 
 // `rows`: the tables of earlier repeats, which are written anew after every epoch with this repeat's rows
-// appended. With options.resume it goes on from checkpoints/last.safetensors where there is one. A run that
-// is interrupted writes a checkpoint and throws Exit::interrupted.
+// appended. `left`: of all repeats, kept up to date. With options.resume it goes on from
+// checkpoints/last.safetensors where there is one. A run that is interrupted writes a checkpoint and throws
+// Exit::interrupted.
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
-                            const Split& split, const TrainingTables& rows);
+                            const Split& split, const TrainingTables& rows, TimeLeft& left);
 
 // Metadata that prediction needs, beside the weights.
 std::map<std::string, std::string> model_metadata(const Cases& cases, const RunOptions& options);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "swap/copy_rates.h"
 #include "swap/planner.h"
 #include "swap/timed_steps.h"
@@ -25,9 +26,14 @@ constexpr double patience = 60;            // seconds: no further step after so 
 constexpr double least_beside_copies = 1;  // seconds of steps beside copies
 
 void measure_nodes(TimedSteps& steps, int wanted) {
-  steps.run_and_time();
+  Progress progress("measuring", "steps", wanted + 1);
+  const auto run_and_time = [&] {
+    steps.run_and_time();
+    progress.advance();
+  };
+  run_and_time();
   if (steps.all_seconds() < long_step) steps.forget();
-  while (steps.steps() < std::max(wanted, 1) && steps.all_seconds() < patience) steps.run_and_time();
+  while (steps.steps() < std::max(wanted, 1) && steps.all_seconds() < patience) run_and_time();
 }
 
 // What copies and kernels do to each other.
@@ -78,6 +84,8 @@ Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int
 
 CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   Backend& backend = compiled.backend();
+  log::info("measuring what every kernel and copy of a step takes on {}{}", backend.description(),
+            request.remember && !request.cache.empty() ? "; remembered for the next time" : "");
   const std::int64_t free = backend.free_bytes();
   const std::int64_t budget = request.budget_bytes > 0 ? std::min(request.budget_bytes, free) : free;
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
@@ -146,6 +154,7 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
     if (request.remember) make_writable_directory(request.cache);
     path = request.cache / (key(compiled, request) + ".json");
     costs = read_cached(path, compiled.graph().nodes().size());
+    if (costs) log::debug("{}: costs that were {}", path.string(), costs->source);
   }
   if (!costs) {
     costs = measure(compiled, request);

@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/log.h"
+#include "base/run_log.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
@@ -61,6 +62,7 @@ void run_and_show(const RunOptions& options) {
   run(options);
   const std::filesystem::path scores = options.output / "dice.csv";
   std::fputs(dice_table(dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
+  log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = options.output / name; std::filesystem::exists(file))
       std::printf("%s\n", file.string().c_str());

@@ -173,7 +173,7 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
   expect_refusal(call("run study.yaml memory.device=cuda:N"), 2, "expected cuda:N with the number of a GPU");
   expect_refusal(call("plan study.yaml memory.planner=unified"), 2, "unified is for a GPU");
   EXPECT_FALSE(fs::exists(folder_ / "runs"));
-  const Result plan = call("plan study.yaml --json");  // memory.device: auto
+  const Result plan = call("plan study.yaml --json --quiet");  // memory.device: auto
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_EQ(plan.err, "");
   EXPECT_TRUE(contains(call("info --json").out, "\"no_device\""));

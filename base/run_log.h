@@ -1,0 +1,17 @@
+// A file that keeps what was said, with times, whatever --quiet keeps from the terminal.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace voxswap::log {
+
+// From here on messages are kept until there is a file for them, behind `title`, which is not said elsewhere.
+// Those of before are forgotten, a file that was written to is let go of.
+void begin_record(const std::string& title);
+
+// What was kept since begin_record(), and everything from now on, is added to the end of `file`. Throws
+// Exit::failed when it cannot be opened. A disk that fills later costs the record, not the run.
+void record_to(const std::filesystem::path& file);
+
+}  // namespace voxswap::log

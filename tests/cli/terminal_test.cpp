@@ -1,0 +1,143 @@
+// What a person sees: the program on a pseudo terminal of some width, and the record that a run keeps.
+#include "base/terminal.h"
+
+#include <gtest/gtest.h>
+#include <pty.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "base/text.h"
+#include "tests/cli/program.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* clear = "\r\033[K";
+
+class Terminal : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("voxswap_terminal_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    ASSERT_EQ(program({"phantom", "--out", data(), "--cases", "4", "--size", "20", "--seed", "3"}).code, 0);
+    write_file(folder_ / "tiny.yaml",
+               "data: {root: data, modalities: [flair, t1ce]}\npreprocess: {resolution: 16}\n"
+               "network: {base_filters: 2, depth: 2}\ntraining: {epochs: 2}\n");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string data() const { return (folder_ / "data").string(); }
+
+  Outcome program(const std::vector<std::string>& arguments) {
+    return finish(start(arguments, folder_ / "log"), folder_ / "log");
+  }
+  std::vector<std::string> train_into(const std::string& out, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"train", (folder_ / "tiny.yaml").string(), "--out",
+                                          (folder_ / out).string(),
+                                          "data.cache=" + (folder_ / "cache").string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  // Everything that reaches a terminal of so many columns.
+  std::string on_terminal(std::vector<std::string> arguments, unsigned short columns,
+                          const std::string& no_color = "") {
+    const winsize size = {24, columns, 0, 0};
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    if (child == 0) {
+      setenv("TERM", "xterm", 1);
+      setenv("NO_COLOR", no_color.c_str(), 1);
+      arguments.insert(arguments.begin(), VOXSWAP_PROGRAM);
+      std::vector<char*> words;
+      for (std::string& argument : arguments) words.push_back(argument.data());
+      words.push_back(nullptr);
+      execv(words[0], words.data());
+      _exit(127);
+    }
+    std::string seen;
+    char buffer[4096];
+    for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;)
+      seen.append(buffer, static_cast<std::size_t>(count));
+    close(terminal);
+    waitpid(child, nullptr, 0);
+    return seen;
+  }
+
+  fs::path folder_;
+};
+
+// The lines that were drawn to be drawn over: what stands between a clearing and the next.
+std::vector<std::string> drawn_lines(const std::string& seen) {
+  std::vector<std::string> lines;
+  for (std::size_t at = seen.find(clear); at != seen.npos;) {
+    const std::size_t begin = at + std::string(clear).size();
+    at = seen.find(clear, begin);
+    const std::string line = seen.substr(begin, at == seen.npos ? at : at - begin);
+    if (!line.empty() && line.find('\n') == line.npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(Terminal, IsNeverWideEnoughForALineToWrapAndIsLeftClean) {
+  for (const unsigned short columns : {80, 40, 20}) {
+    const std::string seen = on_terminal({"check", data()}, columns);
+    const std::vector<std::string> lines = drawn_lines(seen);
+    ASSERT_FALSE(lines.empty()) << seen;
+    EXPECT_TRUE(lines[0].starts_with("checking ")) << lines[0];
+    for (const std::string& line : lines) EXPECT_LT(shown_width(line), columns) << line;
+    // Each was drawn over, the last one by the clearing before the table.
+    EXPECT_NE(seen.find(lines.back() + clear), std::string::npos) << seen;
+  }
+}
+
+TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
+  const std::string seen = on_terminal(train_into("out"), 80);
+  EXPECT_TRUE(std::regex_search(seen, std::regex("epoch 1/2 .*0/3 steps, .* left"))) << seen;
+  EXPECT_TRUE(std::regex_search(seen, std::regex("epoch 1/2  train .* left(\033\\[m)?\r\n"))) << seen;
+  EXPECT_TRUE(std::regex_search(seen, std::regex("measuring what every kernel"))) << seen;
+  for (const std::string& line : drawn_lines(seen)) EXPECT_LT(shown_width(line), 80u) << line;
+}
+
+TEST_F(Terminal, HasNoColoursWhereNoColorIsSet) {
+  const std::vector<std::string> mistake = {"check", (folder_ / "nowhere").string()};
+  EXPECT_NE(on_terminal(mistake, 80).find("\033[31"), std::string::npos);  // an error is red otherwise
+  const std::string plain = on_terminal(mistake, 80, "1");
+  EXPECT_NE(plain.find("nowhere"), std::string::npos);
+  EXPECT_EQ(plain.find("\033[3"), std::string::npos) << plain;
+}
+
+TEST_F(Terminal, IsSparedByQuietButTheRecordIsNot) {
+  const std::string log = (folder_ / "out/run.log").string();
+  ASSERT_EQ(program(train_into("out", {"--quiet"})).output, (folder_ / "out/checkpoints").string() + "\n");
+  const std::string first = read_file(log);
+  const std::string time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3}  ";
+  EXPECT_TRUE(std::regex_search(first, std::regex("^" + time + "voxswap .*: train .*tiny.yaml --out")))
+      << first;
+  EXPECT_TRUE(std::regex_search(first, std::regex("\n" + time + "epoch 2/2  train "))) << first;
+
+  const Outcome longer = program(train_into("out", {"training.epochs=3", "--resume"}));
+  ASSERT_EQ(longer.code, 0) << longer.output;
+  const std::string both = read_file(log);
+  EXPECT_TRUE(both.starts_with(first));
+  EXPECT_TRUE(std::regex_search(both.substr(first.size()), std::regex("\n" + time + "epoch 3/3  train ")))
+      << both;
+}
+
+TEST_F(Terminal, IsToldMoreWithLogLevelDebug) {
+  const Outcome told = program(train_into("out", {"--log-level", "debug"}));
+  ASSERT_EQ(told.code, 0) << told.output;
+  for (const char* words : {"epoch 1 step 3/3: loss ", "last.safetensors: written", "prepared"}) {
+    EXPECT_NE(told.output.find(words), std::string::npos) << words << "\n" << told.output;
+    EXPECT_NE(read_file(folder_ / "out/run.log").find(words), std::string::npos) << words;
+  }
+  const Outcome usual = program(train_into("other"));
+  EXPECT_EQ(usual.output.find(" step 3/3: loss "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace voxswap
