@@ -20,7 +20,10 @@ std::string read_experiment_file(const fs::path& file) {
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) fail(Exit::usage, "{}: there is no such experiment file", file.string());
   if (fs::is_directory(status))
-    fail(Exit::usage, "{}: is a folder; expected an experiment file (YAML)", file.string());
+    fail(Exit::usage, "{}: is a folder; expected an experiment file (YAML){}", file.string(),
+         fs::exists(file / "experiment.yaml", error)
+             ? ", such as " + (file / "experiment.yaml").string() + " of that run"
+             : "");
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > largest_file)
     fail(Exit::usage, "{}: {} bytes are no experiment file (YAML of a page or so)", file.string(), size);
@@ -31,14 +34,48 @@ std::string read_experiment_file(const fs::path& file) {
   }
 }
 
-// Relative paths in a file are meant from where the file lies; absolute ones in the resolved experiment then
-// hold wherever that is written.
-fs::path beside(const fs::path& file, const fs::path& path) {
+// The keys that hold a path. What nobody set is meant from the current folder, but for the data, which the
+// default has beside the file.
+struct PathKey {
+  const char* key;
+  fs::path& (*of)(RunOptions& options);
+  bool default_is_beside = false;
+};
+constexpr PathKey path_keys[] = {
+    {"data.root", [](RunOptions& o) -> fs::path& { return o.data.root; }, true},
+    {"data.split.file", [](RunOptions& o) -> fs::path& { return o.split.file; }},
+    {"data.cache", [](RunOptions& o) -> fs::path& { return o.cache; }},
+    {"memory.disk", [](RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
+    {"output.dir", [](RunOptions& o) -> fs::path& { return o.output; }},
+};
+
+fs::path from_folder(const fs::path& folder, const fs::path& path) {
   if (path.empty()) return path;
   std::error_code error;
-  const fs::path joined = fs::absolute(file).parent_path() / path;
+  const fs::path joined = fs::absolute(folder) / path;
   const fs::path canonical = fs::weakly_canonical(joined, error);
   return error ? joined.lexically_normal() : canonical;
+}
+
+bool is_beside_file(const PathKey& key, const Settings& settings) {
+  const auto found = settings.find(key.key);
+  if (found == settings.end()) return key.default_is_beside;
+  const Yaml* entry = found->second.find("path");  // of memory.disk
+  return (entry == nullptr ? found->second : *entry).where != on_the_line;
+}
+
+// A relative path in a file is meant from where the file lies, one on the command line from the current
+// folder.
+void settle_paths(const fs::path& file, const Settings& settings, RunOptions& options) {
+  for (const PathKey& key : path_keys)
+    if (is_beside_file(key, settings))
+      key.of(options) = from_folder(fs::absolute(file).parent_path(), key.of(options));
+}
+
+// So that what is written down holds wherever it is read.
+RunOptions with_absolute_paths(RunOptions options) {
+  for (const PathKey& key : path_keys) key.of(options) = from_folder(fs::current_path(), key.of(options));
+  return options;
 }
 
 void expand_output(RunOptions& options, const std::string& where) {
@@ -50,7 +87,8 @@ void expand_output(RunOptions& options, const std::string& where) {
   options.output = text;
 }
 
-std::string resolve(const RunOptions& options) {
+std::string resolve(const RunOptions& given) {
+  const RunOptions options = with_absolute_paths(given);
   std::string text;
   std::vector<std::string> open;  // the sections that the last line lies in
   for (const Key& key : keys()) {
@@ -84,13 +122,12 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
     if (found != settings.end()) key.read(found->second, experiment.run);
   }
   RunOptions& run = experiment.run;
-  run.data.root = beside(file, run.data.root);
-  run.split.file = beside(file, run.split.file);
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;
   };
   expand_output(run, where("output.dir"));
+  settle_paths(file, settings, run);
   check_rules(run, where);
   run.resolved = resolve(run);
   return experiment;
@@ -120,9 +157,10 @@ Experiment load_run(const fs::path& run_directory) {
 }
 
 std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions& after) {
+  const RunOptions old = with_absolute_paths(before), now = with_absolute_paths(after);
   std::vector<std::string> changed;
   for (const Key& key : keys()) {
-    if (key.print(before) != key.print(after)) changed.push_back(key.path);
+    if (key.print(old) != key.print(now)) changed.push_back(key.path);
   }
   return changed;
 }

@@ -17,8 +17,9 @@ struct Experiment {
 };
 
 // Reads FILE, applies "dotted.key=value" overrides in order (value is YAML), checks everything that can be
-// checked without the data. Relative data.root and split.file are taken relative to the file's folder,
-// output.dir to the current directory. run.resolved holds the file as it would be written with every key.
+// checked without the data. Relative paths in the file are taken from the file's folder, those on the command
+// line from the current one, as are the defaults of data.cache and output.dir. run.resolved holds the file as
+// it would be written with every key, all paths absolute.
 // Throws Exit::usage.
 Experiment load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
