@@ -15,6 +15,16 @@ struct Unit {
   double factor;
 };
 
+// GB, gib and G for GiB; GiB/s for GB/s. Never taken for it: a power of 1000 is not one of 1024.
+bool is_likely_slip(std::string_view written, std::string_view unit) {
+  const auto bare = [](std::string_view name) {
+    std::string text = lower(name);
+    std::erase(text, 'i');
+    return text;
+  };
+  return !written.empty() && (bare(written) == bare(unit) || bare(written) + "b" == bare(unit));
+}
+
 template <size_t N>
 double parse(std::string_view original, const Unit (&units)[N], std::string_view kind) {
   const std::string text = trim(original);
@@ -25,6 +35,10 @@ double parse(std::string_view original, const Unit (&units)[N], std::string_view
     for (const Unit& candidate : units) {
       if (unit == candidate.name && value * candidate.factor < 9.2e18) return value * candidate.factor;
     }
+  }
+  for (const Unit& candidate : units) {
+    if (error == std::errc{} && unit != candidate.name && is_likely_slip(unit, candidate.name))
+      fail(Exit::usage, "'{}' is not a {}: did you mean {}{}?", original, kind, std::string_view(text.data(), rest), candidate.name);
   }
   std::string names;
   for (const Unit& candidate : units) names += (names.empty() ? "" : ", ") + std::string(candidate.name);

@@ -1,13 +1,12 @@
 #include "cli/run_folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "cli/output.h"
 #include "pipeline/planning.h"
 #include "pipeline/tables.h"
 
@@ -16,20 +15,6 @@ namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The folder may not exist yet: then the nearest one above it counts.
-void check_writable(const fs::path& folder) {
-  fs::path there = fs::absolute(folder).lexically_normal();
-  std::error_code error;
-  while (!fs::exists(there, error) && there.has_parent_path() && there != there.parent_path())
-    there = there.parent_path();
-  if (!fs::is_directory(there, error))
-    fail(Exit::failed, "{}: cannot be written: {} is not a folder; choose another with --out DIR",
-         folder.string(), there.string());
-  if (::access(there.c_str(), W_OK | X_OK) != 0)
-    fail(Exit::failed, "{}: cannot be written: no permission to write to {}; choose another with --out DIR",
-         folder.string(), there.string());
-}
 
 // May a run go on although this key is another than before? Only if the steps already made would have been
 // the same.
@@ -58,7 +43,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
 
 void check_run_folder(const Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.run.output;
-  check_writable(folder);
+  check_output_folder(folder);
   std::error_code error;
   if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);

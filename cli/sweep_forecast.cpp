@@ -56,14 +56,37 @@ std::string planned_only(const Sweep& sweep) {
   return table(rows) + format("\n{} cells that are planned, not run: seconds each\n", sweep.cells.size());
 }
 
+// Of the cells that fit.
+struct Total {
+  std::size_t cells = 0, fitting = 0;
+  std::int64_t most = 0, disk = 0;
+  double seconds = 0;
+};
+
+std::string total_text(const Total& total, std::size_t jobs) {
+  const std::size_t left = total.cells - total.fitting;
+  if (total.fitting == 0)
+    return format("none of the {} cells fits; a larger memory.budget, memory.host or --memory would help\n",
+                  total.cells);
+  std::string text =
+      format("{} cells{}, {} at once: at most {} each, {} of disk, about {} of computing in all", total.cells,
+             left == 0 ? "" : format(" ({} of them do not fit and are not counted)", left), jobs,
+             format_bytes(total.most), format_bytes(total.disk), format_seconds(total.seconds));
+  if (jobs > 1)
+    text +=
+        " (times are those of a cell that has its part of the cores to itself only where they were measured "
+        "there)";
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate) {
   if (sweep.command == "plan") return planned_only(sweep);
   std::vector<std::vector<std::string>> rows = {
       {"cell", "memory, peak", "host pool", "disk", "time, without validation"}};
-  std::int64_t most = 0, disk = 0;
-  double seconds = 0;
+  Total total;
+  total.cells = sweep.cells.size();
   for (const SweepCell& cell : sweep.cells) {
     throw_if_interrupted();
     const CellForecast told = forecast_cell(sweep, cell, shares, estimate);
@@ -73,19 +96,12 @@ std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool e
     }
     rows.push_back({cell.name, format_bytes(told.memory), format_bytes(told.host), format_bytes(told.disk),
                     format_seconds(told.seconds)});
-    most = std::max(most, told.memory + told.host);
-    disk += told.disk;
-    seconds += told.seconds;
+    ++total.fitting;
+    total.most = std::max(total.most, told.memory + told.host);
+    total.disk += told.disk;
+    total.seconds += told.seconds;
   }
-  const std::size_t jobs = shares.shares.size();
-  return table(rows) + format(
-                           "\n{} cells, {} at once: at most {} each, {} of disk, about {} of computing in "
-                           "all{}\n",
-                           sweep.cells.size(), jobs, format_bytes(most), format_bytes(disk),
-                           format_seconds(seconds),
-                           jobs > 1 ? " (times are those of a cell that has its part of the cores to itself "
-                                      "only where they were measured there)"
-                                    : "");
+  return table(rows) + "\n" + total_text(total, shares.shares.size());
 }
 
 }  // namespace voxswap

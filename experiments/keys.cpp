@@ -9,6 +9,7 @@
 #include "experiments/maps.h"
 #include "experiments/memory_keys.h"
 #include "experiments/special.h"
+#include "experiments/sweep_words.h"
 #include "net/network.h"
 
 // Where a value lies in the options, for reading and for printing.
@@ -86,11 +87,13 @@ Key combinations() {
     if (value.kind == Yaml::Kind::nothing || (value.kind == Yaml::Kind::map && value.entries.empty())) return;
     if (value.kind != Yaml::Kind::map)
       wrong(value, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
+    std::vector<std::string> swept;
+    for (const auto& [path, entry] : value.entries)
+      if (is_swept(path, entry)) swept.push_back(path);
     fail(Exit::usage,
-         "{}: sweep: this file is a sweep over {}; `voxswap sweep FILE` runs every combination, and "
-         "sweep={{}} "
+         "{}: sweep: this file is a sweep{}; `voxswap sweep FILE` runs every combination, and sweep={{}} "
          "here leaves it out",
-         value.where, value.entries[0].first);
+         value.where, swept.empty() ? "" : " over " + join(swept, ", "));
   };
   return {"sweep",
           "a map",
@@ -105,8 +108,7 @@ Key combinations() {
 
 void add_data(std::vector<Key>& table) {
   table.push_back(experiment_name());
-  table.push_back(
-      place("data.root", "folder of the data set; relative to the experiment file's folder", AT(data.root)));
+  table.push_back(place("data.root", "folder of the data set", AT(data.root)));
   table.push_back(choice("data.layout", "how the data set is laid out on disk", AT(data.layout), layouts()));
   table.push_back(modalities("data.modalities"));
   table.push_back(file_patterns("data.files"));

@@ -52,6 +52,12 @@ void check_entries(const Yaml& map, const std::string& path, const std::vector<s
   }
 }
 
+// What a GPU is called by other programs.
+bool is_gpu_elsewhere(const std::string& name) {
+  return name == "gpu" || name == "nvidia" || name.starts_with("gpu:") ||
+         (name != "cuda" && name.starts_with("cuda") && !name.starts_with("cuda:"));
+}
+
 // Whether a device that could exist does exist is found out when it is opened, not here.
 Key device() {
   const std::string path = "memory.device";
@@ -60,6 +66,9 @@ Key device() {
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
+    if (value.kind == Yaml::Kind::scalar && is_gpu_elsewhere(lower(value.text)))
+      fail(Exit::usage, "{}: {}: '{}' is no device's name here; a GPU is cuda, the second one cuda:1",
+           value.where, path, value.text);
     o.memory.device =
         cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "cuda:N", "reference"});
   };

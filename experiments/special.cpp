@@ -145,10 +145,15 @@ Key scored_metrics() {
   const std::string path = "evaluate.metrics";
   const Choices choices = metric_names();
   const auto read = [=](const Yaml& value, RunOptions& o) {
-    if (value.kind != Yaml::Kind::list || value.items.empty())
-      wrong(value, path, "a list of " + join(choices, ", "));
+    if (value.kind == Yaml::Kind::scalar && value.text == "all") {
+      o.evaluate.metrics = choices;
+      return;
+    }
+    const std::vector<Yaml> one{value};
+    const std::vector<Yaml>& items = value.kind == Yaml::Kind::scalar ? one : value.items;
+    if (items.empty()) wrong(value, path, "all, or a list of " + join(choices, ", "));
     o.evaluate.metrics.clear();
-    for (const Yaml& item : value.items) {
+    for (const Yaml& item : items) {
       const std::string metric = read_choice(item, path, choices);
       if (std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), metric) != o.evaluate.metrics.end())
         fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, metric);
@@ -158,7 +163,7 @@ Key scored_metrics() {
       fail(Exit::usage, "{}: {}: 'dice' must be among them: tables and plots are made of it", value.where,
            path);
   };
-  return {path, "a list of " + join(choices, ", "), "columns of dice.csv that are filled", read,
+  return {path, "all | a list of " + join(choices, ", "), "columns of dice.csv that are filled", read,
           [](const RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "experiments/kinds.h"
+#include "experiments/sweep_words.h"
 
 namespace voxswap {
 
@@ -24,10 +25,6 @@ struct Axis {
   std::string path;
   std::vector<SweptValue> values;
 };
-
-// What `sweep:` takes beside keys of the experiment.
-const std::vector<std::string> questions = {"as", "largest", "devices", "devices_per_link", "steps", "trace"};
-const std::vector<std::string> statements = {"command", "title", "plot", "published", "volumes"};
 
 bool is_among(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -78,7 +75,7 @@ std::vector<SweptValue> values_of(const std::string& path, const Yaml& entry) {
 std::vector<SweptValue> values_on_the_line(const std::string& path, const std::string& text) {
   std::vector<SweptValue> values;
   for (const std::string& piece : split_values(text)) {
-    const bool question = is_among(path, questions);
+    const bool question = is_sweep_question(path);
     const Yaml value =
         question ? parse_yaml_value(piece, on_the_line) : setting_value(path, piece, on_the_line);
     values.push_back({label_of(value), value});
@@ -102,7 +99,7 @@ Axis* find_axis(Draft& draft, const std::string& path) {
 }
 
 void set_fixed(Draft& draft, const std::string& path, const Yaml& value) {
-  if (is_among(path, questions) || is_among(path, statements))
+  if (is_sweep_question(path) || is_sweep_statement(path))
     draft.stated[path] = value;
   else
     assign_setting(draft.base, path, value);
@@ -117,8 +114,7 @@ void read_file_part(Draft& draft) {
   if (sweep.kind != Yaml::Kind::map)
     kinds::wrong(sweep, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
   for (const auto& [path, entry] : sweep.entries) {
-    const bool several = entry.kind == Yaml::Kind::list || entry.kind == Yaml::Kind::map;
-    if (several && !is_among(path, statements))
+    if (is_swept(path, entry))
       draft.axes.push_back({path, values_of(path, entry)});
     else
       set_fixed(draft, path, entry);
@@ -128,7 +124,7 @@ void read_file_part(Draft& draft) {
 void read_line_part(Draft& draft, const std::string& argument) {
   auto [path, text] = parse_assignment(argument);
   if (path.starts_with("sweep.")) path.erase(0, 6);
-  if (is_among(path, statements)) return set_fixed(draft, path, parse_yaml_value(text, on_the_line));
+  if (is_sweep_statement(path)) return set_fixed(draft, path, parse_yaml_value(text, on_the_line));
   const std::vector<SweptValue> values = values_on_the_line(path, text);
   if (Axis* axis = find_axis(draft, path))
     axis->values = values;
@@ -286,7 +282,7 @@ SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settin
     const Axis& axis = draft.axes[i];
     const SweptValue& value = axis.values[at[i]];
     cell.values.push_back(value.label);
-    if (is_among(axis.path, questions))
+    if (is_sweep_question(axis.path))
       ask(cell.question, axis.path, value.value);
     else
       assign_setting(settings, axis.path, value.value);
@@ -313,6 +309,28 @@ void make_cell_experiment(const std::filesystem::path& file, const Sweep& sweep,
     cell.experiment = make_experiment(file, std::move(settings));
   } catch (const Error& error) {
     throw Error(error.exit(), format("{} (in the cell {})", error.what(), cell.name));
+  }
+}
+
+// The experiment without what every cell has of its own, and what is asked about it.
+std::string substance(const SweepCell& cell) {
+  const SweepQuestion& question = cell.question;
+  std::string text = format("{} {} {} {} {} {}\n", question.as, question.largest, question.devices,
+                            question.devices_per_link, question.steps, question.trace);
+  for (const std::string& line : split(cell.experiment.run.resolved, '\n'))
+    if (!line.starts_with("name: ") && !line.starts_with("  dir: ")) text += line + "\n";
+  return text;
+}
+
+// The same cell twice would compute twice for one answer, and count twice in a mean.
+void check_cells(const Sweep& sweep) {
+  std::map<std::string, const SweepCell*> known;
+  for (const SweepCell& cell : sweep.cells) {
+    const auto [same, is_new] = known.try_emplace(substance(cell), &cell);
+    if (!is_new)
+      fail(Exit::usage,
+           "sweep: the cells {} and {} are the same experiment: a value stands twice; remove one",
+           same->second->name, cell.name);
   }
 }
 
@@ -363,9 +381,9 @@ Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::strin
   read_statements(sweep, draft);
   sweep.columns = short_names(draft.axes);
   for (const auto& [path, value] : draft.stated)
-    if (is_among(path, questions)) check_question(path, sweep.command, value.where);
+    if (is_sweep_question(path)) check_question(path, sweep.command, value.where);
   for (const Axis& axis : draft.axes) {
-    if (is_among(axis.path, questions)) check_question(axis.path, sweep.command, axis.values[0].value.where);
+    if (is_sweep_question(axis.path)) check_question(axis.path, sweep.command, axis.values[0].value.where);
     sweep.draws_splits = sweep.draws_splits || axis.path == "data" || axis.path.starts_with("data.");
   }
   std::vector<Settings> settings;
@@ -379,6 +397,7 @@ Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::strin
   name_cells(sweep);
   for (std::size_t i = 0; i < sweep.cells.size(); ++i)
     make_cell_experiment(file, sweep, sweep.cells[i], std::move(settings[i]));
+  check_cells(sweep);
   return sweep;
 }
 

@@ -12,7 +12,10 @@ namespace voxswap {
 
 constexpr std::int64_t letter_width = 6, line_height = 10;  // pixels, with the space between
 
-// From the top left; small letters are drawn as capitals, unknown signs as a space. What lies outside is cut
+// As it is written with the letters that there are: "Müller" as "Muller"; what has no such form, as "?".
+std::string in_plain_letters(std::string_view text);
+
+// From the top left; small letters are drawn as capitals, others in_plain_letters(). What lies outside is cut
 // off.
 void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::string_view text,
                 const Color& color);

@@ -1,7 +1,6 @@
 #include "pipeline/planning.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "base/error.h"
@@ -57,8 +56,15 @@ void set_rate(Link& link, double rate, bool as_limit) {
 ElementType parse_precision(const std::string& precision) {
   return precision == "tf32" ? ElementType::f32 : parse_element_type(precision);
 }
-ElementType precision_elsewhere(const std::string& precision) {
-  return precision == "auto" ? ElementType::bf16 : parse_precision(precision);
+
+// On a device that is not here.
+ElementType precision_elsewhere(const DeviceRates& device, const std::string& precision) {
+  if (precision == "auto") return device.fastest;
+  const ElementType type = parse_precision(precision);
+  if (type == ElementType::bf16 && device.fastest == ElementType::f16)
+    fail(Exit::usage, "training.precision: {} does not run in bf16; f16, f32 and auto are what it can do",
+         device.name);
+  return type;
 }
 
 // N of "cuda:N", 0 of "cuda".
@@ -99,11 +105,7 @@ std::unique_ptr<Backend> open_best(const BackendOptions& options) {
 // What estimates of a device that is here are made from: of GPUs, the one that is most like it.
 const DeviceRates& rates_of(const Backend& backend) {
   if (backend.computes_on_host()) return find_device_rates("cpu");
-  for (const DeviceRates& device : known_devices()) {
-    std::string name = device.name;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
-    if (backend.description().find(name) != std::string::npos) return device;
-  }
+  if (const DeviceRates* device = device_in(backend.description())) return *device;
   return find_device_rates("a100");
 }
 
@@ -165,7 +167,7 @@ Target open_target(const RunOptions& options, const std::string& as) {
   }
   const MemoryOptions& memory = options.memory;
   target.rates = &find_device_rates(as);
-  target.precision = precision_elsewhere(options.training.precision);
+  target.precision = precision_elsewhere(*target.rates, options.training.precision);
   target.budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : target.rates->memory_bytes;
   target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
   target.budgets.disk = memory.disk_bytes;

@@ -2,6 +2,7 @@
 #include "swap/costs.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -28,6 +29,7 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
                 std::int64_t memory_bytes, double link_rate, const char* link) {
   DeviceRates device;
   device.name = name;
+  device.fastest = std::string_view(half).starts_with("f16") ? ElementType::f16 : ElementType::bf16;
   device.flops_f32 = efficiency_f32 * peak_f32;
   device.flops_half = efficiency_half * peak_half;
   device.memory_rate = memory_rate;
@@ -42,11 +44,14 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
   return device;
 }
 
+constexpr const char* on_tensor_cores = "bf16 on tensor cores";
+
 // The published case study trained 228 subjects of 144^3 in 197 s per epoch on a V100 in f32 without
 // swapping; a step has three times the 503 GFLOP of the forward pass.
 DeviceRates study_v100() {
   DeviceRates device;
   device.name = "v100-study";
+  device.fastest = ElementType::f16;
   device.flops_f32 = 3 * 503e9 * 228 / 197;
   device.flops_half = device.flops_f32;
   device.memory_rate = 900 * giga;
@@ -65,6 +70,7 @@ DeviceRates study_v100() {
 DeviceRates cpu() {
   DeviceRates device;
   device.name = "cpu";
+  device.fastest = ElementType::f32;  // few have instructions for bf16
   device.details =
       "a guess at a few cores where nothing was measured: 100 GFLOP/s in every precision, memory and copies "
       "as fast as one memory channel";
@@ -82,6 +88,17 @@ bool half(const Graph& graph, const Node& node) {
     for (const ValueId id : *values)
       if (element_bytes(graph.value(id).type) == 2) return true;
   return false;
+}
+
+// What is left of a name when letters are small and makers, product lines, blanks and dashes are taken away:
+// "NVIDIA GeForce RTX 4090" and rtx4090 are the same card.
+std::string bare_name(const std::string& name) {
+  std::string bare;
+  for (const char c : lower(name))
+    if (std::isalnum(static_cast<unsigned char>(c))) bare += c;
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "quadro", "rtx"})
+    if (const std::size_t at = bare.find(word); at != bare.npos) bare.erase(at, word.size());
+  return bare;
 }
 
 using Json = nlohmann::ordered_json;
@@ -105,30 +122,42 @@ Link link_of(const Json& object, const char* key) {
 }  // namespace
 
 const std::vector<DeviceRates>& known_devices() {
-  // NVIDIA's data sheets of the SXM modules. Tensor rates are those of dense matrices.
+  // NVIDIA's data sheets, of the SXM modules where there are some, and for GeForce cards its papers on the
+  // Ampere GA102, Ada and RTX Blackwell architectures. Tensor rates are those of dense matrices with sums in
+  // f32.
   static const std::vector<DeviceRates> devices = {
-      gpu("v100", 15.7 * tera, 125 * tera,
-          "f16 on tensor cores (it has no bf16; bf16 graphs are counted as f16)", 900 * giga, 16 * gib,
+      gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (it has no bf16)", 900 * giga, 16 * gib,
           12 * giga, "PCIe Gen3"),
-      gpu("a100", 19.5 * tera, 312 * tera, "bf16 on tensor cores", 2039 * giga, 80 * gib, 24 * giga,
+      gpu("a100", 19.5 * tera, 312 * tera, on_tensor_cores, 2039 * giga, 80 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("h100", 67 * tera, 989 * tera, on_tensor_cores, 3350 * giga, 80 * gib, 50 * giga, "PCIe Gen5"),
+      gpu("h200", 67 * tera, 989 * tera, on_tensor_cores, 4800 * giga, 141'000'000'000, 50 * giga,
+          "PCIe Gen5"),
+      gpu("rtx3090", 35.6 * tera, 71 * tera, on_tensor_cores, 936 * giga, 24 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("rtx4090", 82.6 * tera, 165.2 * tera, on_tensor_cores, 1008 * giga, 24 * gib, 24 * giga,
           "PCIe Gen4"),
-      gpu("h100", 67 * tera, 989 * tera, "bf16 on tensor cores", 3350 * giga, 80 * gib, 50 * giga,
+      gpu("rtx5090", 104.8 * tera, 209.5 * tera, on_tensor_cores, 1792 * giga, 32 * gib, 50 * giga,
           "PCIe Gen5"),
-      gpu("h200", 67 * tera, 989 * tera, "bf16 on tensor cores", 4800 * giga, 141'000'000'000, 50 * giga,
-          "PCIe Gen5"),
+      gpu("a6000", 38.7 * tera, 154.8 * tera, on_tensor_cores, 768 * giga, 48 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("l40s", 91.6 * tera, 362.05 * tera, on_tensor_cores, 864 * giga, 48 * gib, 24 * giga, "PCIe Gen4"),
       study_v100(),
       cpu(),
   };
   return devices;
 }
 
+const DeviceRates* device_in(const std::string& description) {
+  for (const DeviceRates& device : known_devices())
+    if (bare_name(description).find(bare_name(device.name)) != std::string::npos) return &device;
+  return nullptr;
+}
+
 const DeviceRates& find_device_rates(const std::string& name) {
   std::vector<std::string> names;
   for (const DeviceRates& device : known_devices()) {
-    if (device.name == name) return device;
+    if (bare_name(device.name) == bare_name(name)) return device;
     names.push_back(device.name);
   }
-  const std::string near = nearest(name, names);
+  const std::string near = nearest(lower(name), names);
   fail(Exit::usage, "no rates are known of a device '{}'; there are {}{}", name, join(names, ", "),
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }

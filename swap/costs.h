@@ -30,8 +30,10 @@ struct CostModel {
 // A device described by rates, for estimates: FLOP/s that convolutions reach, bytes/s of its memory, its
 // memory, its links.
 struct DeviceRates {
-  std::string name;                      // v100, h200, …
-  std::string details;                   // for people: what the figures are and where they were published
+  std::string name;     // v100, h200, …
+  std::string details;  // for people: what the figures are and where they were published
+  ElementType fastest =
+      ElementType::bf16;                 // what precision: auto means there; it runs no bf16 where it is f16
   double flops_f32 = 0, flops_half = 0;  // of convolutions, in FLOP/s: peak times `efficiency`
   double memory_rate = 0;                // bytes/s, read plus written
   double launch_seconds = 0;             // least time of a node
@@ -39,7 +41,11 @@ struct DeviceRates {
   double link_rate = 0;  // bytes/s in each direction
 };
 const std::vector<DeviceRates>& known_devices();
-const DeviceRates& find_device_rates(const std::string& name);  // throws Exit::usage with the nearest name
+// By its name, or as it is written elsewhere: H100, "RTX 4090", 4090. Throws Exit::usage with the nearest
+// name.
+const DeviceRates& find_device_rates(const std::string& name);
+// The device whose name stands in a description such as "NVIDIA H100 80GB HBM3"; null where none does.
+const DeviceRates* device_in(const std::string& description);
 
 // Every node at the slower of its arithmetic and its traffic.
 CostModel estimate_costs(const Graph& graph, const DeviceRates& device);

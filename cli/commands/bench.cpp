@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "cli/output.h"
 
 namespace voxswap {
 
@@ -28,6 +29,7 @@ Exit bench_command(const Arguments& words) {
   add_common(app, common, true);
   if (!parse(app, words, common)) return Exit::done;
 
+  if (!out.empty()) check_output_folder(out);
   const RunOptions options = load(where).run;
   const Benchmark result = benchmark(options, data_shape(options), steps);
   const std::string json = benchmark_json(result);

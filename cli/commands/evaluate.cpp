@@ -10,6 +10,7 @@
 
 #include "base/csv.h"
 #include "cli/options.h"
+#include "cli/output.h"
 
 namespace voxswap {
 
@@ -122,6 +123,7 @@ Exit evaluate_command(const Arguments& arguments) {
   scoring.metrics = parse_metrics(metrics);
   add_regions(how.regions, "--labels", labels, true);
   add_regions(how.regions, "--regions", regions, false);
+  check_output_file("--out", out);
   const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, how);
   write_csv(out, dice_csv(rows));
   std::fputs(common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : dice_table(rows).c_str(),

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "swap/arena_picture.h"
 #include "swap/simulator.h"
 #include "swap/trace.h"
@@ -128,6 +129,7 @@ Exit plan_command(const Arguments& words) {
     fail(Exit::usage,
          "--all compares planners for one size: it does not go with --max-resolution, --max-batch or "
          "--max-depth, which search with memory.planner alone");
+  if (!arguments.out.empty()) check_output_folder(arguments.out);
   const RunOptions options = load(arguments.where).run;
   const DataShape data = data_shape(options);
   if (!arguments.dimensions().empty()) {

@@ -4,9 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cli/options.h"
+#include "cli/output.h"
 
 namespace voxswap {
+
+namespace {
+
+void check_picture(const std::filesystem::path& file) {
+  if (lower(file.extension().string()) != ".png")
+    fail(Exit::usage, "--out: {}: the picture is a PNG; name it {}", file.string(),
+         std::filesystem::path(file).replace_extension(".png").string());
+  check_output_file("--out", file);
+}
+
+}  // namespace
 
 Exit preview_command(const Arguments& arguments) {
   CLI::App app(
@@ -29,6 +42,7 @@ Exit preview_command(const Arguments& arguments) {
 
   const RunOptions options = load(where).run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
+  check_picture(png);
   preview(options, what, png);
   std::printf("%s\n", png.c_str());
   return Exit::done;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/options.h"
+#include "cli/output.h"
 
 namespace voxswap {
 
@@ -25,6 +26,7 @@ Exit report_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
+  check_output_folder(out);
   report({folders.begin(), folders.end()}, out);
   std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
   return Exit::done;

@@ -31,6 +31,17 @@ void print_dry_run(const Experiment& experiment) {
   std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
 }
 
+// A run goes on under its folder's name as well: what it was asked stands there.
+void resolve_folder(ExperimentArguments& where, bool resume) {
+  const std::filesystem::path folder = where.file, file = folder / "experiment.yaml";
+  if (!std::filesystem::is_regular_file(file)) return;
+  if (!resume)
+    fail(Exit::usage, "{}: is the folder of a run; with --resume it goes on, {} --out DIR is run anew",
+         folder.string(), file.string());
+  if (where.out.empty()) where.out = folder.string();
+  where.file = file.string();
+}
+
 Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   CLI::App app(command.summary, std::string("voxswap ") + command.name);
   CommonOptions common;
@@ -45,11 +56,13 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
+  resolve_folder(where, resume);
   Experiment experiment = load(where);
   if (dry_run) {
     print_dry_run(experiment);
     return Exit::done;
   }
+  log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
   experiment.run.resume = resume;
@@ -62,7 +75,6 @@ void run_and_show(const RunOptions& options) {
   run(options);
   const std::filesystem::path scores = options.output / "dice.csv";
   std::fputs(dice_table(dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
-  log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = options.output / name; std::filesystem::exists(file))
       std::printf("%s\n", file.string().c_str());

@@ -87,7 +87,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
        format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed), needed,
        format_bytes(plan.persistent_bytes), node.name, node.operation->name, format_bytes(floor.bytes),
        whole_mebibytes(needed), budgets.host == 0 ? "a host pool (memory.host), " : "",
-       could_be_narrower(graph) ? "training.precision: bf16, " : "");
+       could_be_narrower(graph) ? "training.precision: bf16 or f16, " : "");
 }
 
 const Row& find_planner(const std::string& planner) {

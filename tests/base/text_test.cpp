@@ -21,6 +21,22 @@ TEST(Sizes, AreReadWithBinaryUnitsAndRefusedWithout) {
   EXPECT_EQ(format_bytes(3LL << 30), "3.00 GiB");
 }
 
+TEST(Sizes, AreSuggestedWithTheUnitThatWasMeant) {
+  const auto refusal = [](const auto& parse, const char* text) {
+    try {
+      parse(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  for (const char* slip : {"4GB", "4G", "4gib", "4gb"})
+    EXPECT_EQ(refusal(parse_bytes, slip), "'" + std::string(slip) + "' is not a size: did you mean 4GiB?");
+  EXPECT_EQ(refusal(parse_rate, "1.5GiB/s"), "'1.5GiB/s' is not a rate: did you mean 1.5GB/s?");
+  EXPECT_EQ(refusal(parse_bytes, "4"),
+            "'4' is not a size: write a number followed by one of B, KiB, MiB, GiB, TiB");
+}
+
 TEST(Nearest, FindsTheKeyASlipWasMeantToBe) {
   const std::vector<std::string> keys = {"resolution", "crop", "normalize"};
   EXPECT_EQ(nearest("resolutoin", keys), "resolution");

@@ -137,6 +137,19 @@ TEST_F(Program, RefusesFoldersItMustNotOrCannotWriteTo) {
   expect_refusal(call("run study.yaml --out taken --resume"), 2, "preprocess.resolution");
 }
 
+TEST_F(Program, LooksWhereItIsToWriteBeforeItWorks) {
+  write("tiny.yaml", tiny);
+  fs::create_directories(folder_ / "maps");
+  expect_refusal(call("evaluate --truth maps --prediction maps --out missing/dice.csv"), 2,
+                 "there is no folder");
+  expect_refusal(call("evaluate --truth maps --prediction maps --out maps"), 2, "is a folder");
+  expect_refusal(call("preview tiny.yaml --out sheet.jpg"), 2, "name it sheet.png");
+  expect_refusal(call("preview tiny.yaml --out missing/sheet.png"), 2, "there is no folder");
+  write("file", "");
+  for (const char* command : {"plan", "bench"})
+    expect_refusal(call(format("{} tiny.yaml --out file/x", command)), 1, "is not a folder");
+}
+
 TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
   EXPECT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
   const Result check = call("check p");

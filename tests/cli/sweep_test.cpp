@@ -240,6 +240,13 @@ TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at once"})
     EXPECT_NE(dry.output.find(part), std::string::npos) << dry.output;
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
+  // Sums are over what fits; where nothing does, there are none.
+  const Outcome one = sweep("dry", {"memory.budget=8KiB,64MiB", "--dry-run"});
+  EXPECT_NE(one.output.find("2 cells (1 of them do not fit and are not counted)"), std::string::npos)
+      << one.output;
+  const Outcome none = sweep("dry", {"memory.budget=8KiB,9KiB", "--dry-run"});
+  EXPECT_NE(none.output.find("none of the 2 cells fits"), std::string::npos) << none.output;
+  EXPECT_EQ(none.output.find("0 B"), std::string::npos) << none.output;
 }
 
 }  // namespace

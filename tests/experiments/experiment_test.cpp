@@ -1,10 +1,11 @@
 // Experiment files as a whole: defaults, overrides, what is refused and how, the resolved file.
+#include "metrics/metrics.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap {
 namespace {
 
-// Expected values: INTERFACE's "The experiment file (defaults shown)".
+// Expected values: what `voxswap run --help` promises.
 TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   const RunOptions run = load("");
   EXPECT_EQ(run.name, "study");  // the file's name
@@ -67,6 +68,33 @@ TEST_F(Experiments, LetTheCommandLineWinOverTheFile) {
   EXPECT_EQ(run.evaluate.at, (std::vector<std::string>{"native", "192"}));
   EXPECT_EQ(run.memory.budget_bytes, 16LL << 30);
   EXPECT_EQ(run.output, "out/study/x");
+}
+
+TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder) {
+  const std::string file =
+      "data: {root: scans, cache: kept, split: {file: split.csv}}\nmemory: {disk: {path: scratch, budget: "
+      "1GiB}}\noutput: {dir: \"out/{name}\"}\n";
+  const fs::path here = fs::weakly_canonical(folder_), current = fs::current_path();
+  const RunOptions beside = load(file);
+  EXPECT_EQ(beside.data.root, here / "scans");
+  EXPECT_EQ(beside.cache, here / "kept");
+  EXPECT_EQ(beside.split.file, here / "split.csv");
+  EXPECT_EQ(beside.memory.disk_folder, here / "scratch");
+  EXPECT_EQ(beside.output, here / "out/study");
+
+  const RunOptions line = load(file, {"data.root=scans", "data.cache=kept", "data.split.file=split.csv",
+                                      "memory.disk.path=scratch", "output.dir=out/{name}"});
+  for (const fs::path& path :
+       {line.data.root, line.cache, line.split.file, line.memory.disk_folder, line.output})
+    EXPECT_TRUE(path.is_relative() || path.string().starts_with(current.string())) << path;
+  // What is written down holds wherever it is read from.
+  for (const char* path : {"root: {}/scans\n", "cache: {}/kept\n", "file: {}/split.csv\n",
+                           "disk: {{path: {}/scratch,", "dir: {}/out/study\n"})
+    EXPECT_TRUE(contains(line.resolved, fmt::format(fmt::runtime(path), current.string())))
+        << path << line.resolved;
+  // A key of the file keeps its folder beside one of the line.
+  EXPECT_EQ(load(file, {"memory.disk.budget=2GiB"}).memory.disk_folder, here / "scratch");
+  EXPECT_EQ(load("").cache, "runs/.cache");
 }
 
 TEST_F(Experiments, TakeOverridesOfSectionsAndOfEntriesOfMaps) {
@@ -155,13 +183,17 @@ TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
             "accepted");  // at their defaults they ask for nothing
   // Whether there is a GPU is found out when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
-  EXPECT_TRUE(contains(refusal("", {"memory.device=gpu"}), "expected one of auto, cpu, cuda, cuda:N, reference"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.device=tpu"}), "expected one of auto, cpu, cuda, cuda:N, reference"));
   EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
 }
 
 TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
-  EXPECT_TRUE(
-      contains(refusal("name: a\nsweep: {training.epochs: [1, 2]}\n"), "2: sweep: this file is a sweep"));
+  EXPECT_TRUE(contains(refusal("name: a\nsweep: {training.epochs: [1, 2]}\n"),
+                       "2: sweep: this file is a sweep over training.epochs;"));
+  // What is said about a sweep is not what it is over.
+  EXPECT_TRUE(contains(refusal("sweep: {title: Epochs, command: run, training.epochs: [1, 2]}\n"),
+                       "this file is a sweep over training.epochs;"));
   EXPECT_EQ(refusal("sweep: {training.epochs: [1, 2]}\n", {"sweep={}"}), "accepted");
 }
 
@@ -188,6 +220,11 @@ TEST_F(Experiments, KnowHowDeepEachNetworkMayBe) {
   EXPECT_EQ(load("network: {name: resnet3d, depth: 1000}\npreprocess: {resolution: 37}\n").network.depth,
             1000);
   EXPECT_TRUE(contains(refusal("network: {name: resnet3d, depth: 2001}\n"), "network.depth: expected"));
+}
+
+TEST_F(Experiments, ScoreEveryMetricOrOneByItsName) {
+  EXPECT_EQ(load("", {"evaluate.metrics=all"}).evaluate.metrics, metric_names());
+  EXPECT_EQ(load("", {"evaluate.metrics=dice"}).evaluate.metrics, std::vector<std::string>{"dice"});
 }
 
 TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {

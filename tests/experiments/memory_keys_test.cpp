@@ -4,6 +4,13 @@
 namespace voxswap {
 namespace {
 
+TEST_F(Experiments, NameTheDeviceThatAGpuIsHere) {
+  for (const char* name : {"gpu", "GPU", "gpu:0", "nvidia", "cuda1"})
+    EXPECT_TRUE(contains(refusal("", {format("memory.device={}", name)}), "a GPU is cuda")) << name;
+  EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
+  EXPECT_TRUE(contains(refusal("", {"memory.budget=4GB"}), "did you mean 4GiB?"));
+}
+
 TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
   const MemoryOptions memory =
       load(
@@ -13,7 +20,7 @@ TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
            "memory.tflms={swapout_threshold: 7, swapin_ahead: auto, swapin_groupby: -1}"})
           .memory;
   EXPECT_EQ(memory.host_bytes, 0);
-  EXPECT_EQ(memory.disk_folder, "scratch");
+  EXPECT_EQ(memory.disk_folder, fs::weakly_canonical(folder_ / "scratch"));  // beside the file
   EXPECT_EQ(memory.disk_bytes, 1 << 30);
   EXPECT_EQ(memory.to_host_rate, 12e9);
   EXPECT_EQ(memory.to_device_rate, 5e8);

@@ -101,6 +101,20 @@ TEST_F(Sweeps, TellColumnsAndCellsOfOneNameApart) {
   EXPECT_TRUE(roots.draws_splits);
 }
 
+TEST_F(Sweeps, HaveNoCellTwice) {
+  for (const Words& line : {Words{"training.seed=1,2,1"}, Words{"preprocess.resolution=112,[112,112,112]"},
+                            Words{"sweep.command=plan", "as=v100,v100"}}) {
+    try {
+      load("", line);
+      FAIL() << line.back();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      EXPECT_TRUE(contains(error.what(), "are the same experiment")) << error.what();
+    }
+  }
+  EXPECT_EQ(load("", {"sweep.command=plan", "as=v100,a100"}).cells.size(), 2u);
+}
+
 TEST_F(Sweeps, ShareOneSplitUnlessTheyAreAboutTheData) {
   const Sweep one = load("", {"training.seed=1,2"});
   EXPECT_FALSE(one.draws_splits);

@@ -103,6 +103,17 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
 }
 
+// Volta's tensor cores know f16 alone; bf16 came with Ampere.
+TEST(Estimates, TakeAPrecisionThatTheDeviceHas) {
+  RunOptions options = tiny();
+  EXPECT_EQ(open_target(options, "v100").precision, ElementType::f16);
+  EXPECT_EQ(open_target(options, "a100").precision, ElementType::bf16);
+  EXPECT_EQ(open_target(options, "cpu").precision, ElementType::f32);
+  options.training.precision = "bf16";
+  EXPECT_THROW(open_target(options, "v100"), Error);
+  EXPECT_EQ(open_target(options, "rtx4090").precision, ElementType::bf16);
+}
+
 TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   RunOptions options = tiny();
   options.memory.to_host_rate = 1e15;

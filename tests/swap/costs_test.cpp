@@ -52,7 +52,7 @@ TEST(Estimates, ConvolutionsOfSixteenBitsTakeTheHalfRate) {
   }
 }
 
-// REFERENCE section 1: 228 subjects in 197 s, with convolutions of upsampled volumes, which take 0.82 of the
+// The study (docs/study.md): 228 subjects in 197 s, with convolutions of upsampled volumes, which take 0.82 of the
 // arithmetic here.
 TEST(Estimates, OfTheStudysV100GiveTheStudysEpoch) {
   StepOptions options;
@@ -79,6 +79,21 @@ TEST(Devices, AreFoundByNameAndSlipsAreAnswered) {
     EXPECT_EQ(error.exit(), Exit::usage);
     EXPECT_NE(std::string(error.what()).find("'h200'"), std::string::npos) << error.what();
   }
+}
+
+TEST(Devices, AreFoundHoweverTheirNamesAreWritten) {
+  for (const auto& [written, name] : {std::pair{"H100", "h100"},
+                                      {"RTX 4090", "rtx4090"},
+                                      {"4090", "rtx4090"},
+                                      {"GeForce-RTX-3090", "rtx3090"},
+                                      {"NVIDIA RTX A6000", "a6000"},
+                                      {"Tesla V100", "v100"},
+                                      {"V100-Study", "v100-study"}})
+    EXPECT_EQ(find_device_rates(written).name, name);
+  ASSERT_NE(device_in("NVIDIA GeForce RTX 5090 (compute capability 12.0)"), nullptr);
+  EXPECT_EQ(device_in("NVIDIA GeForce RTX 5090 (compute capability 12.0)")->name, "rtx5090");
+  EXPECT_EQ(device_in("NVIDIA L40S")->name, "l40s");
+  EXPECT_EQ(device_in("NVIDIA T4"), nullptr);
 }
 
 TEST(CostModels, ComeBackFromTheirJson) {

@@ -1,0 +1,19 @@
+// The words of a `sweep:` that are no keys of the experiment, and which of its entries are swept over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/yaml.h"
+
+namespace voxswap {
+
+// What the swept command is asked; may be swept over as keys are.
+bool is_sweep_question(const std::string& word);
+// What is said about the sweep as a whole.
+bool is_sweep_statement(const std::string& word);
+
+// Whether an entry of `sweep:` has several values, one cell for each.
+bool is_swept(const std::string& path, const Yaml& entry);
+
+}  // namespace voxswap
