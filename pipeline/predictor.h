@@ -13,6 +13,7 @@
 namespace voxswap {
 
 struct PredictOptions {
+  std::string version{};               // of the program, for the record
   std::optional<Size3> window;         // voxels the network sees at a time; none: as it was trained
   bool whole = false;                  // it sees the whole volume, however it was trained
   double overlap = 0.5;                // of windows

@@ -18,6 +18,7 @@
 #include "pipeline/evaluate.h"
 #include "pipeline/largest_component.h"
 #include "pipeline/predict.h"
+#include "pipeline/prediction_record.h"
 #include "pipeline/predictor.h"
 #include "pipeline/report.h"
 #include "pipeline/slices.h"
@@ -138,15 +139,15 @@ Job train_job(const RunOptions& options, bool predicts) {
   log::info("{}, {}, {} parameters", session.backend().description(), element_name(session.precision()),
             parameter_count(session.graph()));
   log::info("{}", plan_line(session));
-  session.allocate();
   TimeLeft left = time_left(job, session, predicts);
   if (!options.resume)
     log::info("after preparing the cases it should take about {}", format_seconds(left.seconds()));
+  session.allocate();
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
   make_writable_directory(options.output);
-  write_file(options.output / "experiment.yaml", options.resolved);
   log::record_to(options.output / "run.log");
+  write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
   write_description(options.output / description_file, job.cases->dataset());
   write_plan(options, session);
@@ -236,11 +237,14 @@ void predict_and_score(Job& job) {
 
 // A file per output channel, one in memory at a time.
 void write_probabilities(const fs::path& folder, const std::string& id, const ProbabilityMaps& maps,
-                         const PreparedCase& prepared, const std::vector<std::string>& outputs) {
+                         const PreparedCase& prepared, const std::vector<std::string>& outputs,
+                         PredictionRecord& record) {
   make_directories(folder);
-  for (std::size_t c = 0; c < outputs.size(); ++c)
-    write_image(folder / format("{}_{}.nii.gz", id, outputs[c]),
-                as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
+    const fs::path file = folder / format("{}_{}.nii.gz", id, outputs[c]);
+    write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+    record.wrote(id, file);
+  }
 }
 
 // As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
@@ -283,6 +287,9 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
   std::iota(repeats.begin(), repeats.end(), 1);
   const std::size_t together = how.ensemble ? repeats.size() : 1;
   std::set<std::string> left_out;
+  PredictionRecord record(out, options, input, how);
+  Progress progress("predicting", "cases",
+                    static_cast<std::int64_t>(dataset.cases.size() * (repeats.size() / together)));
   for (std::size_t first = 0; first < repeats.size(); first += together) {
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
@@ -293,12 +300,13 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
-      write_label_map(folder / (files.id + ".nii.gz"), as_stored(std::move(labels), prepared.stored));
+      const fs::path file = folder / (files.id + ".nii.gz");
+      write_label_map(file, as_stored(std::move(labels), prepared.stored));
+      record.wrote(files.id, file);
       if (how.probabilities)
         write_probabilities(folder / "probabilities", files.id, maps, prepared,
-                            output_names(dataset, options.training.targets));
+                            output_names(dataset, options.training.targets), record);
     };
-    Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
     for (const CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
       try {
@@ -311,10 +319,14 @@ void predict(const RunOptions& options, const fs::path& input, const fs::path& o
       progress.advance();
     }
   }
+  record.finish();
   if (!left_out.empty())
     fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
          dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
-  log::info("{} label maps in {}", dataset.cases.size(), out.string());
+  const std::size_t each = repeats.size() / together;
+  log::info("{} label maps{} in {}", dataset.cases.size() * each,
+            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
+            out.string());
 }
 
 }  // namespace voxswap

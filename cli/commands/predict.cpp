@@ -45,6 +45,7 @@ Exit predict_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
+  how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
   predict(load_run(folder).run, input, out, how);

@@ -239,6 +239,21 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   EXPECT_FALSE(fs::exists(folder_ / "all" / "repeat_1"));
   for (const char* output : {"necrosis", "oedema", "enhancing"})
     EXPECT_TRUE(fs::exists(folder_ / "all/probabilities" / (id + "_" + output + ".nii.gz"))) << output;
+  EXPECT_NE(bytes("all", "prediction.json").find("\"ensemble\": true"), std::string::npos);
+
+  // Again into the same folder: nothing is left of what the first prediction made and the second one does
+  // not.
+  const Outcome again = predict("all", {});
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_NE(again.output.find("2 label maps of 1 cases, of 2 repeats each"), std::string::npos)
+      << again.output;
+  EXPECT_FALSE(fs::exists(folder_ / "all" / map));
+  EXPECT_FALSE(fs::exists(folder_ / "all/probabilities" / (id + "_oedema.nii.gz")));
+  EXPECT_EQ(bytes("all", "repeat_2/" + map), bytes("plain", "repeat_2/" + map));
+  const std::string record = bytes("all", "prediction.json");
+  EXPECT_EQ(record.find("\"ensemble\": true"), std::string::npos) << record;
+  EXPECT_NE(record.find("\"repeat_1/" + map + "\""), std::string::npos) << record;
+
   EXPECT_NE(predict("whole", {"--window", "whole"}).output.find("must be multiples of 4"), std::string::npos);
   EXPECT_EQ(predict("large", {"--window", "20"}).code, 2);
   EXPECT_EQ(predict("region", {"--keep-largest", "tumour"}).code, 2);
@@ -265,6 +280,19 @@ TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
     EXPECT_NE(outcome.output.find(wrong.says), std::string::npos) << outcome.output;
     EXPECT_FALSE(fs::exists(folder_ / "refused")) << wrong.more[0];
   }
+}
+
+TEST_F(Run, GoesOnUnderItsFoldersName) {
+  const std::string run = (folder_ / "named").string();
+  ASSERT_EQ(program(run_into("named", {"training.epochs=2"})).code, 0);
+  const Outcome anew = program({"run", run});
+  EXPECT_EQ(anew.code, 2);
+  EXPECT_NE(anew.output.find("is the folder of a run; with --resume it goes on"), std::string::npos)
+      << anew.output;
+  const Outcome longer = program({"run", run, "--resume", "training.epochs=3"});
+  ASSERT_EQ(longer.code, 0) << longer.output;
+  EXPECT_EQ(read_csv(folder_ / "named/epochs.csv").rows.size(), 3u);
+  EXPECT_NE(program({"plan", run}).output.find("such as " + run + "/experiment.yaml"), std::string::npos);
 }
 
 TEST_F(Run, ADryRunTellsAndWritesNothing) {
