@@ -117,7 +117,7 @@ void grid(const std::vector<std::string>& planners) {
           }
 }
 
-// The study's machines, as REFERENCE tells: how many GPUs trained at once, how many shared a link, what the
+// The study's machines, as docs/study.md tells: how many GPUs trained at once, how many shared a link, what the
 // link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping, per voxel.
 struct StudyRow {
   const char* machine;

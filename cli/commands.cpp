@@ -27,7 +27,10 @@ std::string help() {
       "[ARGUMENTS]\n\n";
   for (const Command& command : commands()) text += format("  {:<9} {}\n", command.name, command.summary);
   return text +
-         "\n`voxswap COMMAND --help` tells more. A first run: voxswap run experiments/quickstart.yaml\n";
+         "\n`voxswap COMMAND --help` tells more. A first run, on phantoms, from the folder with experiments/ "
+         "in it:\n"
+         "  voxswap phantom --out phantoms --cases 32 --size 48 --seed 1\n"
+         "  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
 }
 
 std::vector<std::string> command_names() {

@@ -1,4 +1,4 @@
-// The networks against the study's figures (REFERENCE, section 3) and the errors of wrong options.
+// The networks against the published figures (ellisdg/3DUnetCNN) and the errors of wrong options.
 #include "net/network.h"
 
 #include <gtest/gtest.h>
