@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/patches.h"
 #include "swap/planner.h"
@@ -179,6 +180,7 @@ PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> 
   step.graph = std::move(graph);
   step.kept = std::move(kept);
   if (target.backend) {
+    const Doing doing("compiling kernels");
     step.compiled = std::make_unique<CompiledGraph>(*target.backend, step.graph);
     step.workspaces = step.compiled->workspaces();
   } else {
@@ -227,6 +229,8 @@ Plan plan_step(const std::string& planner, const PlannableStep& step, const Budg
   request.tflms = memory.tflms;
   request.lms_threshold = memory.lms_threshold;
   request.quick = quick;
+  std::optional<Doing> doing;
+  if (!quick) doing.emplace("planning, " + planner);
   return make_plan(planner, request);
 }
 
