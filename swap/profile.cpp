@@ -139,6 +139,16 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
   return std::nullopt;
 }
 
+// Worth keeping, not worth failing for: a run may be used where its cache cannot be written.
+void remember(const fs::path& path, const CostModel& costs) {
+  try {
+    make_writable_directory(path.parent_path());
+    write_file(path, costs_json(costs));
+  } catch (const Error& error) {
+    log::warn("what was measured is not kept for the next time: {}", error.what());
+  }
+}
+
 void cap(Link& link, double rate) {
   if (rate <= 0) return;
   link.alone = std::min(link.alone, rate);
@@ -151,14 +161,13 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
   fs::path path;
   std::optional<CostModel> costs;
   if (!request.cache.empty()) {
-    if (request.remember) make_writable_directory(request.cache);
     path = request.cache / (key(compiled, request) + ".json");
     costs = read_cached(path, compiled.graph().nodes().size());
     if (costs) log::debug("{}: costs that were {}", path.string(), costs->source);
   }
   if (!costs) {
     costs = measure(compiled, request);
-    if (!path.empty() && request.remember) write_file(path, costs_json(*costs));
+    if (!path.empty() && request.remember) remember(path, *costs);
   }
   cap(costs->to_host, request.to_host_rate);
   cap(costs->to_device, request.to_device_rate);

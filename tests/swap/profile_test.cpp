@@ -78,6 +78,15 @@ TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(again));
 }
 
+TEST(MeasuredCosts, AreNotKeptWhereTheCacheCannotBeWrittenAndServeAllTheSame) {
+  Measured measured;
+  measured.request.cache = measured.cache.path() / "costs";
+  write_file(measured.request.cache, "a file in the way");
+  const CostModel costs = measure_costs(measured.compiled, measured.request);
+  EXPECT_EQ(costs.node_seconds.size(), measured.step.graph.nodes().size());
+  EXPECT_EQ(read_file(measured.request.cache), "a file in the way");
+}
+
 TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
   Measured measured;
   measured.request.cache = measured.cache.path();
