@@ -1,13 +1,16 @@
 #include "cli/run_folder.h"
 
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "commit.h"
 #include "pipeline/planning.h"
 #include "pipeline/tables.h"
 
@@ -86,9 +89,10 @@ std::string ran_with(const RunOptions& options) {
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
   return format(
-      "ran_with:\n  voxswap: \"{}\"\n  compiler: \"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
+      "ran_with:\n  voxswap: \"{}\"\n  commit: \"{}\"\n  started: \"{:%Y-%m-%d %H:%M} UTC\"\n  compiler: "
+      "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
       "cores: {}\n",
-      VOXSWAP_VERSION, __VERSION__, backend->name(), device,
+      VOXSWAP_VERSION, VOXSWAP_COMMIT, fmt::gmtime(std::time(nullptr)), __VERSION__, backend->name(), device,
       element_name(choose_precision(*backend, options.training.precision)),
       std::thread::hardware_concurrency());
 }
