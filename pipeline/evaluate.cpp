@@ -181,12 +181,14 @@ void warn_of_absent_values(const std::vector<CaseScores>& cases, const Regions& 
     anywhere.insert(scores.in_prediction.begin(), scores.in_prediction.end());
   }
   anywhere.insert(in_truth.begin(), in_truth.end());
+  std::vector<std::string> there;
+  for (const int value : in_truth) there.push_back(std::to_string(value));
   for (const auto& [name, values] : regions) {
     for (const int value : values) {
       if (in_truth.contains(value)) continue;
       log::warn("{}: the label {} occurs in no truth{}; there are {}", name, value,
                 anywhere.contains(value) ? ", though it is predicted" : " and in no prediction",
-                in_truth.empty() ? "none" : fmt::format("{}", fmt::join(in_truth, ", ")));
+                there.empty() ? "none" : join(there, ", "));
     }
   }
 }

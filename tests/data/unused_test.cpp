@@ -176,7 +176,9 @@ TEST(Pipes, AreToldAndNeverWaitedFor) {
   }
   ASSERT_EQ(mkfifo((folder / "dataset.json").c_str(), 0600), 0);
   ASSERT_EQ(mkfifo((folder / "stray.nii.gz").c_str(), 0600), 0);
-  expect_failure([&] { checked(folder.path()); }, Exit::bad_data, {"dataset.json", "is no file"});
+  DatasetOptions with_json = at(folder.path());
+  with_json.layout = "msd";
+  expect_failure([&] { open_dataset(with_json); }, Exit::bad_data, {"dataset.json", "is no file"});
   fs::remove(folder / "dataset.json");
   expect_unused(checked(folder.path()).unused, folder / "stray.nii.gz", "warning", "a pipe or a device");
 }
