@@ -4,10 +4,8 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "pipeline/options.h"
-#include "pipeline/predictor.h"
 
 namespace voxswap {
 
@@ -18,12 +16,7 @@ void train(const RunOptions& options);
 // train(), then predict the validation cases with the best weights, evaluate and report.
 void run(const RunOptions& options);
 
-// Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
-// with the weights of a finished run.
-// With several repeats a folder for each, or, with how.ensemble, one mean. Probabilities go to
-// OUT/probabilities/CASE_OUTPUT.nii.gz.
-void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out,
-             const PredictOptions& how);
+constexpr const char* description_file = "dataset.json";  // in a run's folder: the data it was trained on
 
 // The folders of a run.
 std::filesystem::path checkpoint_folder(const RunOptions& options,

@@ -9,6 +9,7 @@
 #include "data/image_io.h"
 #include "data/orientation.h"
 #include "data/phantom.h"
+#include "pipeline/new_scans.h"
 #include "pipeline/run.h"
 
 namespace voxswap {
