@@ -50,17 +50,19 @@ const std::map<char, Letter>& letters() {
   return table;
 }
 
-// The C library's, with the tables of a locale that every system has and that depends on nobody's settings.
+// The C library's, with the tables of a locale that every system has: this thread's while it lives, because
+// they are looked up when a character is met.
 class Transliterator {
  public:
-  Transliterator() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-    const locale_t before = locale_ == nullptr ? nullptr : ::uselocale(locale_);
-    converter_ = ::iconv_open("ASCII//TRANSLIT", "UTF-8");
-    if (before != nullptr) ::uselocale(before);
-  }
+  Transliterator()
+      : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
+        before_(locale_ == nullptr ? nullptr : ::uselocale(locale_)),
+        converter_(::iconv_open("ASCII//TRANSLIT", "UTF-8")) {}
   ~Transliterator() {
     if (is_open()) ::iconv_close(converter_);
-    if (locale_ != nullptr) ::freelocale(locale_);
+    if (locale_ == nullptr) return;
+    ::uselocale(before_);
+    ::freelocale(locale_);
   }
   Transliterator(const Transliterator&) = delete;
   Transliterator& operator=(const Transliterator&) = delete;
@@ -85,7 +87,7 @@ class Transliterator {
   }
 
  private:
-  locale_t locale_;
+  locale_t locale_, before_;
   iconv_t converter_;
 };
 
