@@ -1,7 +1,7 @@
 // Cropping, resampling and symmetries: pure functions on grids.
 //
 // Resampling aligns voxel centres: src = (dst + 0.5) * n_old / n_new - 0.5, edge clamped; new spacing = old *
-// n_old / n_new. Linear for images, nearest for labels. (REFERENCE: the study's resize; checked against ITK
+// n_old / n_new. Linear for images, nearest for labels. (As in the published study; checked against ITK
 // in the tests.)
 #pragma once
 

@@ -24,7 +24,7 @@ struct ForwardGraph {
   Graph graph;
   ValueId input = none;             // N,D,H,W,C, of the activation type
   ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
-  std::vector<ValueId> parameters;  // in the order of the checkpoint; names as in REFERENCE section 3, e.g.
+  std::vector<ValueId> parameters;  // in the order of the checkpoint; named as in the PyTorch module, e.g.
                                     // "encoder.0.input.conv.weight"
   std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
 };
