@@ -252,8 +252,9 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
       EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is no usable"), std::string::npos)
           << name << ", byte " << byte << "\n"
           << outcome.output;
-      if (resumes)
+      if (resumes) {
         EXPECT_TRUE(weights(file) == weights(root() / "seed_5/checkpoints/last.safetensors")) << byte;
+      }
     }
   }
 }
