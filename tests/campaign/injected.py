@@ -26,7 +26,7 @@ ERRORS = {
     "thread": ["EAGAIN"],
     "fallocate": ["EIO", "ENOSPC"],
 }
-LASTING = {"write", "fwrite", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}  # may fail from then on
+LASTING = {"write", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}  # may fail from then on; messages need fwrite
 died_in = collections.Counter()  # libraries, by how often
 COMMANDS = ["run", "run", "train", "predict", "evaluate", "report", "phantom", "check", "preview"]
 

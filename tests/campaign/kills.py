@@ -29,7 +29,7 @@ def trial(bench, random):
     command = random.choice(["run"] * 4 + ["train", "sweep", "predict", "evaluate", "report", "phantom", "check", "preview"])
     seconds, _, _ = bench.expected(command)
     folder = bench.trial_folder()
-    complaints, arguments, strikes = [], bench.commands()[command][0], []
+    complaints, arguments, strikes, killed = [], bench.commands()[command][0], [], False
     if random.random() < 0.5:
         for file in (folder / "cache").rglob("*.prepared"):
             file.unlink()  # so that preparing is a phase, too
@@ -38,7 +38,8 @@ def trial(bench, random):
         found, outcome = strike(bench, arguments, folder, moment, number)
         strikes.append(f"{number.name} at {moment:.2f} s")
         complaints += found + whole(folder)
-        if number != signal.SIGKILL:
+        killed = killed or number == signal.SIGKILL
+        if not killed:  # what a killed process left goes when the next one writes there
             complaints += leftovers(folder)
         if outcome.code == 0 or complaints:
             break
