@@ -1,5 +1,6 @@
 #include "base/temporary_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -8,8 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 
 namespace voxswap {
 
@@ -44,13 +47,17 @@ void remove_abandoned(const fs::path& folder) {
   static std::set<fs::path> looked_at;  // by this process
   const std::lock_guard guard(mutex);
   if (!looked_at.insert(folder).second) return;
-  std::error_code ignored;
-  for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    const std::string name = entry->path().filename().string();
+  // Not by std::filesystem's iterator, which ends the program where memory runs out.
+  struct Close {
+    void operator()(DIR* open) const { ::closedir(open); }
+  };
+  const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
+  if (!open) return;
+  while (const dirent* entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
     if (!name.starts_with(prefix) || name.find(".part") == name.npos) continue;
-    const Descriptor file(entry->path(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-    if (file.is_open() && lock(file)) ::unlink(entry->path().c_str());
+    const Descriptor file(folder / name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    if (file.is_open() && lock(file)) ::unlink((folder / name).c_str());
   }
 }
 
