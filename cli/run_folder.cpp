@@ -1,7 +1,5 @@
 #include "cli/run_folder.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -38,6 +36,16 @@ bool may_begin_in(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     return entry.path().filename().string().starts_with(".");
   });
+}
+
+// "2026-11-22 04:40 UTC"
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
 }
 
 }  // namespace
@@ -89,10 +97,10 @@ std::string ran_with(const RunOptions& options) {
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
   return format(
-      "ran_with:\n  voxswap: \"{}\"\n  commit: \"{}\"\n  started: \"{:%Y-%m-%d %H:%M} UTC\"\n  compiler: "
+      "ran_with:\n  voxswap: \"{}\"\n  commit: \"{}\"\n  started: \"{}\"\n  compiler: "
       "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
       "cores: {}\n",
-      VOXSWAP_VERSION, VOXSWAP_COMMIT, fmt::gmtime(std::time(nullptr)), __VERSION__, backend->name(), device,
+      VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
       element_name(choose_precision(*backend, options.training.precision)),
       std::thread::hardware_concurrency());
 }

@@ -182,7 +182,7 @@ std::string facts_section(const ReportParts& parts) {
     add(facts, "Started",
         started.size() == 1 ? started[0] : format("{} to {}", started.front(), started.back()));
   add(facts, "Time in all", time_words(parts.runs));
-  add(facts, "Cases", listed(different(parts.runs, cases_words), most_values));
+  add(facts, "Cases", join(different(parts.runs, cases_words), "; "));
   add_traits(facts, parts.runs, true);
   return facts.empty() ? "" : html_facts(facts);
 }

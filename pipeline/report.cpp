@@ -78,6 +78,18 @@ void draw_pictures(ReportParts& parts) {
   if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
 }
 
+// Those of an earlier report; what lies elsewhere than in a run may be somebody else's.
+void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
+  std::error_code absent;
+  for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
+    for (const char* extension : {".svg", ".png"}) {
+      const fs::path file = out / (std::string(name) + extension);
+      if (!in_place) outputs.check(file);
+      fs::remove(file, absent);
+    }
+  }
+}
+
 }  // namespace
 
 void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame,
@@ -114,13 +126,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rep
     parts.plot_problem = error.what();
     problem = error.exit();
   }
-  for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
-    for (const char* extension : {".svg", ".png"}) {
-      const fs::path file = out / (std::string(name) + extension);
-      if (!in_place) outputs.check(file);
-      fs::remove(file);
-    }
-  }
+  remove_pictures(out, in_place, outputs);
   for (const auto& [name, picture] : parts.pictures) {
     write(name + ".svg", [&](const fs::path& file) { write_file(file, picture.svg); });
     write(name + ".png", [&](const fs::path& file) { write_file(file, picture.png); });

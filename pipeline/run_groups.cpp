@@ -81,7 +81,11 @@ std::string part_of_setting(const std::string& key, std::string value) {
       slash != value.npos && slash + 1 < value.size() && value[0] == '/')
     value.erase(0, slash + 1);
   if (value.size() > longest) value = value.substr(0, longest - 3) + "...";
-  const std::string name = key.substr(key.rfind('.') + 1);
+  std::string name = key.substr(key.rfind('.') + 1);
+  if (name == "name" && key.size() > name.size()) {  // "schedule poly", not "name poly"
+    const std::string section = key.substr(0, key.rfind('.'));
+    name = section.substr(section.rfind('.') + 1);
+  }
   return name == unknown ? value : format("{} {}", name, value);
 }
 

@@ -211,14 +211,15 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   };
   Picture plot;
   if (!results.plot.y.empty()) attempt([&] { plot = sweep_plot(figures, results.plot); });
-  for (const char* name : {"sweep.svg", "sweep.png"}) fs::remove(out / name);
+  std::error_code absent;
+  for (const char* name : {"sweep.svg", "sweep.png"}) fs::remove(out / name, absent);
   if (!plot.svg.empty()) {
     write_file(out / "sweep.svg", plot.svg);
     write_file(out / "sweep.png", plot.png);
   }
   const std::string section = sweep_section(results, figures, plot);
   const fs::path page = out / "report.html";
-  fs::remove(page);  // an earlier one is not of these results
+  fs::remove(page, absent);  // an earlier one is not of these results
   if (results.command == "run") {
     std::vector<fs::path> folders;
     for (const CellResult& cell : results.cells) folders.push_back(cell.folder);
