@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "commit.h"
 #include "pipeline/planning.h"
 #include "pipeline/tables.h"
 
@@ -54,6 +56,16 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), done, epochs);
 }
 
+// "2026-11-22 04:40 UTC"
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
 }  // namespace
 
 void check_run_folder(const Experiment& experiment, bool resume) {
@@ -86,9 +98,10 @@ std::string ran_with(const RunOptions& options) {
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
   return format(
-      "ran_with:\n  voxswap: \"{}\"\n  compiler: \"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
+      "ran_with:\n  voxswap: \"{}\"\n  commit: \"{}\"\n  started: \"{}\"\n  compiler: "
+      "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
       "cores: {}\n",
-      VOXSWAP_VERSION, __VERSION__, backend->name(), device,
+      VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
       element_name(choose_precision(*backend, options.training.precision)),
       std::thread::hardware_concurrency());
 }

@@ -1,13 +1,14 @@
 #include "pipeline/gnuplot.h"
 
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+
+#include "pipeline/utf8.h"
 
 extern char** environ;
 
@@ -15,33 +16,52 @@ namespace voxswap {
 
 namespace {
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
+// A file in memory instead of a pipe: three pipes and one reader would have to be interleaved with care, and
+// a file on disk would need a disk that is not full.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {
+    if (descriptor_ < 0)
+      fail(Exit::failed, "cannot make a file in memory for gnuplot: {}", std::strerror(errno));
+  }
+  ~MemoryFile() { ::close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(Exit::failed, "cannot hand gnuplot its script: {}", std::strerror(errno));
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    ::lseek(descriptor_, 0, SEEK_SET);
+  }
+  std::string content() const {
+    std::string bytes;
+    char buffer[1 << 14];
+    ::lseek(descriptor_, 0, SEEK_SET);
+    for (;;) {
+      const ssize_t n = ::read(descriptor_, buffer, sizeof buffer);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail(Exit::failed, "cannot read what gnuplot drew: {}", std::strerror(errno));
+      if (n == 0) return bytes;
+      bytes.append(buffer, static_cast<std::size_t>(n));
+    }
+  }
+
+ private:
+  int descriptor_;
 };
-using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// Files without a name instead of pipes: three pipes and one reader would have to be interleaved with care.
-File nameless_file() {
-  File file(std::tmpfile());
-  if (!file) fail(Exit::failed, "cannot make a temporary file for gnuplot: {}", std::strerror(errno));
-  return file;
-}
-
-std::string content(std::FILE* file) {
-  std::string bytes;
-  char buffer[1 << 14];
-  std::rewind(file);
-  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) bytes.append(buffer, n);
-  return bytes;
-}
-
-// Returns the exit status.
-int run(std::FILE* input, std::FILE* output, std::FILE* messages) {
+// Returns the status as waitpid(2) gives it.
+int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& messages) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(messages), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
   std::string name = "gnuplot", no_user_settings = "-d";
   char* arguments[] = {name.data(), no_user_settings.data(), nullptr};
   pid_t child = 0;
@@ -54,43 +74,61 @@ int run(std::FILE* input, std::FILE* output, std::FILE* messages) {
                            std::strerror(trouble)));
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) fail(Exit::failed, "cannot wait for gnuplot: {}", std::strerror(errno));
   }
   return status;
+}
+
+// How it ended, where not well; empty: well.
+std::string trouble_of(int status) {
+  if (WIFSIGNALED(status)) return format("it was ended by signal {}", WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
 }
 
 }  // namespace
 
 std::string gnuplot(const std::string& script) {
-  const File input = nameless_file(), output = nameless_file(), messages = nameless_file();
-  if (std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
-      std::fflush(input.get()) != 0) {
-    fail(Exit::does_not_fit, "cannot hand gnuplot its script: {}", std::strerror(errno));
-  }
-  std::rewind(input.get());
-  const int status = run(input.get(), output.get(), messages.get());
-  std::string picture = content(output.get());
-  if (status != 0 || picture.empty()) {
-    fail(Exit::failed, "gnuplot drew no picture: {}", trim(content(messages.get())));
-  }
-  return picture;
+  MemoryFile input("gnuplot script"), output("gnuplot picture"), messages("gnuplot messages");
+  input.write(script);
+  const std::string trouble = trouble_of(run(input, output, messages));
+  std::string picture = output.content();
+  if (trouble.empty() && is_whole_picture(picture)) return picture;
+  const std::string said = trim(messages.content());
+  fail(Exit::failed, "gnuplot drew no whole picture: {}{}{}",
+       trouble.empty() ? format("what it wrote breaks off after {} bytes", picture.size()) : trouble,
+       said.empty() ? "" : ": ", said);
+}
+
+bool is_whole_picture(std::string_view bytes) {
+  // PNG specification, 5.2 and 11.2.5: the signature, and the last chunk, which is always the same.
+  constexpr std::string_view signature("\x89PNG\r\n\x1A\n", 8), end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
+  if (bytes.starts_with(signature)) return bytes.ends_with(end);
+  while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
+  return bytes.find("<svg") != bytes.npos && bytes.ends_with("</svg>");
 }
 
 std::string gnuplot_text(std::string_view text) {
   std::string literal = "\"";
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     if (c == '\n') {
       literal += "\\n";
     } else if (c == '\\' || c == '"') {
       literal += '\\';
       literal += c;
     } else if (c == '`') {
-      literal += '\'';  // gnuplot runs what stands between backquotes, even inside double quotes
+      literal += "\\140";  // gnuplot runs what stands between backquotes, even inside double quotes
     } else {
-      literal += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+      literal += c == '\t' ? ' ' : c;
     }
   }
   return literal + "\"";
+}
+
+std::string gnuplot_tic(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled += c == '%' ? "%%" : std::string(1, c);
+  return gnuplot_text(doubled);
 }
 
 }  // namespace voxswap

@@ -17,12 +17,18 @@ class NoGnuplot : public Error {
   using Error::Error;
 };
 
-// The bytes that gnuplot writes for `script`. Throws NoGnuplot when it cannot be started, Exit::failed when it
-// reports an error or draws nothing.
+// The bytes that gnuplot writes for `script`: a whole SVG or PNG. Throws NoGnuplot when it cannot be started,
+// Exit::failed when it reports an error, is killed, or does not finish its picture, which it does not notice
+// itself.
 std::string gnuplot(const std::string& script);
 
+// Ends as an SVG or a PNG does.
+bool is_whole_picture(std::string_view bytes);
+
 // A gnuplot string literal that shows `text` as it is (with `set termoption noenhanced`). Line feeds stay,
-// other control characters become spaces.
+// other control characters become spaces, what is no UTF-8 becomes U+FFFD.
 std::string gnuplot_text(std::string_view text);
+// The same for the name of a tic, where gnuplot looks for a format of numbers.
+std::string gnuplot_tic(std::string_view text);
 
 }  // namespace voxswap

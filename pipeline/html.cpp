@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "pipeline/plots.h"
+#include "pipeline/utf8.h"
 
 namespace voxswap {
 
@@ -28,10 +29,19 @@ void repaint(std::string& svg, std::string_view color, std::string_view variable
   replace_all(svg, format("rgb({},{},{})", rgb[0], rgb[1], rgb[2]), paint);
 }
 
+// Numbers, with units and "to" between them.
 bool numeric(const std::string& cell) {
-  if (cell == "nan" || cell == "inf") return true;
-  const std::size_t first = cell.find_first_not_of("+-< ");
-  return first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first]));
+  static const std::set<std::string> words = {"nan", "inf", "to", "<",   "-",   "ms",  "s",
+                                              "min", "h",   "B",  "KiB", "MiB", "GiB", "TiB"};
+  bool any = false;
+  for (const std::string& word : split(cell, ' ')) {
+    const std::size_t first = word.find_first_not_of("+-");
+    const bool digit = first != word.npos && std::isdigit(static_cast<unsigned char>(word[first])) &&
+                       word.find_first_not_of("0123456789.,%", first) == word.npos;
+    if (!digit && !words.contains(word)) return false;
+    any |= digit || word == "nan" || word == "inf" || word == "-";
+  }
+  return any;
 }
 
 // All its cells are numbers (or empty).
@@ -81,37 +91,55 @@ constexpr const char* style = R"(
 @media (prefers-color-scheme: dark) {
   :root { --ink: #ddd; --soft: #a0a4aa; --line: #3d4147; --paper: #17191c; --card: #212429; --link: #7ab8f0; }
 }
-body { margin: 0 auto; padding: 1rem; max-width: 68rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; padding: 1rem; max-width: 116rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; }
-p, figcaption { color: var(--soft); margin: .3rem 0; }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; overflow-wrap: anywhere; }
+p, figcaption { color: var(--soft); margin: .3rem 0; max-width: 60rem; overflow-wrap: anywhere; }
+.answer { color: var(--ink); font-size: 1.1rem; margin: .6rem 0; }
 a { color: var(--link); }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .6rem 0; max-width: 76rem; }
+.facts dt { color: var(--soft); }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem 1rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; font-size: .85rem; }
+th, td { padding: .3rem 1rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--soft); font-weight: 600; font-size: .85rem; vertical-align: bottom; max-width: 9rem; }
+td { max-width: 26rem; overflow-wrap: break-word; }
 .number { text-align: right; }
+td.number { white-space: nowrap; }
 figure { margin: 1rem 0; }
-figure svg { max-width: 100%; min-width: min(100%, 34rem); height: auto; display: block; }
-.cases { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); }
-.cases figure { margin: 0; }
-.cases img { width: 100%; height: auto; border-radius: 4px; background: #000; display: block; }
-.cases figcaption { font-size: .85rem; overflow-wrap: anywhere; }
+figure svg { height: auto; display: block; }
+.plots { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 32rem), 46rem)); align-items: start; }
+.cases { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
+.cases figure { margin: 0; max-width: 100%; }
+.cases img { max-width: 100%; height: auto; background: #000; display: block; }
+.cases figcaption { font-size: .85rem; width: 0; min-width: 100%; }
 .download { font-size: .85rem; margin: .2rem 0 1rem; }
 @media (prefers-color-scheme: dark) { figure svg { filter: brightness(1.2); } }
-h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; overflow-wrap: anywhere; }
 details { background: var(--card); border-radius: 6px; padding: .5rem .9rem; margin: .6rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
 .note { border-left: 4px solid #d55e00; padding-left: .8rem; }
+@media (max-width: 44rem) {
+  .facts { grid-template-columns: 1fr; }
+  .facts dd { margin-bottom: .4rem; }
+  .cards, .cards tbody, .cards tr, .cards td { display: block; max-width: none; }
+  .cards tr { background: var(--card); border-radius: 6px; padding: .4rem .8rem; margin: .5rem 0; }
+  .cards tr.head { display: none; }
+  .cards td, .cards td.number { display: flex; justify-content: space-between; gap: 1rem; padding: .1rem 0; border: 0;
+    text-align: right; white-space: normal; }
+  .cards td::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; max-width: 50%; }
+  .cards td:empty { display: none; }
+}
 )";
 
 }  // namespace
 
 std::string html_escape(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -129,8 +157,7 @@ std::string html_escape(std::string_view text) {
         escaped += "&#39;";
         break;
       default:
-        // Other control characters are not allowed in XML.
-        escaped += static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\t' ? ' ' : c;
+        escaped += c;
     }
   }
   return escaped;
@@ -153,16 +180,27 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
-  std::string html = "<div class=\"wide\"><table>\n";
+  // On a narrow screen a row of a wide table becomes a card, whose lines say what they are.
+  const bool wide = rows.front().size() > 3;
+  std::string html = format("<div class=\"wide\"><table{}>\n", wide ? " class=\"cards\"" : "");
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    html += "<tr>";
+    html += r == 0 ? "<tr class=\"head\">" : "<tr>";
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      html += format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td",
-                     numeric_column(rows, c) ? " class=\"number\"" : "", html_escape(rows[r][c]));
+      const std::string label =
+          r > 0 && wide ? format(" data-label=\"{}\"", html_escape(rows.front()[c])) : "";
+      html += format("<{0}{1}{2}>{3}</{0}>", r == 0 ? "th" : "td",
+                     numeric_column(rows, c) ? " class=\"number\"" : "", label, html_escape(rows[r][c]));
     }
     html += "</tr>\n";
   }
   return html + "</table></div>\n";
+}
+
+std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts) {
+  std::string html = "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : facts)
+    html += format("<dt>{}</dt><dd>{}</dd>\n", html_escape(name), html_escape(value));
+  return html + "</dl>\n";
 }
 
 std::string html_download(const std::string& name, std::string_view content) {
@@ -178,12 +216,14 @@ bool is_harmless_svg(const std::string& svg) {
 }
 
 std::string html_figure(const std::string& svg, const std::string& caption) {
+  // What is wider than this keeps letters that can be read, and scrolls; the rest fits any screen.
+  constexpr int narrow = 700;
   std::string html = svg;
   const std::size_t box = svg.find("viewBox=\"0 0 "), tag = svg.find("<svg");
   if (box != svg.npos && tag != svg.npos) {
     const int natural = std::atoi(svg.c_str() + box + 13);
-    html.insert(tag + 4, format(" style=\"min-width:{}px;max-width:min(100%,{}px)\"",
-                                std::min(natural, std::max(480, natural * 2 / 3)), natural * 5 / 4));
+    html.insert(tag + 4, format(" style=\"width:100%;min-width:{}px;max-width:{}px\"",
+                                natural > narrow ? natural * 3 / 5 : 0, natural * 5 / 4));
   }
   return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", html,
                 html_escape(caption));

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace voxswap {
@@ -10,8 +11,12 @@ namespace voxswap {
 std::string html_escape(std::string_view text);
 std::string base64(std::string_view bytes);
 
-// The first row is the header; cells are plain text. Numbers align to the right.
+// The first row is the header; cells are plain text. Numbers align to the right. On a narrow screen the rows
+// stand below each other, each line with its heading.
 std::string html_table(const std::vector<std::vector<std::string>>& rows);
+
+// What is known of something: names and values.
+std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
 // A link that saves `content` under `name`: the bytes are in the link itself.
 std::string html_download(const std::string& name, std::string_view content);
@@ -19,7 +24,8 @@ std::string html_download(const std::string& name, std::string_view content);
 // Nothing in it that could run or load anything: only shapes, text and styles of their own.
 bool is_harmless_svg(const std::string& svg);
 
-// In a frame that scrolls sideways where the screen is narrower than what can be read.
+// As wide as there is room for; a wide one scrolls sideways where the screen is narrower than what can be
+// read.
 std::string html_figure(const std::string& svg, const std::string& caption);
 
 // A gnuplot SVG to stand inside a page: without prolog and background, painted with the page's colours, and

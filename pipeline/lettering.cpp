@@ -45,17 +45,22 @@ const std::map<char, Letter>& letters() {
 }  // namespace
 
 void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::string_view text,
-                const Color& color) {
+                const Color& color, int scale) {
+  const auto dot_at = [&](std::int64_t x, std::int64_t y) {
+    for (int i = 0; i < scale * scale; ++i) {
+      const std::int64_t u = x + i % scale, v = y + i / scale;
+      if (u >= 0 && u < picture.width && v >= 0 && v < picture.height) picture.set(u, v, color);
+    }
+  };
   for (const char sign : text) {
     const auto found = letters().find(static_cast<char>(std::toupper(static_cast<unsigned char>(sign))));
     for (std::int64_t y = 0; y < 7 && found != letters().end(); ++y) {
       for (std::int64_t x = 0; x < 5; ++x) {
         const bool dot = (found->second[static_cast<std::size_t>(y)] >> (4 - x) & 1) != 0;
-        if (dot && left + x >= 0 && left + x < picture.width && top + y >= 0 && top + y < picture.height)
-          picture.set(left + x, top + y, color);
+        if (dot) dot_at(left + scale * x, top + scale * y);
       }
     }
-    left += letter_width;
+    left += scale * letter_width;
   }
 }
 

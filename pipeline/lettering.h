@@ -13,9 +13,9 @@ namespace voxswap {
 constexpr std::int64_t letter_width = 6, line_height = 10;  // pixels, with the space between
 
 // From the top left; small letters are drawn as capitals, unknown signs as a space. What lies outside is cut
-// off.
+// off. With `scale` 2 every dot is two pixels wide and high.
 void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::string_view text,
-                const Color& color);
+                const Color& color, int scale = 1);
 
 // The text in lines of at most `letters`, broken at spaces where there are some.
 std::vector<std::string> wrapped(const std::string& text, std::size_t letters);

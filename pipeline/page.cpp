@@ -29,10 +29,14 @@ std::string notes_section(const ReportParts& parts) {
 }
 
 std::string training_section(const ReportParts& parts) {
-  return "<h2>Training</h2>\n" +
-         picture_section(parts, "epochs", "Losses and seconds over the epochs, a line per run and repeat.") +
+  return "<h2>Training</h2>\n<div class=\"plots\">\n" +
+         picture_section(
+             parts, "epochs",
+             "A line per run and repeat. The ring is the epoch with the lowest validation loss, whose "
+             "weights are kept and predict.") +
          picture_section(parts, "validation",
-                         "Mean Dice of the validation cases after each epoch, over the time of training.");
+                         "Mean Dice of the validation cases after each epoch, over the time of training.") +
+         "</div>\n";
 }
 
 // The tables travel with the page; pictures lie beside it.
@@ -48,6 +52,7 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
   table("validation.csv", !parts.validation.empty(), [&] { return validation_csv(parts.validation); });
   table("timing.csv", !parts.timing.empty(), [&] { return timing_csv(parts.timing); });
   table("memory.csv", !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
+  table("phases.csv", !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
   std::vector<std::string> beside;
   for (const NamedPicture& picture : parts.pictures) {
     for (const char* extension : {".svg", ".png"})
@@ -67,6 +72,26 @@ std::string decimals(double value) {
   return std::isnan(value) ? "nan" : format("{:.3f}", value);
 }
 
+std::string signed_decimals(double value) {
+  return std::isnan(value) ? "nan" : format("{:+.3f}", value);
+}
+
+std::string p_text(double p) {
+  if (std::isnan(p)) return "nan";
+  return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
+}
+
+std::string grid_words(const std::string& evaluated_at) {
+  if (evaluated_at == "native") return "the cases' own grids";
+  return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
+}
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
+  return format("{} and {} more", join(first, ", "), names.size() - most);
+}
+
 std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption) {
   for (const NamedPicture& picture : parts.pictures) {
     if (picture.name == name) return html_figure(inline_svg(picture.picture.svg, name), caption);
@@ -79,6 +104,21 @@ std::string table_section(const Rows& rows, const std::string& file, const Csv& 
   if (rows.size() - 1 <= most_rows) return html_table(rows) + link;
   return format("<details><summary>{} rows</summary>\n{}</details>\n", rows.size() - 1, html_table(rows)) +
          link;
+}
+
+std::string table_section(const Rows& rows, const std::string& file) {
+  return table_section(rows, file, {rows.front(), {rows.begin() + 1, rows.end()}});
+}
+
+std::string take_out_common(Rows& rows, const std::string& heading) {
+  const auto found = std::find(rows.front().begin(), rows.front().end(), heading);
+  if (found == rows.front().end() || rows.size() < 2) return {};
+  const auto column = static_cast<std::size_t>(found - rows.front().begin());
+  const std::string common = rows[1][column];
+  if (std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] != common; }))
+    return {};
+  for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  return common;
 }
 
 Rows without_empty_columns(Rows rows) {
@@ -94,12 +134,14 @@ Rows without_empty_columns(Rows rows) {
 std::string report_page(const ReportParts& parts, const fs::path& out) {
   std::vector<std::string> names;
   for (const RunFolder& run : parts.runs) names.push_back(run.name);
-  const std::string title = names.size() <= 3 ? join(names, ", ") : format("{} runs", names.size());
-  const std::string body =
-      format("<h1>{}</h1>\n<p>{}</p>\n", html_escape(title), html_escape(runs_summary(parts))) +
-      notes_section(parts) + dice_section(parts) + comparison_section(parts) + cases_section(parts) +
-      training_section(parts) + speed_section(parts) + memory_section(parts) + runs_section(parts) +
-      files_section(parts, out);
+  const std::string title = !parts.frame.title.empty() ? parts.frame.title
+                            : names.size() <= 3        ? join(names, ", ")
+                                                       : format("{} runs", names.size());
+  const std::string body = format("<h1>{}</h1>\n", html_escape(title)) + answer_section(parts) +
+                           notes_section(parts) + facts_section(parts) + parts.frame.section +
+                           dice_section(parts) + comparison_section(parts) + cases_section(parts) +
+                           training_section(parts) + speed_section(parts) + memory_section(parts) +
+                           runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

@@ -7,7 +7,9 @@
 
 #include "pipeline/comparison.h"
 #include "pipeline/plots.h"
+#include "pipeline/ranking.h"
 #include "pipeline/read_runs.h"
+#include "pipeline/report.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -27,10 +29,13 @@ struct ReportParts {
   std::vector<DiceRow> dice;
   std::vector<TimingRow> timing;
   std::vector<MemoryRow> memory;
+  std::vector<PhaseRow> phases;
   std::vector<BoxRow> boxes;
   std::vector<ComparisonRow> comparisons;
   std::vector<NamedPicture> pictures;
+  Ranking ranking;
   std::string plot_problem;  // why there are no plots
+  ReportFrame frame;
 };
 
 std::string report_page(const ReportParts& parts, const std::filesystem::path& out);

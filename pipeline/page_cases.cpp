@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_views = 4;  // of one case, side by side
+constexpr std::size_t most_views = 6;  // of one case
 
 struct CaseScore {
   double sum = 0;
@@ -23,8 +23,8 @@ struct CaseScore {
   double mean() const { return n > 0 ? sum / n : std::nan(""); }
 };
 
-// A run with pictures, and what the pictured predictions scored: those of its first repeat, on its first
-// grid.
+// A group's run with pictures, and what the pictured predictions scored: those of its first repeat, on its
+// first grid.
 struct Gallery {
   const RunFolder* run = nullptr;
   std::string label, grid;
@@ -50,23 +50,41 @@ Gallery gallery_of(const RunFolder& run, const std::string& label) {
   return gallery;
 }
 
-// One run of every group; of many groups some, the coarsest and the finest among them.
-std::vector<Gallery> galleries(const ReportParts& parts) {
-  std::vector<Gallery> all;
+struct Galleries {
+  std::vector<Gallery> shown;
+  std::vector<std::string> left_out;  // groups
+};
+
+// From the best group to the worst; without an order, as they come.
+std::vector<std::size_t> order_of(const ReportParts& parts) {
+  std::vector<std::size_t> order;
+  for (const RankedGroup& ranked : parts.ranking.groups) order.push_back(ranked.group);
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
+  }
+  return order;
+}
+
+// One run of every group that has pictures; of many groups the best ones and the worst.
+Galleries galleries(const ReportParts& parts) {
   std::map<std::size_t, Gallery> by_group;
   for (const RunFolder& run : parts.runs) {
     if (run.dice.empty()) continue;
     const std::size_t group = group_of(parts.groups, run.dice.front().run, run.dice.front().resolution);
     if (by_group.contains(group)) continue;
-    const RunGroup& of = parts.groups[group];
-    Gallery gallery = gallery_of(run, parts.groups.size() > 1 ? group_label(of.resolution, of.setting) : "");
+    Gallery gallery = gallery_of(run, parts.groups.size() > 1 ? parts.groups[group].name : "");
     if (!gallery.cases.empty()) by_group.emplace(group, std::move(gallery));
   }
-  for (auto& [group, gallery] : by_group) all.push_back(std::move(gallery));
-  if (all.size() <= most_views) return all;
-  std::vector<Gallery> some;
-  for (std::size_t i = 0; i < most_views; ++i) some.push_back(all[i * (all.size() - 1) / (most_views - 1)]);
-  return some;
+  Galleries result;
+  for (const std::size_t group : order_of(parts)) {
+    if (const auto found = by_group.find(group); found != by_group.end())
+      result.shown.push_back(std::move(found->second));
+    else if (!by_group.empty())
+      result.left_out.push_back(parts.groups[group].name + " (no pictures)");
+  }
+  for (; result.shown.size() > most_views; result.shown.erase(result.shown.end() - 2))
+    result.left_out.push_back(result.shown[result.shown.size() - 2].label);
+  return result;
 }
 
 // Cases that every gallery has, from the worst to the best mean.
@@ -113,18 +131,22 @@ std::string three_cases(const std::vector<Gallery>& views) {
 }  // namespace
 
 std::string cases_section(const ReportParts& parts) {
-  const std::vector<Gallery> views = galleries(parts);
+  const auto [views, left_out] = galleries(parts);
   if (views.empty()) return {};
   std::string html = three_cases(views);
   if (html.empty()) {  // without a case in common each shows its own
     for (const Gallery& gallery : views) html += three_cases({gallery});
   }
   if (html.empty()) return html;
-  return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Axial, coronal and sagittal slices where the "
-         "truth is "
-         "largest, the patient's left on the right; outlines of the truth on the left, of the prediction on "
-         "the "
-         "right.</p>\n" +
+  if (!left_out.empty())
+    html += format(
+        "<p class=\"note\">Not shown here: {}. Their pictures are in the folder slices of each run.</p>\n",
+        html_escape(join(left_out, "; ")));
+  return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Slices where the truth is largest, numbered from "
+         "1 as in "
+         "the case's file; R is the patient's right, A anterior. Outlines of the truth in the left column, "
+         "of the "
+         "prediction in the right one, in the colours named below each picture.</p>\n" +
          html;
 }
 

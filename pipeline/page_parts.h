@@ -11,20 +11,30 @@ namespace voxswap {
 
 using Rows = std::vector<std::vector<std::string>>;  // of a table; the first is the header
 
-std::string decimals(double value);  // "0.871", "nan"
+std::string decimals(double value);         // "0.871", "nan"
+std::string signed_decimals(double value);  // "+0.012"
+std::string p_text(double p);               // "0.0123", "< 0.0001"
 std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption);
 // A table with a link that saves the numbers behind it.
 std::string table_section(const Rows& rows, const std::string& file, const Csv& csv);
+std::string table_section(const Rows& rows, const std::string& file);  // with what is shown
 // Leaves out columns that say nothing in any row.
 Rows without_empty_columns(Rows rows);
+// Leaves out the column with this heading where all rows say the same; what they say, empty where they
+// differ.
+std::string take_out_common(Rows& rows, const std::string& heading);
+// "A, B and 4 more"
+std::string listed(const std::vector<std::string>& names, std::size_t most);
+std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
 
+std::string answer_section(const ReportParts& parts);
 std::string dice_section(const ReportParts& parts);
 std::string comparison_section(const ReportParts& parts);
 std::string cases_section(const ReportParts& parts);
 std::string speed_section(const ReportParts& parts);
 std::string memory_section(const ReportParts& parts);
 std::string runs_section(const ReportParts& parts);
-// "3 runs, voxswap 0.1.0, oneDNN 2.6.3": what all have in common, on a line.
-std::string runs_summary(const ReportParts& parts);
+// When, with what, on which data, for how long: what all runs have in common, and where they differ.
+std::string facts_section(const ReportParts& parts);
 
 }  // namespace voxswap

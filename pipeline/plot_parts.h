@@ -32,7 +32,7 @@ struct Legend {
   std::vector<LegendEntry> entries;
   int columns = 0, rows = 0;
   Legend(std::vector<LegendEntry> all, int width);
-  int height() const { return entries.empty() ? 0 : 25 * rows + 6; }  // pixels
+  int height() const { return entries.empty() ? 0 : 20 * rows + 8; }  // pixels
   // A plot of its own, over the whole width, `top` pixels below the upper edge: the last one of a multiplot.
   std::string plot(int top, int picture_width, int picture_height) const;
 };

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/html.h"
 
 namespace voxswap {
 
@@ -27,7 +28,26 @@ std::string plot_color(std::size_t index, std::size_t count) {
   return format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
 }
 
-Picture draw(const std::string& script, int width, int height) {
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// gnuplot calls every SVG "Gnuplot" and its parts "gnuplot_plot_1", which browsers show where a pointer
+// rests, and leaves "]]>" in texts, which XML forbids.
+std::string tidied(std::string svg, const std::string& title) {
+  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", html_escape(title)));
+  for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
+    svg.erase(at, svg.find("</title>", at) + 8 - at);
+  replace_all(svg, "]]>", "]]&gt;");
+  return svg;
+}
+
+}  // namespace
+
+Picture draw(const std::string& script, int width, int height, const std::string& title) {
   const std::string shared = format(
       "set encoding utf8\n"
       "set border 3 lc rgb '{0}' lw 0.8\n"
@@ -46,7 +66,7 @@ Picture draw(const std::string& script, int width, int height) {
       "background '#ffffff'\n"
       "small = ',8.5'; point = 1\n",
       2 * width, 2 * height);
-  return {gnuplot(svg + shared + script), gnuplot(png + shared + script)};
+  return {tidied(gnuplot(svg + shared + script), title), gnuplot(png + shared + script)};
 }
 
 }  // namespace voxswap

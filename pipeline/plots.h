@@ -15,8 +15,12 @@ struct Picture {
 };
 
 // All throw NoGnuplot where there is none (gnuplot.h).
-Picture box_plot(const std::vector<BoxRow>& boxes);  // the rows with metric dice, a panel per grid
-Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<RunGroup>& groups);
+// The rows with metric dice, a panel per grid. Of fewer than five cases there is no box, only the cases.
+Picture box_plot(const std::vector<BoxRow>& boxes, const std::vector<RunGroup>& groups = {});
+// Losses, Dice of the validation cases (mean over the regions), learning rate, seconds; rings mark the epoch
+// with the lowest validation loss, whose weights are kept.
+Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<ValidationRow>& validation,
+                    const std::vector<RunGroup>& groups);
 Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups);
 // Seconds, overhead, utilisation and link rates over what was varied: the factor of voxels, the link, the
 // budget, or names. Empty where fewer than two groups were timed.
@@ -29,7 +33,7 @@ constexpr const char* plot_line = "#dddddd";  // grid
 
 // Colour `index` of `count` that people with any colour vision can tell apart.
 std::string plot_color(std::size_t index, std::size_t count);
-// The two terminals in front of one script.
-Picture draw(const std::string& script, int width, int height);
+// The two terminals in front of one script. The title is what a browser calls the picture.
+Picture draw(const std::string& script, int width, int height, const std::string& title);
 
 }  // namespace voxswap

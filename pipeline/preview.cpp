@@ -60,8 +60,7 @@ std::vector<Row> rows_of(const Dataset& dataset) {
   std::vector<Row> rows;
   const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
   if (channels == 1) {
-    const char* names[] = {"axial", "coronal", "sagittal"};
-    for (std::size_t i = 0; i < 3; ++i) rows.push_back({names[i], 0, views[i]});
+    for (const View& view : views) rows.push_back({view.name, 0, view});
     return rows;
   }
   for (std::int64_t c = 0; c < channels; ++c)
@@ -108,7 +107,7 @@ LabelMap labels_of(const Version& version) {
 }
 
 Plane plane_of(const Version& version, const Row& row) {
-  return {version.geometry, row.view, labels_of(version)};
+  return {version.geometry, row.view, labels_of(version), four_or_fewer(version.geometry)};
 }
 
 // Where things of a block come to lie, from its own top.

@@ -19,6 +19,14 @@ std::vector<Row> read_rows(const fs::path& file, std::vector<Row> (*parse)(const
   return parse(read_csv(file), file.string());
 }
 
+void count_cases(RunFolder& run) {
+  const fs::path file = run.path / "split.csv";
+  if (!fs::exists(file)) return;
+  const Csv split = read_csv(file);
+  const std::size_t part = split.column("part", file.string());
+  for (const auto& row : split.rows) ++(row[part] == "training" ? run.training_cases : run.validation_cases);
+}
+
 RunFolder read_run(const fs::path& folder) {
   RunFolder run;
   run.path = folder;
@@ -29,6 +37,8 @@ RunFolder read_run(const fs::path& folder) {
   run.dice = read_rows(folder / "dice.csv", dice_rows);
   run.timing = read_rows(folder / "timing.csv", timing_rows);
   run.memory = read_rows(folder / "memory.csv", memory_rows);
+  run.phases = read_rows(folder / "phases.csv", phase_rows);
+  count_cases(run);
   return run;
 }
 
@@ -59,6 +69,7 @@ void rename(RunFolder& run, const std::string& suffix) {
   for (DiceRow& row : run.dice) row.run += suffix;
   for (TimingRow& row : run.timing) row.run += suffix;
   for (MemoryRow& row : run.memory) row.run += suffix;
+  for (PhaseRow& row : run.phases) row.run += suffix;
 }
 
 // Runs of one name in different folders would pass for repeats of each other: those get their folder's name,

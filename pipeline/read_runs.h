@@ -21,6 +21,8 @@ struct RunFolder {
   std::vector<DiceRow> dice;      // empty: not scored
   std::vector<TimingRow> timing;  // empty: stopped before its end
   std::vector<MemoryRow> memory;
+  std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1
+  std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there
 
   std::vector<RunInTable> in_tables() const;  // a name may come with several resolutions
   std::string state() const;                  // "finished", "stopped after epoch 3 of 20"

@@ -28,6 +28,7 @@ ReportParts gather(RunFolders folders) {
   parts.dice = merged(parts.runs, &RunFolder::dice);
   parts.timing = merged(parts.runs, &RunFolder::timing);
   parts.memory = merged(parts.runs, &RunFolder::memory);
+  parts.phases = merged(parts.runs, &RunFolder::phases);
   std::vector<RunInTable> members;
   for (const RunFolder& run : parts.runs) {
     for (RunInTable& member : run.in_tables()) members.push_back(std::move(member));
@@ -35,6 +36,7 @@ ReportParts gather(RunFolders folders) {
   parts.groups = group_runs(members);
   parts.boxes = box_rows(parts.dice, parts.groups);
   parts.comparisons = compare(parts.groups, parts.dice);
+  parts.ranking = rank(parts.groups, parts.dice);
   return parts;
 }
 
@@ -45,6 +47,7 @@ void write_tables(const ReportParts& parts, const fs::path& out) {
     write_csv(out / "timing.csv", timing_csv(parts.timing));
     if (!parts.validation.empty()) write_csv(out / "validation.csv", validation_csv(parts.validation));
     if (!parts.memory.empty()) write_csv(out / "memory.csv", memory_csv(parts.memory));
+    if (!parts.phases.empty()) write_csv(out / "phases.csv", phases_csv(parts.phases));
     if (!parts.dice.empty()) write_csv(out / "dice.csv", dice_csv(parts.dice));
   }
   if (!parts.dice.empty()) write_csv(out / "boxplot.csv", boxplot_csv(parts.boxes));
@@ -56,17 +59,25 @@ void draw_pictures(ReportParts& parts) {
   const auto add = [&](const char* name, Picture picture) {
     if (!picture.svg.empty()) parts.pictures.push_back({name, std::move(picture)});
   };
-  if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes));
-  if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.groups));
+  if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups));
+  if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups));
   if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups));
   add("timing", timing_plot(parts.timing, parts.groups));
   if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
 }
 
+void remove_pictures(const fs::path& out) {
+  std::error_code absent;
+  for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
+    for (const char* extension : {".svg", ".png"}) fs::remove(out / (std::string(name) + extension), absent);
+  }
+}
+
 }  // namespace
 
-void report(const std::vector<fs::path>& folders, const fs::path& out) {
+void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame) {
   ReportParts parts = gather(read_runs(folders, out));
+  parts.frame = frame;
   for (const std::string& note : parts.notes) log::warn("{}", note);
   for (const RunFolder& run : parts.runs) {
     if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))
@@ -88,6 +99,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out) {
     parts.plot_problem = error.what();
     problem = error.exit();
   }
+  remove_pictures(out);
   for (const auto& [name, picture] : parts.pictures) {
     write_file(out / (name + ".svg"), picture.svg);
     write_file(out / (name + ".png"), picture.png);

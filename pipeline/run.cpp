@@ -1,6 +1,7 @@
 #include "pipeline/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <set>
 
@@ -37,7 +38,26 @@ struct Job {
   std::unique_ptr<Cases> cases;
   Split split;
   std::int64_t channels = 0, outputs = 0;
+  std::vector<PhaseRow> phases;  // that are over
 };
+
+// What a run spends its time with, for the report. Of a run that was continued, what this process did;
+// training counts in whole.
+class Stopwatch {
+ public:
+  void end(Job& job, const char* name) {
+    const auto now = std::chrono::steady_clock::now();
+    job.phases.push_back({job.options.name, name, std::chrono::duration<double>(now - begin_).count()});
+    begin_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void write_phases(const Job& job) {
+  write_csv(job.options.output / "phases.csv", phases_csv(job.phases));
+}
 
 Job open_job(const RunOptions& options) {
   Job job;
@@ -118,6 +138,7 @@ void write_plan(const RunOptions& options, const Session& session) {
 }
 
 Job train_job(const RunOptions& options) {
+  Stopwatch watch;
   Job job = open_job(options);
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
@@ -127,8 +148,10 @@ Job train_job(const RunOptions& options) {
             parameter_count(session.graph()));
   log::info("{}", plan_line(session));
   session.allocate();
+  watch.end(job, "planning");
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
+  watch.end(job, "preparing");
   make_writable_directory(options.output);
   write_file(options.output / "experiment.yaml", options.resolved);
   write_split(options.output / "split.csv", job.cases->dataset(), job.split);
@@ -156,6 +179,11 @@ Job train_job(const RunOptions& options) {
     timings.push_back(row);
     write_csv(timing_file, timing_csv(timings));
   }
+  watch.end(job, "training");
+  double epochs = 0;
+  for (const EpochRow& row : rows.epochs) epochs += row.seconds;
+  job.phases.back().seconds = std::max(job.phases.back().seconds, epochs);
+  write_phases(job);
   return job;
 }
 
@@ -209,8 +237,9 @@ void predict_and_score(Job& job) {
       }
       if (repeat == 1) {
         make_directories(options.output / "slices");
-        write_slices(options.output / "slices" / (files.id + ".png"), volume.channels.back(), volume.truth,
-                     prediction.native, dataset.labels);
+        write_slices(options.output / "slices" / (files.id + ".png"),
+                     {files.id, dataset.modalities.back(), volume.channels.back(), volume.truth,
+                      prediction.native, dataset.labels, prepared->stored});
       }
       progress.advance();
     }
@@ -251,7 +280,10 @@ void train(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   Job job = train_job(options);
+  Stopwatch watch;
   predict_and_score(job);
+  watch.end(job, "predicting");
+  write_phases(job);
   report({options.output}, options.output);
 }
 

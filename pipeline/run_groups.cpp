@@ -81,8 +81,51 @@ std::string part_of_setting(const std::string& key, std::string value) {
       slash != value.npos && slash + 1 < value.size() && value[0] == '/')
     value.erase(0, slash + 1);
   if (value.size() > longest) value = value.substr(0, longest - 3) + "...";
-  const std::string name = key.substr(key.rfind('.') + 1);
+  std::string name = key.substr(key.rfind('.') + 1);
+  if (name == "name" && key.size() > name.size()) {  // "schedule poly", not "name poly"
+    const std::string section = key.substr(0, key.rfind('.'));
+    name = section.substr(section.rfind('.') + 1);
+  }
   return name == unknown ? value : format("{} {}", name, value);
+}
+
+// All that tells a group from the others, the deciding keys first. Of two data sets the folder says enough.
+std::string full_setting(const RunGroup& group) {
+  constexpr std::size_t most_keys = 5;
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& key) {
+    const std::string& value = group.keys.at(key);
+    if (!value.empty() && key != unknown) parts.push_back(part_of_setting(key, value));
+  };
+  for (const std::string& key : group.told_by) add(key);
+  for (const auto& [key, value] : group.keys) {
+    const bool told = std::find(group.told_by.begin(), group.told_by.end(), key) != group.told_by.end();
+    if (!told && !key.starts_with("data.")) add(key);
+  }
+  if (parts.size() <= most_keys) return join(parts, ", ");
+  const std::size_t more = parts.size() - most_keys;
+  parts.resize(most_keys);
+  return format("{} and {} more", join(parts, ", "), more);
+}
+
+// A sweep names its cells by what it varies ("resolution-64_planner-tflms"), which the setting says better.
+bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
+  if (group.told_by.empty()) return run == "resolution-" + group.resolution;
+  return std::all_of(group.told_by.begin(), group.told_by.end(), [&](const std::string& key) {
+    return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos;
+  });
+}
+
+std::string full_name(const RunGroup& group, bool resolutions_differ) {
+  std::string setting = full_setting(group);
+  if (resolutions_differ) setting = group_label("resolution " + group.resolution, setting);
+  const bool named = std::all_of(group.runs.begin(), group.runs.end(),
+                                 [&](const std::string& run) { return is_named_by_its_setting(group, run); });
+  if (named && !setting.empty()) return setting;
+  constexpr std::size_t most_names = 2;
+  std::vector<std::string> names = group.runs;
+  if (names.size() > most_names) names = {names[0], format("{} more runs", names.size() - 1)};
+  return join(names, " and ") + (setting.empty() ? "" : format(" ({})", setting));
 }
 
 }  // namespace
@@ -117,6 +160,10 @@ std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
     std::vector<std::string>& members = groups[found->second].runs;
     if (std::find(members.begin(), members.end(), run.run) == members.end()) members.push_back(run.run);
   }
+  const bool resolutions_differ = std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution != groups[0].resolution;
+  });
+  for (RunGroup& group : groups) group.name = full_name(group, resolutions_differ);
   std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
     return resolution_voxels(a.resolution) < resolution_voxels(b.resolution);
   });
@@ -140,6 +187,14 @@ std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run
   });
   assert(found != groups.end());
   return static_cast<std::size_t>(found - groups.begin());
+}
+
+std::string group_name(const std::vector<RunGroup>& groups, const std::string& resolution,
+                       const std::string& setting) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution == resolution && group.setting == setting;
+  });
+  return found == groups.end() ? group_label(resolution, setting) : found->name;
 }
 
 std::string group_label(const std::string& resolution, const std::string& setting) {

@@ -26,6 +26,7 @@ struct RunGroup {
       keys;                          // every key that differs among the runs, but preprocess.resolution
   std::vector<std::string> told_by;  // those of them that are enough to tell groups of a resolution apart
   std::vector<std::string> runs;
+  std::string name;  // for people, in full: "finer (resolution 64, planner tflms, budget 2GiB)"
 };
 
 // From coarse to fine, then in the order given. Runs whose experiment is not known are groups by themselves.
@@ -37,6 +38,10 @@ std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run
 
 // The setting without the keys that begin with `without`.
 std::string setting_text(const RunGroup& group, const std::string& without = "-");
+
+// The name of the group with this resolution and setting; of one that is not there, what group_label() gives.
+std::string group_name(const std::vector<RunGroup>& groups, const std::string& resolution,
+                       const std::string& setting);
 
 // "64" or "64, planner tflms".
 std::string group_label(const std::string& resolution, const std::string& setting);

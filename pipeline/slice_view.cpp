@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/text.h"
+
 namespace voxswap {
 
 namespace {
@@ -48,19 +50,22 @@ std::int64_t fullest_slice(const LabelMap& labels, int axis) {
   return *most > 0 ? most - counts.begin() : static_cast<std::int64_t>(counts.size()) / 2;
 }
 
-// Millimetres per pixel: four pixels per voxel on small grids, fewer on large ones.
-double pixel_size(const Geometry& geometry) {
-  const double finest = *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
-  double longest = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    longest = std::max(longest, static_cast<double>(geometry.size[axis]) * geometry.spacing[axis] / finest);
-  }
-  return finest / std::clamp(std::floor(480 / longest), 1.0, 4.0);
+double finest(const Geometry& geometry) {
+  return *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
 }
 
-std::int64_t extent(const Geometry& geometry, std::size_t axis) {
+// Voxels of the finest spacing along the longest side.
+double longest_side(const Geometry& geometry) {
+  double longest = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    longest = std::max(longest,
+                       static_cast<double>(geometry.size[axis]) * geometry.spacing[axis] / finest(geometry));
+  return longest;
+}
+
+std::int64_t extent(const Geometry& geometry, std::size_t axis, double scale) {
   const double millimetres = static_cast<double>(geometry.size[axis]) * geometry.spacing[axis];
-  return std::max<std::int64_t>(1, std::llround(millimetres / pixel_size(geometry)));
+  return std::max<std::int64_t>(1, std::llround(millimetres * scale / finest(geometry)));
 }
 
 // Voxel centres aligned as in resampling; clamped at the edges.
@@ -71,6 +76,14 @@ double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels, boo
 }
 
 }  // namespace
+
+double four_or_fewer(const Geometry& geometry) {
+  return std::clamp(std::floor(480 / longest_side(geometry)), 1.0, 4.0);
+}
+
+double to_fit(const Geometry& geometry, double pixels) {
+  return std::min(8.0, pixels / longest_side(geometry));
+}
 
 Color label_color(std::int16_t label) {
   static constexpr Color colors[] = {{230, 159, 0},  {86, 180, 233}, {0, 190, 140},  {255, 90, 170},
@@ -96,7 +109,8 @@ Window window_of(const Image& image) {
   return window;
 }
 
-Plane::Plane(const Geometry& geometry, const View& view, const LabelMap& guide) : size_(geometry.size) {
+Plane::Plane(const Geometry& geometry, const View& view, const LabelMap& guide, double scale)
+    : size_(geometry.size) {
   const Orientation orientation = orientation_of(geometry);
   const auto axis = [&](int world) {
     return static_cast<std::size_t>(orientation.axis[static_cast<std::size_t>(world)]);
@@ -107,8 +121,8 @@ Plane::Plane(const Geometry& geometry, const View& view, const LabelMap& guide) 
   flip_right_ = orientation.same[static_cast<std::size_t>(view.right)] != view.right_positive;
   flip_down_ = orientation.same[static_cast<std::size_t>(view.down)] != view.down_positive;
   slice_ = fullest_slice(guide, static_cast<int>(normal_));
-  width_ = extent(geometry, right_);
-  height_ = extent(geometry, down_);
+  width_ = extent(geometry, right_, scale);
+  height_ = extent(geometry, down_, scale);
 }
 
 std::array<double, 3> Plane::voxel(std::int64_t x, std::int64_t y) const {
@@ -139,8 +153,22 @@ std::int16_t Plane::label(const LabelMap& labels, std::int64_t x, std::int64_t y
   return labels.at(std::lround(at[0]), std::lround(at[1]), std::lround(at[2]));
 }
 
+std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at, const Geometry& stored) {
+  const auto alignment = [&](std::size_t other) {
+    double sum = 0;
+    for (std::size_t world = 0; world < 3; ++world)
+      sum += grid.direction[3 * world + axis] * stored.direction[3 * world + other];
+    return sum;
+  };
+  std::size_t along = 0;
+  for (std::size_t other = 1; other < 3; ++other)
+    if (std::fabs(alignment(other)) > std::fabs(alignment(along))) along = other;
+  const std::int64_t count = stored.size[along];
+  return format("slice {} of {}", (alignment(along) < 0 ? count - 1 - at : at) + 1, count);
+}
+
 void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const Image& image,
-           const Window& window, const LabelMap& labels) {
+           const Window& window, const LabelMap& labels, int outline) {
   for (std::int64_t y = 0; y < plane.height(); ++y) {
     for (std::int64_t x = 0; x < plane.width(); ++x) {
       const std::int16_t label = plane.label(labels, x, y);
@@ -149,7 +177,9 @@ void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& pl
         if (u < 0 || v < 0 || u >= plane.width() || v >= plane.height()) return true;
         return plane.label(labels, u, v) != label;
       };
-      const bool edge = label != 0 && (differs(-1, 0) || differs(1, 0) || differs(0, -1) || differs(0, 1));
+      bool edge = false;
+      for (int d = 1; label != 0 && !edge && d <= outline; ++d)
+        edge = differs(-d, 0) || differs(d, 0) || differs(0, -d) || differs(0, d);
       const std::uint8_t grey = window.grey(plane.grey(image, x, y));
       picture.set(left + x, top + y, edge ? label_color(label) : Color{grey, grey, grey});
     }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "data/volume.h"
 #include "pipeline/pixels.h"
@@ -20,8 +21,11 @@ Color label_color(std::int16_t label);
 struct View {
   int normal, right, down;  // axes of the world
   bool right_positive, down_positive;
+  const char *name, *left_side, *right_side;  // "R" is the patient's right
 };
-inline constexpr View views[] = {{2, 0, 1, true, true}, {1, 0, 2, true, false}, {0, 1, 2, true, false}};
+inline constexpr View views[] = {{2, 0, 1, true, true, "axial", "R", "L"},
+                                 {1, 0, 2, true, false, "coronal", "R", "L"},
+                                 {0, 1, 2, true, false, "sagittal", "A", "P"}};
 
 // Which values are black and white.
 struct Window {
@@ -33,14 +37,21 @@ struct Window {
 // From the 1st to the 99th percentile of what differs from the corner voxel: else the background decides.
 Window window_of(const Image& image);
 
+// How many pixels a voxel of the finest spacing gets.
+double four_or_fewer(const Geometry& geometry);  // whole numbers, by which large grids still fit a screen
+// As many as make the longest side `pixels` long, but at most eight.
+double to_fit(const Geometry& geometry, double pixels);
+
 // The plane of a view through the slice with the most labels of `guide` (the middle one when it has none).
-// Pixels are square in millimetres: four per voxel on small grids, fewer on large ones.
+// Pixels are square in millimetres, `scale` of them per voxel of the finest spacing.
 class Plane {
  public:
-  Plane(const Geometry& geometry, const View& view, const LabelMap& guide);
+  Plane(const Geometry& geometry, const View& view, const LabelMap& guide, double scale);
 
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
+  std::size_t normal() const { return normal_; }  // the axis of the grid that the slice lies across
+  std::int64_t slice() const { return slice_; }   // along it, from 0
   double grey(const Image& image, std::int64_t x, std::int64_t y) const;             // bilinear
   std::int16_t label(const LabelMap& labels, std::int64_t x, std::int64_t y) const;  // nearest
 
@@ -54,8 +65,12 @@ class Plane {
   std::int64_t width_, height_;
 };
 
-// The image with the inner boundary of every label, one pixel wide.
+// "slice 14 of 35": slice `at` (from 0) across axis `axis` of a canonical grid as a viewer of the file
+// counts, whose grid may have its axes in another order and the other way round.
+std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at, const Geometry& stored);
+
+// The image with the inner boundary of every label, `outline` pixels wide.
 void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const Image& image,
-           const Window& window, const LabelMap& labels);
+           const Window& window, const LabelMap& labels, int outline = 1);
 
 }  // namespace voxswap

@@ -37,8 +37,8 @@ std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const C
   Reader device(held.device), host(held.host), disk(held.disk);
   std::vector<MemoryRow> rows;
   for (const double seconds : times)
-    rows.push_back(
-        {run, resolution, plan.planner, seconds, device.at(seconds), host.at(seconds), disk.at(seconds)});
+    rows.push_back({run, resolution, plan.planner, seconds, device.at(seconds), host.at(seconds),
+                    disk.at(seconds), plan.budget_bytes});
   return rows;
 }
 

@@ -4,13 +4,13 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pipeline/headings.h"
 #include "pipeline/html.h"
+#include "pipeline/page_parts.h"
 
 namespace voxswap {
 
 namespace {
-
-using Rows = std::vector<std::vector<std::string>>;
 
 // The figures that a person compares; sweep.csv and timing.csv have all.
 const std::vector<std::string> worth_showing = {"dice",
@@ -50,53 +50,59 @@ std::string cell_text(const std::string& column, const std::string& value) {
   return decimal ? format("{:.4g}", std::stod(value)) : value;
 }
 
+// Says nothing in any row.
+bool is_blank(const Csv& figures, std::size_t column) {
+  return std::all_of(figures.rows.begin(), figures.rows.end(), [&](const auto& row) {
+    const std::string text = cell_text(figures.header[column], row[column]);
+    return text == "-" || text == "0" || text == "0 B";
+  });
+}
+
+// What was varied, then what the sweep is about, then the rest.
+std::vector<std::size_t> shown_columns(const SweepResults& results, const Csv& figures) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 1; i < figures.header.size(); ++i) {
+    const bool varied = i <= results.columns.size();
+    if (varied || (is_shown(results, figures.header[i]) && !is_blank(figures, i))) shown.push_back(i);
+  }
+  std::stable_partition(shown.begin(), shown.end(), [&](std::size_t i) {
+    return i <= results.columns.size() || figures.header[i] == results.plot.y;
+  });
+  return shown;
+}
+
 std::string figures_table(const SweepResults& results, const Csv& figures) {
   const auto fits = static_cast<std::size_t>(std::find(figures.header.begin(), figures.header.end(), "fits") -
                                              figures.header.begin());
   Rows rows(1);
-  std::vector<std::size_t> shown;
-  for (std::size_t i = 1; i < figures.header.size(); ++i) {
-    if (!is_shown(results, figures.header[i])) continue;
-    shown.push_back(i);
-    rows[0].push_back(figures.header[i]);
-  }
+  const std::vector<std::size_t> shown = shown_columns(results, figures);
+  for (const std::size_t i : shown) rows[0].push_back(heading_of(figures.header[i]));
   for (const auto& row : figures.rows) {
     auto& fields = rows.emplace_back();
     for (const std::size_t i : shown) fields.push_back(cell_text(figures.header[i], row[i]));
-    if (row[fits] == "no") fields[results.columns.size()] = "does not fit";
+    if (row[fits] == "no" && fields.size() > results.columns.size())
+      fields[results.columns.size()] = "does not fit";
   }
-  return html_table(rows);
+  return table_section(rows, results.command == "run" ? "cells.csv" : "sweep.csv", figures);
 }
 
 }  // namespace
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
   std::string html = "<h2>Side by side</h2>\n";
-  if (!plot.svg.empty()) html += "<figure style=\"max-width: 44rem\">" + inline_svg(plot.svg, "sweep") + "</figure>\n";
+  if (!plot.svg.empty()) html += html_figure(inline_svg(plot.svg, "sweep"), "");
   html += figures_table(results, figures);
   if (results.command == "plan")
     html += "<p>Planned and simulated, not measured; what the costs come from stands in sweep.csv.</p>\n";
   if (!results.published.rows.empty()) {
-    Rows rows = {results.published.header};
+    Rows rows(1);
+    for (const std::string& name : results.published.header) rows[0].push_back(heading_of(name));
     rows.insert(rows.end(), results.published.rows.begin(), results.published.rows.end());
-    html += "<h2>Published, for comparison</h2>\n" + html_table(rows);
+    html += "<h2>Published, for comparison</h2>\n" + table_section(rows, "published.csv", results.published);
   }
   for (const std::string& failure : results.failures)
     html += "<p class=\"note\">Missing: " + html_escape(failure) + "</p>\n";
   return html;
-}
-
-std::string with_section(std::string page, const std::string& title, const std::string& section) {
-  const std::size_t at = page.find("<h2");
-  page.insert(at == page.npos ? page.rfind("</body>") : at, section);
-  // A report names its runs, which are many here.
-  for (const std::string element : {"title", "h1"}) {
-    const std::size_t begin = page.find("<" + element + ">"), end = page.find("</" + element + ">");
-    if (begin == page.npos || end == page.npos) continue;
-    const std::size_t text = begin + element.size() + 2;
-    page.replace(text, end - text, html_escape(title));
-  }
-  return page;
 }
 
 std::string sweep_page(const SweepResults& results, const std::string& section) {

@@ -13,8 +13,6 @@ namespace voxswap {
 Picture sweep_plot(const Csv& figures, const SweepPlot& plot);
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
-// The report of the runs with the sweep's title and, at its beginning, its section.
-std::string with_section(std::string page, const std::string& title, const std::string& section);
-std::string sweep_page(const SweepResults& results, const std::string& section);
+std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
 
 }  // namespace voxswap

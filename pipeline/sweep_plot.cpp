@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/headings.h"
 #include "pipeline/plot_parts.h"
 #include "pipeline/sweep_page.h"
 
@@ -90,7 +91,7 @@ std::string x_axis(const Chart& chart) {
   if (chart.categories.empty()) return "set offsets graph 0.04, graph 0.04, 0, 0\n";
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < chart.categories.size(); ++i)
-    tics.push_back(format("{} {}", gnuplot_text(chart.categories[i]), i));
+    tics.push_back(format("{} {}", gnuplot_tic(chart.categories[i]), i));
   return format("set xtics ({})\nset xrange [-0.6:{}]\n", join(tics, ", "),
                 static_cast<double>(chart.categories.size()) - 0.4);
 }
@@ -108,15 +109,18 @@ Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
     if (!plot.by.empty()) entries.push_back({chart.series[i].label, style(chart, i)});
   }
   const Legend legend(entries, width - 40);
-  const std::string title = plot.by.empty() ? plot.y : plot.y + " by " + join(plot.by, ", ");
+  std::vector<std::string> by;
+  for (const std::string& name : plot.by) by.push_back(heading_of(name));
+  const std::string title =
+      plot.by.empty() ? heading_of(plot.y) : heading_of(plot.y) + " by " + join(by, " and ");
   const int top = 36 + legend.height(), height = top + 380;
   return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\nunset key\n" +
                   x_axis(chart) +
                   format("set title {} textcolor rgb '{}'\nset xlabel {} textcolor rgb '{}'\n",
-                         gnuplot_text(title), plot_ink, gnuplot_text(plot.x), plot_ink) +
+                         gnuplot_text(title), plot_ink, gnuplot_text(heading_of(plot.x)), plot_ink) +
                   "set multiplot\n" + side_margins(70, 20, width) + panel_place(top, height - 56, height) +
                   "plot " + join(elements, ", ") + "\n" + legend.plot(8, width, height) + "unset multiplot\n",
-              width, height);
+              width, height, title);
 }
 
 }  // namespace voxswap

@@ -209,22 +209,23 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
       what = error.what();
     }
   };
-  if (results.command == "run") {
-    std::vector<fs::path> folders;
-    for (const CellResult& cell : results.cells) folders.push_back(cell.folder);
-    attempt([&] { report(folders, out); });
-  }
   Picture plot;
   if (!results.plot.y.empty()) attempt([&] { plot = sweep_plot(figures, results.plot); });
+  std::error_code absent;
+  for (const char* name : {"sweep.svg", "sweep.png"}) fs::remove(out / name, absent);
   if (!plot.svg.empty()) {
     write_file(out / "sweep.svg", plot.svg);
     write_file(out / "sweep.png", plot.png);
   }
   const std::string section = sweep_section(results, figures, plot);
   const fs::path page = out / "report.html";
-  const bool merged = results.command == "run" && fs::exists(page);
-  write_file(page,
-             merged ? with_section(read_file(page), results.title, section) : sweep_page(results, section));
+  fs::remove(page, absent);  // an earlier one is not of these results
+  if (results.command == "run") {
+    std::vector<fs::path> folders;
+    for (const CellResult& cell : results.cells) folders.push_back(cell.folder);
+    attempt([&] { report(folders, out, {results.title, section}); });
+  }
+  if (!fs::exists(page)) write_file(page, sweep_page(results, section));
   if (problem != Exit::done) throw Error(problem, what);
 }
 

@@ -151,7 +151,15 @@ const std::vector<Column<MemoryRow>>& memory_columns() {
       count("device_bytes", &Row::device_bytes),
       count("host_bytes", &Row::host_bytes),
       count("disk_bytes", &Row::disk_bytes),
+      count("budget_bytes", &Row::budget_bytes),
   };
+  return columns;
+}
+
+const std::vector<Column<PhaseRow>>& phase_columns() {
+  using Row = PhaseRow;
+  static const std::vector<Column<Row>> columns = {text("run", &Row::run), text("phase", &Row::phase),
+                                                   real("seconds", &Row::seconds)};
   return columns;
 }
 
@@ -232,6 +240,10 @@ Csv memory_csv(const std::vector<MemoryRow>& rows) {
   return to_csv(rows, memory_columns());
 }
 
+Csv phases_csv(const std::vector<PhaseRow>& rows) {
+  return to_csv(rows, phase_columns());
+}
+
 Csv boxplot_csv(const std::vector<BoxRow>& rows) {
   Csv csv;
   csv.header = {"resolution", "evaluated_at", "region",       "metric",  "n",      "nan",
@@ -284,7 +296,16 @@ std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where) {
 }
 
 std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where) {
-  return from_csv(csv, memory_columns(), where);
+  const auto has = [&](const char* name) {
+    return std::find(csv.header.begin(), csv.header.end(), name) != csv.header.end();
+  };
+  std::vector<Column<MemoryRow>> columns = memory_columns();
+  if (!has("budget_bytes")) columns.pop_back();  // a run of version 0.1
+  return from_csv(csv, columns, where);
+}
+
+std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where) {
+  return from_csv(csv, phase_columns(), where);
 }
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size) {

@@ -66,6 +66,13 @@ struct MemoryRow {  // memory.csv: what the memories hold over the time of a ste
   std::string run, resolution, planner;
   double seconds = 0;  // from here to the next row, as simulated
   std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  std::int64_t budget_bytes = 0;  // of the device; 0: none (also in tables of earlier versions)
+};
+
+struct PhaseRow {  // phases.csv: what a run spent its time with
+  std::string run;
+  std::string phase;  // planning | preparing | training | predicting
+  double seconds = 0;
 };
 
 Csv epochs_csv(const std::vector<EpochRow>& rows);
@@ -74,6 +81,7 @@ Csv dice_csv(const std::vector<DiceRow>& rows);
 Csv boxplot_csv(const std::vector<BoxRow>& rows);
 Csv timing_csv(const std::vector<TimingRow>& rows);
 Csv memory_csv(const std::vector<MemoryRow>& rows);
+Csv phases_csv(const std::vector<PhaseRow>& rows);
 
 // The way back; throws Exit::bad_data naming `where` for a missing column or a field that is no number.
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
@@ -81,6 +89,7 @@ std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& wh
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
 std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
 std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where);
+std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where);
 
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/headings.h"
 #include "pipeline/plot_parts.h"
 #include "pipeline/plots.h"
 
@@ -13,7 +14,7 @@ namespace voxswap {
 
 namespace {
 
-constexpr int panel_width = 350, panel_height = 190;
+constexpr int panel_width = 232, panel_height = 190;
 constexpr std::size_t longest_tic = 22;
 
 // A group of runs: means over its repeats.
@@ -77,7 +78,10 @@ Axis axis_of(const std::vector<RunGroup>& groups, const std::map<std::size_t, Ti
   // One key needs no name at every value of it.
   const std::vector<std::string>& told_by = groups.front().told_by;
   const bool one_key = told_by.size() == 1;
-  axis.title = link ? "link to the host, GB/s" : budget ? "budget, GiB" : one_key ? told_by.front() : "";
+  axis.title = link      ? "link to the host, GB/s"
+               : budget  ? "budget, GiB"
+               : one_key ? heading_of(told_by.front())
+                         : "";
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto found = timed.find(i);
     const double none = std::nan("");
@@ -140,7 +144,7 @@ std::string axis_script(const Axis& axis) {
   }
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < axis.tics.size(); ++i)
-    tics.push_back(format("{} {}", gnuplot_text(axis.tics[i]), i));
+    tics.push_back(format("{} {}", gnuplot_tic(axis.tics[i]), i));
   return format("set xrange [-0.5:{}]\nset xtics scale 0 {} ({})\n",
                 static_cast<double>(axis.tics.size()) - 0.5,
                 is_slanted(axis) ? "rotate by 35 right" : "norotate", join(tics, ", "));
@@ -183,15 +187,14 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   const Axis axis = axis_of(groups, timed);
   const std::vector<Series> all = series_of(axis, timed);
   std::vector<Panel> panels = {{"Seconds per epoch", &Timed::seconds, 1, nullptr},
-                               {"Step, as a factor of computing alone", &Timed::overhead, 1, nullptr},
+                               {"Step over computing alone", &Timed::overhead, 1, nullptr},
                                {"Time that kernels run, %", &Timed::utilization, 100, nullptr, 100}};
   const bool moves = std::any_of(timed.begin(), timed.end(), [](const auto& entry) {
     return entry.second.to_host > 0 || entry.second.to_device > 0;
   });
-  if (moves)
-    panels.push_back({"GB/s to the host (open: to the device)", &Timed::to_host, 1, &Timed::to_device});
+  if (moves) panels.push_back({"GB/s to host (open: to device)", &Timed::to_host, 1, &Timed::to_device});
 
-  const int width = 880;
+  const int width = 620;
   std::vector<LegendEntry> entries;
   for (std::size_t s = 0; all.size() > 1 && s < all.size(); ++s)
     entries.push_back(
@@ -202,7 +205,7 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   const int row_height = panel_height + below + 30, height = top + lines * row_height;
   std::string data, plots;
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double left = 60 + 430.0 * static_cast<double>(i % 2),
+    const double left = 56 + 306.0 * static_cast<double>(i % 2),
                  panel_top = top + row_height * static_cast<double>(i / 2);
     plots += side_margins(left, width - left - panel_width, width) +
              panel_place(panel_top, panel_top + panel_height, height) +
@@ -212,7 +215,7 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
       data + "set datafile missing 'nan'\nset grid x y\n" + axis_script(axis) +
       format("set xlabel {} offset 0,0.4 textcolor rgb '{}'\n", gnuplot_text(axis.title), plot_ink) +
       "unset key\nset multiplot\n" + plots + legend.plot(8, width, height) + "unset multiplot\n";
-  return draw(script, width, height);
+  return draw(script, width, height, "Time of epochs and steps");
 }
 
 }  // namespace voxswap

@@ -42,13 +42,12 @@ std::vector<std::pair<std::string, Lines>> lines_by_region(const std::vector<Val
 
 Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups) {
   const auto regions = lines_by_region(rows, groups);
-  const int count = static_cast<int>(regions.size()), columns = std::min(3, count),
+  const int count = static_cast<int>(regions.size()), columns = std::min(2, count),
             lines = (count + columns - 1) / columns;
-  const int width = std::max(520, 60 + 280 * columns);
+  const int width = std::max(520, 40 + 280 * columns);
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {
-    entries.push_back({group_label(groups[i].resolution, groups[i].setting),
-                       format("lines lc rgb '{}' lw 1.8", plot_color(i, groups.size()))});
+    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", plot_color(i, groups.size()))});
   }
   const Legend legend(entries, width - 40);
   const int top = 62 + legend.height(), row_height = 270, height = top + lines * row_height;
@@ -86,7 +85,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
           "{}\nset yrange [0:1]\nset ytics 0.2\n",
           unit > 1 ? "minutes" : "seconds", plot_ink, end, tic_step(end, 5)) +
       "unset key\nset multiplot\n" + plots + legend.plot(30, width, height) + "unset multiplot\n";
-  return draw(script, width, height);
+  return draw(script, width, height, "Dice of the validation cases over the time of training");
 }
 
 }  // namespace voxswap

@@ -160,16 +160,24 @@ class Picture {
     bool present[std::size(styles)] = {};
     for (const Residency& r : plan_.residencies) present[static_cast<std::size_t>(fate(r))] = true;
     std::string result;
-    double at = left;
+    double at = left, row = 41;  // of the samples' upper edges; two rows fit above the plot
+    const auto room_for = [&](double sample, std::string_view label) {
+      const double needed = sample + 5 + letter * static_cast<double>(label.size());
+      if (at > left && at + needed > right) at = left, row += 18;
+      const double begin = at;
+      at += needed + 20;
+      return begin;
+    };
     for (std::size_t i = 0; i < std::size(styles); ++i) {
       if (!present[i]) continue;
-      result += format("<rect x=\"{}\" y=\"41\" width=\"12\" height=\"12\" class=\"edge {}\"/>\n", pixels(at),
-                       styles[i].css_class);
-      result += text_at(at + 17, 51, "", styles[i].label);
-      at += 17 + letter * static_cast<double>(std::string_view(styles[i].label).size()) + 20;
+      const double x0 = room_for(12, styles[i].label);
+      result += format("<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" class=\"edge {}\"/>\n", pixels(x0),
+                       pixels(row), styles[i].css_class);
+      result += text_at(x0 + 17, row + 10, "", styles[i].label);
     }
-    result += line(at, 47, at + 16, 47, "sum") + text_at(at + 21, 51, "", "sum of what is live");
-    return result;
+    const char* sum = "sum of what is live";
+    const double x0 = room_for(16, sum);
+    return result + line(x0, row + 6, x0 + 16, row + 6, "sum") + text_at(x0 + 21, row + 10, "", sum);
   }
 
   struct Box {

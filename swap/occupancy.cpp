@@ -1,6 +1,8 @@
 #include "swap/occupancy.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 namespace voxswap {
@@ -21,7 +23,7 @@ class Counter {
     std::vector<BytesFrom> levels;
     std::int64_t level = 0;
     for (const auto& [seconds, change] : changes_) {
-      if (change != 0) levels.push_back({seconds, level += change});
+      if (change != 0 && std::isfinite(seconds)) levels.push_back({seconds, level += change});
     }
     return levels;
   }
@@ -84,7 +86,7 @@ class Store {
 };
 
 // A place counts from the begin of its first instruction to the end of its last; one that is written over
-// in place, to the begin of that instruction.
+// in place, to the begin of that instruction. Parameters and optimiser state stay for the next step.
 Counter device_counter(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
                        const std::vector<double>& end) {
   const double step_end = end.empty() ? 0 : *std::max_element(end.begin(), end.end());
@@ -99,7 +101,10 @@ Counter device_counter(const Graph& graph, const Plan& plan, const std::vector<d
       const Residency& other = *entry.second;
       return &other != &r && other.offset < r.offset + r.bytes && r.offset < other.offset + other.bytes;
     });
-    const double until = to_the_end ? step_end : end[index(r.last)];
+    const bool stays = to_the_end && r.value != none && graph.value(r.value).persistent();
+    const double until = stays        ? std::numeric_limits<double>::infinity()
+                         : to_the_end ? step_end
+                                      : end[index(r.last)];
     counter.add(from_outside ? 0 : begin[index(r.first)], written_over ? begin[index(r.last)] : until,
                 r.bytes);
   }

@@ -14,7 +14,7 @@ struct BytesFrom {
 };
 
 struct Occupancy {
-  std::vector<BytesFrom> device, host, disk;  // ascending in time
+  std::vector<BytesFrom> device, host, disk;  // ascending in time; the last: what stays after the step
 };
 
 // `begin` and `end`: seconds of every instruction, simulated or measured.

@@ -78,9 +78,9 @@ TEST(BoxPlot, DrawsQuartilesWhereTheAxisSays) {
 }
 
 TEST(BoxPlot, OfOneGroupHasNoLegend) {
-  const std::string svg = box_plot({box("128", "", "native", "anterior", {0.9, 0.8, 0.85})}).svg;
+  const std::string svg = box_plot({box("128", "", "native", "anterior", {0.9, 0.8, 0.85, 0.82, 0.88})}).svg;
   EXPECT_EQ(boxes_of(svg).size(), 1u);
-  EXPECT_TRUE(has_text(svg, "Dice per region, n = 3, resolution 128, native grid"));
+  EXPECT_TRUE(has_text(svg, "Dice per region, n = 5, resolution 128, native grid"));
   EXPECT_TRUE(has_text(svg, "0.7"));  // the axis begins below the lowest case
   EXPECT_FALSE(has_text(svg, "0.6"));
 }
@@ -123,10 +123,46 @@ TEST(BoxPlot, SaysWhereThereIsNoNumber) {
   const std::string svg = box_plot({box("64", "", "native", "whole", {nan, nan}),
                                     box("64", "", "native", "core", {0.5, nan, 0.75})})
                               .svg;
-  EXPECT_EQ(boxes_of(svg).size(), 1u);
+  EXPECT_EQ(boxes_of(svg).size(), 0u);
+  EXPECT_EQ(points_of(svg, 7), 2u);
   EXPECT_TRUE(has_text(svg, "nan"));
   EXPECT_TRUE(has_text(svg, "Dice per region, n = 0 to 2, resolution 64, native grid"));
   EXPECT_EQ(boxes_of(box_plot({box("64", "", "native", "whole", {nan})}).svg).size(), 0u);
+}
+
+TEST(BoxPlot, OfFewerThanFiveCasesShowsTheCasesInsteadOfABox) {
+  const auto plot = [](std::vector<double> values) {
+    return box_plot({box("64", "", "native", "whole", std::move(values))}).svg;
+  };
+  const std::string two = plot({0.5, 0.75}), five = plot({0.5, 0.55, 0.6, 0.7, 0.75});
+  EXPECT_EQ(boxes_of(two).size(), 0u);
+  EXPECT_EQ(points_of(two, 7), 2u);
+  EXPECT_EQ(points_of(two, 13), 0u);  // no mean of two
+  EXPECT_NE(two.find("too few cases for a box: large dots: cases   bar: median"), std::string::npos);
+  EXPECT_EQ(boxes_of(five).size(), 1u);
+}
+
+// gnuplot takes a % in the name of a tic for a format, runs what stands between backquotes, and leaves ]]> in
+// SVG.
+TEST(BoxPlot, ShowsAnyNameAsItIs) {
+  const std::vector<std::string> names = {"100%",        "a%db%s",        "`touch x`", "]]>",
+                                          "'; system 1", "\"quoted\\ \"", "@name",     "<b>&amp;"};
+  std::vector<BoxRow> boxes;
+  for (const std::string& name : names) boxes.push_back(box("64", "", "native", name, scores));
+  const Picture picture = box_plot(boxes);
+  for (const char* shown : {"100%", "a%db%s", "]]&gt;", "@name", "&lt;b>&amp;amp;"})
+    EXPECT_TRUE(has_text(picture.svg, shown)) << shown;
+  EXPECT_NE(picture.svg.find("`touch x`"), std::string::npos);
+  EXPECT_EQ(picture.svg.find("]]>"), std::string::npos);
+  const auto region = box_plot({box("64", "", "native", "caf\xE9", scores)}).svg;  // Latin 1
+  EXPECT_TRUE(has_text(region, "caf\uFFFD"));
+}
+
+TEST(Plots, HaveTitlesOfTheirOwn) {
+  const std::string svg = box_plot({box("64", "", "native", "whole", scores)}).svg;
+  EXPECT_NE(svg.find("<title>Dice per region, n = 8, resolution 64, native grid</title>"), std::string::npos);
+  EXPECT_EQ(svg.find("nuplot</title>"), std::string::npos);
+  EXPECT_EQ(svg.find("<title>gnuplot"), std::string::npos);
 }
 
 std::vector<RunGroup> groups(const std::vector<std::pair<std::string, std::string>>& of) {
@@ -152,10 +188,43 @@ TEST(EpochsPlot, HasALineForEveryRepeatAndANameForEveryGroup) {
       }
     }
   }
-  const std::string svg = epochs_plot(rows, group_runs({{"64", "64", {}}, {"96", "96", {}}})).svg;
-  // A point per epoch and repeat of validation and seconds; those of training without the NaN.
-  EXPECT_EQ(points_of(svg, 7), 12u + 12u + 8u);
-  for (const char* name : {"64", "96", "training", "validation"}) EXPECT_TRUE(has_text(svg, name)) << name;
+  const std::string svg = epochs_plot(rows, {}, group_runs({{"64", "64", {}}, {"96", "96", {}}})).svg;
+  // A point per epoch and repeat of validation, learning rate and seconds; those of training without the NaN.
+  EXPECT_EQ(points_of(svg, 7), 12u + 12u + 12u + 8u);
+  EXPECT_EQ(points_of(svg, 6), 4u + 1u);  // the best of each; one in the legend
+  for (const char* name : {"64 (resolution 64)", "96 (resolution 96)", "training", "validation"})
+    EXPECT_TRUE(has_text(svg, name)) << name;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+// A ring in the panels of loss and Dice, at the epoch of the lowest validation loss.
+TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
+  std::vector<EpochRow> rows;
+  std::vector<ValidationRow> validation;
+  const std::vector<double> losses = {0.5, 0.2, 0.3};
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    EpochRow& row = rows.emplace_back();
+    row.run = "a";
+    row.resolution = "64";
+    row.epoch = static_cast<std::int64_t>(i) + 1;
+    row.validation_loss = losses[i];
+    row.learning_rate = 1e-3;
+    for (const char* region : {"whole", "core"})
+      validation.push_back({"a", 1, "64", row.epoch, 1, region, 0.5});
+  }
+  const std::string svg = epochs_plot(rows, validation, group_runs({{"a", "64", {}}})).svg;
+  EXPECT_EQ(points_of(svg, 7), 5u * 3u);  // both losses, Dice, learning rate, seconds
+  for (const char* text :
+       {"Mean Dice of the validation cases, training grid", "Learning rate", "best epoch, kept"})
+    EXPECT_TRUE(has_text(svg, text)) << text;
+  double second = nan;
+  for (const test::Text& text : texts_of(svg)) {
+    if (text.text == "2") second = text.x;
+  }
+  const std::vector<double> rings = test::columns_of_points(svg, 6);
+  ASSERT_EQ(rings.size(), 3u);  // the last in the legend
+  EXPECT_NEAR(rings[0], second, 0.5);
+  EXPECT_NEAR(rings[1], second, 0.5);
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
@@ -207,7 +276,7 @@ TEST(TimingPlot, HasNamesAlongTheAxisWhereNoNumberWasVaried) {
   const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
   EXPECT_EQ(points_of(svg, 7), 3u * 5u);
   EXPECT_NE(svg.find("<text>lms-threshold</text>"), std::string::npos);
-  EXPECT_TRUE(has_text(svg, "memory.planner"));
+  EXPECT_TRUE(has_text(svg, "Planner"));
 }
 
 TEST(TimingPlot, OfOneGroupIsNone) {
@@ -225,6 +294,27 @@ TEST(MemoryPlot, HasAPanelForEveryMemoryThatIsUsed) {
   svg = memory_plot(rows, one).svg;
   EXPECT_TRUE(has_text(svg, "Host pool, KiB"));
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+// What lies on the axis is 0: the plan's own last row, what stays after the step, lies behind it.
+TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
+  std::vector<MemoryRow> rows = {{"a", "64", "keep", 0, 1 << 20, 0, 0, 3 << 20},
+                                 {"a", "64", "keep", 0.5, 2 << 20, 0, 0, 3 << 20},
+                                 {"a", "64", "keep", 1, 0, 0, 0, 3 << 20}};
+  const std::vector<RunGroup> one = group_runs({{"a", "64", {}}});
+  const std::string svg = memory_plot(rows, one).svg;
+  EXPECT_TRUE(has_text(svg, "budget 3.00 MiB"));
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  double axis = nan;
+  for (const test::Text& text : texts_of(svg)) {
+    if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // that of bytes
+  }
+  const std::vector<double> heights = test::heights_of_lines(svg, "  0, 114, 178");  // plot_color(0, 1)
+  ASSERT_FALSE(heights.empty());
+  for (const double y : heights) EXPECT_LT(y, axis - 10);
+  for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;
+  EXPECT_TRUE(
+      has_text(memory_plot(rows, one).svg, "Device arena, MiB (budget 1.00 GiB, above this picture)"));
 }
 
 }  // namespace

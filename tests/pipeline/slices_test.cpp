@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "pipeline/lettering.h"
+#include "pipeline/slice_view.h"
 
 namespace voxswap {
 namespace {
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 std::pair<int, int> size_of(const Image& image, const LabelMap& truth, const LabelMap& prediction,
                             const Labels& names) {
   const fs::path png = fs::path(testing::TempDir()) / format("voxswap_slices_{}.png", ::getpid());
-  write_slices(png, image, truth, prediction, names);
+  write_slices(png, {"case", "t1", image, truth, prediction, names, image.geometry});
   const std::string bytes = read_file(png);
   fs::remove(png);
   const auto number_at = [&](std::size_t at) {
@@ -45,23 +46,57 @@ struct Slices : testing::Test {
   }
 };
 
+// A voxel of margin on either side of the head gives 32 voxels, of eight pixels each.
 TEST_F(Slices, LeaveOutWhatIsAroundTheHead) {
-  const auto head = size_of(image, labels, labels, {});
-  image.voxels.back() = 1;  // now all of the grid is wanted but its first planes
-  const auto all = size_of(image, labels, labels, {});
-  EXPECT_EQ(head.first, 2 * 32 * 4 + 6);  // a voxel of margin on either side, four pixels each
-  EXPECT_GT(all.first, 3 * head.first / 2);
+  EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 32 * 8 + 6);
+  image.voxels.back() = 1;  // now all of the grid is wanted but its first planes: 51 voxels in 288 pixels
+  EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 288 + 6);
 }
 
-TEST_F(Slices, WithoutATruthHaveOneColumn) {
-  EXPECT_EQ(size_of(image, no_truth, labels, {}).first, 32 * 4);
+// Letters are 12 pixels wide; the longest caption has 25.
+TEST_F(Slices, WithoutATruthHaveOneColumnAsWideAsTheirCaptions) {
+  EXPECT_EQ(size_of(image, no_truth, labels, {}).first, 25 * 12);
 }
 
 TEST_F(Slices, NameTheirLabelsInLinesThatFit) {
-  const int without = size_of(image, labels, labels, {}).second;
-  EXPECT_EQ(size_of(image, labels, labels, {{"oedema", 1}}).second, without + static_cast<int>(line_height));
+  const int without = size_of(image, labels, labels, {}).second, line = 2 * static_cast<int>(line_height);
+  EXPECT_EQ(size_of(image, labels, labels, {{"oedema", 1}}).second, without + line);
   EXPECT_EQ(size_of(image, labels, labels, {{std::string(30, 'a'), 1}, {std::string(30, 'b'), 2}}).second,
-            without + 2 * static_cast<int>(line_height));
+            without + 2 * line);
+}
+
+// A file whose first axis is the canonical one from inferior to superior, and another that runs the other
+// way.
+TEST(SliceNumber, IsThatOfTheFile) {
+  Geometry canonical, stored;
+  canonical.size = {10, 20, 30};
+  stored.size = {30, 10, 20};
+  stored.direction = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+  EXPECT_EQ(slice_number(canonical, 2, 4, canonical), "slice 5 of 30");
+  EXPECT_EQ(slice_number(canonical, 2, 4, stored), "slice 5 of 30");
+  EXPECT_EQ(slice_number(canonical, 0, 4, stored), "slice 5 of 10");
+  stored.direction[6] = -1;
+  EXPECT_EQ(slice_number(canonical, 2, 4, stored), "slice 26 of 30");
+}
+
+// Red, green and blue of every pixel: the legend shows the very colours of the outlines.
+TEST_F(Slices, OutlineLabelsInTheColoursOfTheLegend) {
+  const Geometry& grid = image.geometry;
+  const Plane plane(grid, views[0], labels, to_fit(grid, 288));
+  Pixels picture(plane.width(), plane.height());
+  paint(picture, 0, 0, plane, image, window_of(image), labels, 2);
+  std::size_t outlined = 0;
+  for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
+    const Color color{picture.rgb[i], picture.rgb[i + 1], picture.rgb[i + 2]};
+    const bool grey = color[0] == color[1] && color[1] == color[2];
+    if (!grey) {
+      EXPECT_EQ(color, label_color(1));
+      ++outlined;
+    }
+  }
+  // One voxel of 4.8 pixels: all of it lies within two pixels of its edge but at most one.
+  EXPECT_GE(outlined, 15u);
+  EXPECT_LE(outlined, 25u);
 }
 
 TEST_F(Slices, OfDifferentGridsAreRefused) {

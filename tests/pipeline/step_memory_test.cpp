@@ -24,7 +24,10 @@ TEST(StepMemory, FollowsThePlanThroughItsTime) {
     EXPECT_EQ(rows[i].host_bytes, 0);
   }
   EXPECT_EQ(most, plan.live_peak_bytes);
+  EXPECT_EQ(rows.back().device_bytes, plan.persistent_bytes);  // stay for the next step
+  EXPECT_GT(rows.back().device_bytes, 0);
   EXPECT_EQ(rows[0].planner, "keep");
+  EXPECT_EQ(rows[0].budget_bytes, plan.budget_bytes);
 }
 
 }  // namespace

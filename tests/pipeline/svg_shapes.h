@@ -43,6 +43,29 @@ inline std::size_t points_of(const std::string& svg, int pt) {
       std::distance(std::sregex_iterator(svg.begin(), svg.end(), use), std::sregex_iterator()));
 }
 
+// How far to the right points of gnuplot's type `pt` lie.
+inline std::vector<double> columns_of_points(const std::string& svg, int pt) {
+  const std::regex use(format("<use xlink:href='#gpPt{}' transform='translate\\(([\\d.]+),", pt - 1));
+  std::vector<double> columns;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), use), none; at != none; ++at)
+    columns.push_back(std::stod((*at)[1]));
+  return columns;
+}
+
+// How far down the corners of lines of this colour lie.
+inline std::vector<double> heights_of_lines(const std::string& svg, const std::string& rgb) {
+  std::vector<double> heights;
+  const std::string begin = format("<path stroke='rgb({})'  d='", rgb);
+  for (std::size_t at = 0; (at = svg.find(begin, at)) != svg.npos;) {
+    at += begin.size();
+    const std::string line = svg.substr(at, svg.find('\'', at) - at);
+    static const std::regex corner("[ML]([\\d.]+),([\\d.]+)");
+    for (std::sregex_iterator found(line.begin(), line.end(), corner), none; found != none; ++found)
+      heights.push_back(std::stod((*found)[2]));
+  }
+  return heights;
+}
+
 // Upright texts; letters are taken to be 0.55 of their height wide, which is about what Helvetica takes.
 inline std::vector<Text> texts_of(const std::string& svg) {
   static const std::regex text(

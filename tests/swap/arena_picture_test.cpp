@@ -205,6 +205,35 @@ TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
   EXPECT_NE(svg.find("above this picture"), std::string::npos);
 }
 
+// Letters are taken to be 6.1 pixels wide, as the picture does; the frame is 1200.
+TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
+  StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  const TrainingStep step = build_training_step(options);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 3000);
+  Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.recompute = true});
+  // Of a gradient that does not leave, whatever this plan does with the others.
+  for (std::size_t id = 0; id < step.graph.values().size(); ++id) {
+    if (step.graph.values()[id].role != Role::gradient) continue;
+    for (Instruction& instruction : plan.instructions)
+      if (instruction.kind == Instruction::Kind::copy_out && instruction.value == static_cast<ValueId>(id))
+        instruction.kind = Instruction::Kind::copy_in;
+    break;
+  }
+  const std::string svg = arena_svg(step.graph, plan);
+  int found = 0;
+  for (const std::string label :
+       {"parameters and optimiser state", "stays until its last use", "gradient that stays",
+        "leaves and comes back", "computed again", "workspace of a kernel", "sum of what is live"}) {
+    const std::size_t text = svg.find(" class=\"\">" + label + "</text>");
+    if (text == svg.npos) continue;
+    ++found;
+    const double x = std::atof(svg.c_str() + svg.rfind("<text x=\"", text) + 9);
+    EXPECT_LE(x + 6.1 * static_cast<double>(label.size()), 1200) << label;
+  }
+  EXPECT_GE(found, 6) << "so many that they do not fit on one line";
+}
+
 TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {
   StepOptions options;
   options.input = {1, 16, 16, 16, 4};

@@ -1,0 +1,13 @@
+// Text from outside on its way into a picture or a page: both must be UTF-8 that XML allows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace voxswap {
+
+// The text with U+FFFD for every byte that belongs to no character, and a space for every control character
+// but line feeds and tabs: XML knows no others.
+std::string as_utf8(std::string_view text);
+
+}  // namespace voxswap

@@ -1,0 +1,105 @@
+// gnuplot's pictures are whole or refused: it does not notice itself when what it writes is cut off.
+#include "pipeline/gnuplot.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "pipeline/plots.h"
+#include "pipeline/report.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A program that goes by gnuplot's name, in front of all others.
+class FakeGnuplot : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = fs::temp_directory_path() / format("voxswap_gnuplot_{}_{}", test, ::getpid());
+    fs::create_directories(folder_ / "bin");
+    path_ = std::getenv("PATH");
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    fs::remove_all(folder_);
+  }
+  void pretend(const std::string& commands) const {
+    const fs::path program = folder_ / "bin" / "gnuplot";
+    write_file(program, "#!/bin/sh\n" + commands + "\n");
+    fs::permissions(program, fs::perms::owner_all);
+    ::setenv("PATH", ((folder_ / "bin").string() + ":" + path_).c_str(), 1);
+  }
+  static std::string message() {
+    try {
+      gnuplot("plot x\n");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::failed);
+      return error.what();
+    }
+    return "";
+  }
+
+  fs::path folder_;
+  std::string path_;
+};
+
+TEST_F(FakeGnuplot, ThatIsCutOffOrFailsOrIsKilledGivesNoPicture) {
+  pretend("printf '<svg><g></g></svg>\\n'");
+  EXPECT_EQ(message(), "");
+  pretend("printf '<svg><g>'");
+  EXPECT_EQ(message(), "gnuplot drew no whole picture: what it wrote breaks off after 8 bytes");
+  pretend("true");
+  EXPECT_EQ(message(), "gnuplot drew no whole picture: what it wrote breaks off after 0 bytes");
+  pretend("printf '<svg></svg>'; echo 'line 3: no' >&2; exit 7");
+  EXPECT_EQ(message(), "gnuplot drew no whole picture: it ended with exit status 7: line 3: no");
+  pretend("printf '<svg></svg>'; kill -9 $$");
+  EXPECT_EQ(message(), "gnuplot drew no whole picture: it was ended by signal 9");
+}
+
+TEST_F(FakeGnuplot, ThatIsCutOffLeavesNoPlotBehindNorOneOfAnEarlierReport) {
+  const fs::path run = folder_ / "run";
+  fs::create_directories(run);
+  EpochRow epoch;
+  epoch.run = "a";
+  epoch.resolution = "64";
+  write_csv(run / "epochs.csv", epochs_csv({epoch}));
+  write_file(run / "experiment.yaml", "name: a\n");
+  write_file(run / "epochs.svg", "<svg>of an earlier report</svg>");
+  write_file(run / "epochs.png", "of an earlier report");
+  pretend("printf '<svg><g>half a plot'");
+  try {
+    report({run}, run);
+    ADD_FAILURE() << "half a plot was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::failed);
+  }
+  EXPECT_FALSE(fs::exists(run / "epochs.svg"));
+  EXPECT_FALSE(fs::exists(run / "epochs.png"));
+  const std::string page = read_file(run / "report.html");
+  EXPECT_EQ(page.find("half a plot"), std::string::npos);
+  EXPECT_NE(page.find("gnuplot drew no whole picture"), std::string::npos);
+}
+
+TEST(WholePicture, EndsAsItsFormatSays) {
+  const std::string png = draw("plot [0:1][0:1] x notitle\n", 60, 40, "x").png;
+  EXPECT_TRUE(is_whole_picture(png));
+  for (const std::size_t bytes : {std::size_t{8}, png.size() / 2, png.size() - 12, png.size() - 1})
+    EXPECT_FALSE(is_whole_picture(std::string_view(png).substr(0, bytes))) << bytes;
+  EXPECT_FALSE(is_whole_picture(""));
+  EXPECT_FALSE(is_whole_picture("</svg>"));
+}
+
+TEST(GnuplotText, IsALiteralThatShowsTheTextAsItIs) {
+  EXPECT_EQ(gnuplot_text("a\\b\"c`d"), "\"a\\\\b\\\"c\\140d\"");
+  EXPECT_EQ(gnuplot_text("a\nb\tc\x1b"), "\"a\\nb c \"");
+  EXPECT_EQ(gnuplot_text("caf\xE9"), "\"caf\uFFFD\"");
+  EXPECT_EQ(gnuplot_tic("50%"), "\"50%%\"");
+}
+
+}  // namespace
+}  // namespace voxswap

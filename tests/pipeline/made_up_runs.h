@@ -1,0 +1,84 @@
+// Folders of runs that nobody made, for tests of reports.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "pipeline/tables.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+// Every tag that is opened is closed, in order; enough of XML for pages of ours.
+inline void expect_well_formed(const std::string& html) {
+  const std::regex tag("<(/?)([a-zA-Z0-9]+)((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/?)>");
+  const std::size_t style = html.find("<style>"), end = html.find("</style>");
+  const std::string text = html.substr(html.find("<html"), style - html.find("<html")) + html.substr(end + 8);
+  std::vector<std::string> open;
+  for (std::sregex_iterator at(text.begin(), text.end(), tag), none; at != none; ++at) {
+    const std::string name = (*at)[2];
+    if ((*at)[1].length() == 0 && (*at)[4].length() == 0) open.push_back(name);
+    if ((*at)[1].length() == 0) continue;
+    ASSERT_FALSE(open.empty()) << "</" << name << "> closes nothing";
+    ASSERT_EQ(open.back(), name);
+    open.pop_back();
+  }
+  EXPECT_TRUE(open.empty()) << open.back() << " stays open";
+}
+
+class MadeUpRuns : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::temp_directory_path() / format("voxswap_report_{}_{}", test, ::getpid());
+    fs::create_directories(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path make_run(const std::string& folder, const std::string& name, const std::string& resolution) const {
+    const fs::path run = root_ / folder;
+    fs::create_directories(run);
+    std::vector<EpochRow> epochs;
+    std::vector<DiceRow> dice;
+    for (int i = 1; i <= 4; ++i) {
+      EpochRow& epoch = epochs.emplace_back();
+      epoch.run = name;
+      epoch.resolution = resolution;
+      epoch.epoch = i;
+      epoch.seconds = 2 + 0.1 * i;
+      epoch.train_loss = epoch.validation_loss = -0.2 * i;
+      DiceRow& row = dice.emplace_back();
+      row.run = name;
+      row.resolution = resolution;
+      row.evaluated_at = "native";
+      row.case_id = format("case_{}", i);
+      row.region = "whole_tumor";
+      row.dice = 0.2 * i;
+      row.hd95 = i;
+    }
+    TimingRow timing;
+    timing.run = name;
+    timing.resolution = resolution;
+    timing.device = "cpu";
+    timing.planner = "keep";
+    write_csv(run / "epochs.csv", epochs_csv(epochs));
+    write_csv(run / "validation.csv", validation_csv({{name, 1, resolution, 1, 60, "whole_tumor", 0.5},
+                                                      {name, 1, resolution, 2, 120, "whole_tumor", 0.75}}));
+    write_csv(run / "dice.csv", dice_csv(dice));
+    write_csv(run / "timing.csv", timing_csv({timing}));
+    write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
+    return run;
+  }
+
+  fs::path root_;
+};
+
+}  // namespace voxswap

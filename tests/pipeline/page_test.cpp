@@ -1,0 +1,178 @@
+// report.html of made-up runs: what it says first, its tables and pictures, and that nothing is left out
+// unsaid.
+#include <cctype>
+
+#include "pipeline/html.h"
+#include "pipeline/report.h"
+#include "pipeline/slices.h"
+#include "tests/pipeline/made_up_runs.h"
+
+namespace voxswap {
+namespace {
+
+class Page : public MadeUpRuns {};
+
+std::vector<std::string> all_of(const std::string& html, const std::string& pattern) {
+  std::vector<std::string> found;
+  const std::regex wanted(pattern);
+  for (std::sregex_iterator at(html.begin(), html.end(), wanted), none; at != none; ++at)
+    found.push_back((*at)[1]);
+  return found;
+}
+
+// What an <a download="NAME"> on the page saves.
+std::string downloaded(const std::string& html, const std::string& name) {
+  const std::regex link(format("download=\"{}\" href=\"data:text/csv;charset=utf-8;base64,([^\"]*)\"", name));
+  std::smatch match;
+  if (!std::regex_search(html, match, link)) return "no link";
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0, count = 0;
+  for (const char c : match[1].str()) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
+  }
+  return bytes;
+}
+
+TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  write_file(a / "plan.json", R"({"planner": "keep", "peak_bytes": 1048576})");
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  const std::vector<std::string> headings = all_of(html, "<th[^>]*>([^<]*)</th>");
+  EXPECT_GE(headings.size(), 20u);
+  for (const std::string& heading : headings) {
+    EXPECT_EQ(heading.find('_'), std::string::npos) << heading;
+    EXPECT_FALSE(!heading.empty() && std::islower(static_cast<unsigned char>(heading[0])) &&
+                 heading != "p, corrected")
+        << heading;
+  }
+  const std::size_t tables = all_of(html, "(<table)").size();
+  EXPECT_GE(tables, 6u);
+  EXPECT_EQ(all_of(html, "(</table></div>\\s*<p class=\"download\"><a download=)").size(), tables);
+}
+
+// On a narrow screen every cell says what it is.
+TEST_F(Page, FitsNarrowScreens) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  EXPECT_NE(html.find("<td class=\"number\" data-label=\"Mean Dice\">"), std::string::npos);
+  EXPECT_NE(html.find("content: attr(data-label)"), std::string::npos);
+  for (const std::string& least : all_of(html, "min-width:(\\d+)px;max-width")) EXPECT_EQ(least, "0");
+}
+
+TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  for (const fs::path& run : {a, b}) {
+    write_file(run / "experiment.yaml",
+               "data:\n  root: /scans\nran_with:\n  voxswap: \"9.9\"\n  commit: \"0123abcd\"\n  started: "
+               "\"2026-01-02 03:04 UTC\"\n");
+    write_file(run / "split.csv", "case,part\nx,training\ny,training\ncase_1,validation\n");
+  }
+  write_csv(a / "phases.csv", phases_csv({{"first", "training", 61}, {"first", "predicting", 4}}));
+  std::string dice = read_file(b / "dice.csv");
+  dice.replace(dice.find(",0.8,"), 5, ",0.9,");
+  write_file(b / "dice.csv", dice);
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  expect_well_formed(html);
+  const std::size_t first_heading = html.find("<h2>");
+  for (const char* fact : {"Best: second (resolution 96), mean Dice 0.525 over 4 cases", "by 0.025",
+                           "4 cases are too few to tell", "2026-01-02 03:04 UTC", "0123abcd", "/scans",
+                           "2 training, 1 validation", "1 min 05 s: training 1 min 01 s, predicting 4.0 s"})
+    EXPECT_LT(html.find(fact), first_heading) << fact;
+  EXPECT_EQ(read_csv(out / "phases.csv").rows.size(), 2u);
+}
+
+TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
+  std::vector<fs::path> runs;
+  for (int i = 1; i <= 8; ++i) {
+    runs.push_back(make_run(format("r{}", i), format("run_{}", i), std::to_string(32 + i)));
+    fs::create_directories(runs.back() / "slices");
+    write_file(runs.back() / "slices" / "case_1.png", format("picture {}", i));
+    write_file(runs.back() / "arena.svg", format("<svg viewBox=\"0 0 9 9\"><rect width=\"{}\"/></svg>", i));
+  }
+  report(runs, root_ / "merged");
+  const std::string html = read_file(root_ / "merged" / "report.html");
+  for (int i = 1; i <= 8; ++i) {
+    const std::string name = format("run_{} (resolution {})", i, 32 + i);
+    EXPECT_NE(html.find("data-label=\"Group\">" + name), std::string::npos) << name;
+    const bool pictured = html.find(base64(format("picture {}", i))) != std::string::npos;
+    const std::string note = html.substr(html.find("Not shown here: "), 300);
+    EXPECT_EQ(pictured, note.substr(0, note.find("</p>")).find(name) == std::string::npos) << name;
+    const bool arena = html.find("The arena of " + name) != std::string::npos;
+    const std::string others = html.substr(html.find("Arenas not shown here: "), 300);
+    EXPECT_EQ(arena, others.substr(0, others.find("</p>")).find(name) == std::string::npos) << name;
+  }
+}
+
+TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  for (const char* name :
+       {"dice.csv", "boxplot.csv", "comparison.csv", "epochs.csv", "validation.csv", "timing.csv"})
+    EXPECT_EQ(downloaded(html, name), read_file(out / name)) << name;
+  EXPECT_EQ(downloaded(html, "runs.csv").substr(0, 24), "Run,\"Resolution, voxels\"");
+  EXPECT_FALSE(std::regex_search(html, std::regex("(src|href)=[\"'](https?:)?//|@import|url\\((?!#)")))
+      << "something is loaded from elsewhere";
+}
+
+TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  for (const fs::path& run : {a, b}) {
+    fs::create_directories(run / "slices");
+    for (int i = 1; i <= 4; ++i)
+      write_file(run / "slices" / format("case_{}.png", i), format("{} {}", run.string(), i));
+  }
+  report({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  for (const char* title : {"Worst case: case_1<", "Median case: case_2<", "Best case: case_4<"})
+    EXPECT_NE(html.find(title), std::string::npos) << title;
+  for (const int i : {1, 2, 4}) {
+    for (const fs::path& run : {a, b})
+      EXPECT_NE(html.find(base64(format("{} {}", run.string(), i))), std::string::npos);
+  }
+  EXPECT_EQ(html.find(base64(format("{} {}", a.string(), 3))), std::string::npos);
+  EXPECT_NE(html.find("second (resolution 96): whole_tumor 0.800</figcaption>"), std::string::npos);
+}
+
+TEST_F(Page, TakesInAnArenaPictureThatIsNothingElse) {
+  const fs::path run = make_run("a", "first", "64");
+  const std::string picture =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><rect width=\"7\"/></svg>";
+  write_file(run / "arena.svg", picture);
+  report({run}, run);
+  EXPECT_NE(read_file(run / "report.html").find("<rect width=\"7\"/>"), std::string::npos);
+  EXPECT_TRUE(is_harmless_svg(picture));
+  for (const char* bad : {"<svg><script>alert(1)</script></svg>", "<svg onload=\"x()\"></svg>",
+                          "<svg><image href=\"file:///x\"/></svg>",
+                          "<svg><rect style=\"fill:url(x)\"/></svg>", "<svg><foreignObject/></svg>", "text"})
+    EXPECT_FALSE(is_harmless_svg(bad)) << bad;
+}
+
+TEST_F(Page, CarriesTheSlicesInItself) {
+  const fs::path run = make_run("a", "sliced", "64");
+  Image image;
+  image.geometry.size = {6, 5, 4};
+  for (int i = 0; i < 120; ++i) image.voxels.push_back(static_cast<float>(i));
+  LabelMap labels;
+  labels.geometry = image.geometry;
+  labels.voxels.assign(120, 0);
+  labels.voxels[70] = 1;
+  fs::create_directories(run / "slices");
+  const Labels names{{"edema", 1}};
+  write_slices(run / "slices" / "case_1.png", {"case_1", "t1", image, labels, labels, names, image.geometry});
+  EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
+  report({run}, run);
+  const std::string html = read_file(run / "report.html");
+  expect_well_formed(html);
+  EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
+  EXPECT_NE(html.find("The only case: case_1</h3>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace voxswap
