@@ -163,7 +163,7 @@ TEST(Pipes, AreToldAndNeverWaitedFor) {
   const TemporaryFolder folder;
   const std::string id = "BraTS-GLI-00001-000";
   write_brats(folder.path() / id, id, 3);
-  for (const std::string name : {id + "-t2w.nii.gz", std::string("-seg.nii.gz")}) {
+  for (const std::string& name : {id + "-t2w.nii.gz", std::string("-seg.nii.gz")}) {
     const fs::path pipe = folder / (id + "/" + (name[0] == '-' ? id + name : name));
     fs::remove(pipe);
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

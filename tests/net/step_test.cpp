@@ -86,9 +86,10 @@ TEST(TrainingStep, KeepsNoMomentsOfABiasInFrontOfANorm) {
     const std::string& name = step.graph.value(id).name;
     EXPECT_EQ(trained.contains(id), !name.ends_with("conv.bias") || name.starts_with("head.")) << name;
   }
-  for (const Node& node : step.graph.nodes())
-    if (node.operation->name == "conv3d_weight_gradient")
-      EXPECT_EQ(node.attributes.flag("bias"), node.name.starts_with("head.")) << node.name;
+  for (const Node& node : step.graph.nodes()) {
+    if (node.operation->name != "conv3d_weight_gradient") continue;
+    EXPECT_EQ(node.attributes.flag("bias"), node.name.starts_with("head.")) << node.name;
+  }
 }
 
 TEST(TrainingStep, UpdatesLargeParametersWhileOthersAreStillDifferentiatedAndSmallOnesTogether) {
