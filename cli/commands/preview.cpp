@@ -45,11 +45,11 @@ Exit preview_command(const Arguments& arguments) {
 
   const RunOptions options = load(where).run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
-  check_picture(png);
   Outputs outputs(force);
   outputs.protect(where.file);
   outputs.protect_below(options.data.root);
   outputs.check(png);
+  check_picture(png);
   outputs.write(png, [&] { preview(options, what, png); });
   std::printf("%s\n", png.c_str());
   return Exit::done;
