@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include "base/error.h"
@@ -18,6 +19,9 @@ namespace {
 std::string looks_of(const struct stat& status) {
   return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
+
+// In their place while a file that was not there is on its way.
+constexpr const char* being_written = "being written";
 
 fs::path record_of(const fs::path& output) {
   return output.parent_path() / ".voxswap";
@@ -38,7 +42,24 @@ std::map<std::string, std::string> read_record(const fs::path& output) {
 bool was_written_by_us(const fs::path& output, const struct stat& status) {
   const auto entries = read_record(output);
   const auto found = entries.find(output.filename().string());
-  return found != entries.end() && found->second == looks_of(status);
+  if (found == entries.end()) return false;
+  if (found->second == looks_of(status)) return true;
+  // A command that was killed between its file and the record of it.
+  constexpr int most_seconds = 60;
+  struct stat record;
+  return found->second == being_written && ::stat(record_of(output).c_str(), &record) == 0 &&
+         status.st_mtim.tv_sec >= record.st_mtim.tv_sec &&
+         status.st_mtim.tv_sec <= record.st_mtim.tv_sec + most_seconds;
+}
+
+void record(const fs::path& output, const std::string& looks) {
+  const std::string name = output.filename().string();
+  if (name.find('\n') != name.npos) return;
+  auto entries = read_record(output);
+  entries[name] = looks;
+  std::string text;
+  for (const auto& [file, its_looks] : entries) text += its_looks + " " + file + "\n";
+  write_file(record_of(output), text);
 }
 
 bool lies_below(const fs::path& path, const fs::path& folder) {
@@ -91,15 +112,10 @@ void Outputs::check(const fs::path& output) const {
 
 void Outputs::write(const fs::path& output, const std::function<void()>& produce) const {
   check(output);
-  produce();
   struct stat status;
-  const std::string name = output.filename().string();
-  if (::stat(output.c_str(), &status) != 0 || name.find('\n') != name.npos) return;
-  auto entries = read_record(output);
-  entries[name] = looks_of(status);
-  std::string text;
-  for (const auto& [file, looks] : entries) text += looks + " " + file + "\n";
-  write_file(record_of(output), text);
+  if (::stat(output.c_str(), &status) != 0 && errno == ENOENT) record(output, being_written);
+  produce();
+  if (::stat(output.c_str(), &status) == 0) record(output, looks_of(status));
 }
 
 }  // namespace voxswap

@@ -43,8 +43,11 @@ std::string hash_of(const std::string& content) {
   return Hasher().add(content.data(), content.size()).digest();
 }
 
+constexpr const char* not_there = "none";  // in place of a hash
+
 // Of a table, of its fields; they are written in one way only.
 std::string hash_of_file(const fs::path& file) {
+  if (!fs::exists(file)) return not_there;
   try {
     return hash_of(file.extension() == ".csv" ? csv_text(read_csv(file)) : read_file(file));
   } catch (const Error&) {
@@ -60,12 +63,13 @@ void write_noted(const fs::path& folder, const std::vector<NamedContent>& files)
     const std::string hash = hash_of(content);
     const auto found =
         std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == name; });
-    if (found == notes.end()) {
-      notes.push_back({name, {hash}});
-      continue;
-    }
-    std::vector<std::string>& hashes = found->second;
-    if (hashes.front() != hash) hashes = {hash, hashes.front()};
+    // What lies there now is what a process leaves that ends before it has renamed the new one.
+    std::vector<std::string> hashes = {hash};
+    if (const std::string before = hash_of_file(folder / name); before != hash) hashes.push_back(before);
+    if (found == notes.end())
+      notes.emplace_back(name, std::move(hashes));
+    else
+      found->second = std::move(hashes);
   }
   write_notes(folder, notes);
   for (const auto& [name, content] : files) write_file(folder / name, content);

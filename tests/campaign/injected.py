@@ -41,7 +41,7 @@ def counts(bench, command):
 
 def judged(outcome, kind, error, command, bench, folder):
     """An error is told as what it is; where there is none, nothing was lost."""
-    complaints = outcome.complaints(promised={0, 1, 3, 4})
+    complaints = outcome.complaints(promised={0, 1, 3, 4}, tables=command == "check")
     if outcome.code == 3 and error in ("ENOMEM", "ENOSPC", "EMFILE"):
         complaints.append(f"{error} of {kind} is told as damaged data: {outcome.stderr[-300:]!r}")
     if outcome.code == 4 and error == "EIO":

@@ -12,7 +12,8 @@ from pathlib import Path
 TIMED = {"seconds", "megavoxels_per_second", "wait_seconds", "stall_seconds", "trained_seconds"}
 # Files that tell of the machine and the hour, not of the result.
 UNREPEATABLE = ("timing.csv", "memory.csv", "report.html", "log.txt", "outcome.json", "run.log", "plan.json", "arena.svg",
-                "sweep.csv", "timeline.json", "experiment.yaml", "cell.yaml")
+                "sweep.csv", "timeline.json", "experiment.yaml", "cell.yaml", "checksums.json",
+                "last.previous.safetensors", "best.previous.safetensors")
 
 
 def png(content):

@@ -30,8 +30,9 @@ class Outcome:
     def errors(self):
         return [line for line in self.stderr.splitlines() if line.startswith("error: ")]
 
-    def complaints(self, promised=PROMISED, killed=False):
-        """What no exit of the program may be like; `killed`: it was sent a signal that it cannot catch."""
+    def complaints(self, promised=PROMISED, killed=False, tables=False):
+        """What no exit of the program may be like; `killed`: it was sent a signal that it cannot catch; `tables`: what it
+        found may stand in a table instead of a message."""
         if self.code is None:
             return ["does not end"]
         if self.code < 0:
@@ -39,7 +40,8 @@ class Outcome:
         found = []
         if self.code not in promised:
             found.append(f"exit code {self.code} is none of {sorted(promised)}: {self.stderr[-300:]!r}")
-        if self.code in (1, 2, 3, 4) and len(self.errors()) != 1:
+        told = len(self.errors()) == 1 or (tables and self.code in (3, 4) and self.stdout)
+        if self.code in (1, 2, 3, 4) and not told:
             found.append(f"exit code {self.code} with {len(self.errors())} messages: {self.stderr[-300:]!r}")
         if self.code == 0 and self.errors():
             found.append(f"exit code 0 and {self.errors()[0]!r}")

@@ -29,6 +29,7 @@ TEST_F(WrittenFiles, AreKnownAgainUntilOneIsChangedOrGone) {
   write_noted(folder_, {{"a.csv", "x,y\n1,2\n"}, {"b.json", "{}\n"}});
   EXPECT_EQ(read_file(folder_ / "a.csv"), "x,y\n1,2\n");
   EXPECT_EQ(changed_files(folder_), Names{});
+  settle_files(folder_);
   write_file(folder_ / "a.csv", "x,y\n1,3\n");
   EXPECT_EQ(changed_files(folder_), Names{"a.csv"});
   fs::remove(folder_ / "b.json");
@@ -54,6 +55,18 @@ TEST_F(WrittenFiles, MayBeTheOneBeforeUntilTheRunIsDone) {
   EXPECT_EQ(changed_files(folder_), Names{});
   settle_files(folder_);
   EXPECT_EQ(changed_files(folder_), Names{"a.csv"});
+}
+
+TEST_F(WrittenFiles, MayNotBeThereYetOrBeTheOneBeforeHoweverOftenAProcessEndsBetweenTheNoteAndTheFile) {
+  write_noted(folder_, {{"a.csv", "x\n1\n"}});
+  fs::remove(folder_ / "a.csv");
+  EXPECT_EQ(changed_files(folder_), Names{});
+  write_noted(folder_, {{"a.csv", "x\n1\n"}});
+  write_noted(folder_, {{"a.csv", "x\n2\n"}});
+  write_file(folder_ / "a.csv", "x\n1\n");  // as if the second had not been renamed, twice
+  write_noted(folder_, {{"a.csv", "x\n3\n"}});
+  write_file(folder_ / "a.csv", "x\n1\n");
+  EXPECT_EQ(changed_files(folder_), Names{});
 }
 
 TEST_F(WrittenFiles, DamagedNotesAreToldOf) {
