@@ -8,8 +8,8 @@
 
 namespace voxswap {
 
-// y over x, a line per value of `by`; bars where x is no number. Rows without a number in y are left out.
-// Throws Exit::usage for a column that the table has not, NoGnuplot.
+// y over x, a line per value of `by`; bars where x is no number. Rows without a number in y are left out,
+// and where there is none the picture is empty. Throws Exit::usage for a column that the table has not, NoGnuplot.
 Picture sweep_plot(const Csv& figures, const SweepPlot& plot);
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML

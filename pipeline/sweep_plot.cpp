@@ -100,6 +100,9 @@ std::string x_axis(const Chart& chart) {
 
 Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
   const Chart chart = chart_of(figures, plot);
+  const bool nothing = std::all_of(chart.series.begin(), chart.series.end(),
+                                   [](const Series& series) { return series.points.empty(); });
+  if (nothing) return {};  // a search, say, in which nothing fits
   const int bars = static_cast<int>(chart.categories.size() * chart.series.size());
   const int width = std::clamp(100 + 34 * bars, 640, 1400);
   std::vector<std::string> elements;

@@ -28,7 +28,7 @@ const std::vector<Smaller> all = {
     {"overhead_small", {"preprocess.resolution=8,16", "sweep.steps=1"}, 10},
     {"link_small", {"preprocess.resolution=16", "sweep.steps=1"}, 12},
     {"concurrency_small", {"preprocess.resolution=16", "sweep.devices=1,8"}, 12},
-    {"capacity_small", {"preprocess.resolution=16", "memory.budget=1MiB,4MiB"}, 10},
+    {"capacity_small", {"preprocess.resolution=16", "memory.budget=4MiB,32MiB"}, 10},
     {"planners_small", {"preprocess.resolution=16", "sweep.steps=1"}, 5},
 };
 

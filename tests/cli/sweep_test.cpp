@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <cctype>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -147,14 +148,13 @@ std::map<pid_t, std::set<int>> cores_of_children(pid_t parent) {
 
 TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core cannot be shared out";
-  const Words cells = {"training.seed=1,2,3,4",
-                       "--jobs",
-                       "2",
-                       "--memory",
-                       "3MiB",
-                       "memory.planner=hybrid",
-                       "preprocess.resolution=16",
-                       "network.base_filters=4"};
+  const Words shape = {"memory.planner=hybrid", "preprocess.resolution=16", "network.base_filters=4"};
+  Words tight = shape, cells = shape;
+  tight.insert(tight.end(), {"training.seed=1,2", "memory.budget=1KiB"});
+  const std::string least = least_budget(sweep("least", tight).output);
+  ASSERT_TRUE(least.ends_with('B') && std::isdigit(static_cast<unsigned char>(least[0]))) << least;
+  const std::int64_t share = std::stoll(least) * 5 / 4;  // of each of two jobs
+  cells.insert(cells.end(), {"training.seed=1,2,3,4", "--jobs", "2", "--memory", format("{}B", 2 * share)});
   const pid_t child = start(sweep_into("s", cells), folder_ / "log");
   std::size_t most = 0;
   while (still_running(child, 10)) {
@@ -173,7 +173,7 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
              host = column("s/epochs.csv", "host_peak_bytes");
   ASSERT_EQ(device.size(), 4u);
   for (const auto& [run, used] : device)
-    EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), 3 << 19) << run;
+    EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
   // Two that ask for more than half do not run beside one another.
   const Outcome large =
       sweep("t", {"training.seed=1,2", "--jobs", "2", "--memory", "64MiB", "memory.budget=40MiB"});

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "pipeline/run_groups.h"
+#include "pipeline/sweep_page.h"
 #include "tests/pipeline/svg_shapes.h"
 
 namespace voxswap {
@@ -315,6 +316,13 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;
   EXPECT_TRUE(
       has_text(memory_plot(rows, one).svg, "Device arena, MiB (budget 1.00 GiB, above this picture)"));
+}
+
+TEST(SweepPlots, IsEmptyWhereNoRowHasANumberToDraw) {
+  const Csv figures = {{"budget", "size"}, {{"1MiB", ""}, {"4MiB", ""}}};
+  EXPECT_TRUE(sweep_plot(figures, {"budget", "size", {}}).svg.empty());
+  const Csv one = {{"budget", "size"}, {{"1MiB", ""}, {"4MiB", "16"}}};
+  EXPECT_TRUE(has_text(sweep_plot(one, {"budget", "size", {}}).svg, "4MiB"));
 }
 
 }  // namespace
