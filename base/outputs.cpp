@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <map>
 
 #include "base/error.h"
@@ -20,8 +23,8 @@ std::string looks_of(const struct stat& status) {
   return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// In their place while a file that was not there is on its way.
-constexpr const char* being_written = "being written";
+// In their place while a file that was not there is on its way, with the second in which that began.
+constexpr const char* being_written = "writing ";
 
 fs::path record_of(const fs::path& output) {
   return output.parent_path() / ".voxswap";
@@ -45,11 +48,10 @@ bool was_written_by_us(const fs::path& output, const struct stat& status) {
   if (found == entries.end()) return false;
   if (found->second == looks_of(status)) return true;
   // A command that was killed between its file and the record of it.
-  constexpr int most_seconds = 60;
-  struct stat record;
-  return found->second == being_written && ::stat(record_of(output).c_str(), &record) == 0 &&
-         status.st_mtim.tv_sec >= record.st_mtim.tv_sec &&
-         status.st_mtim.tv_sec <= record.st_mtim.tv_sec + most_seconds;
+  constexpr std::int64_t most_seconds = 60;
+  if (!found->second.starts_with(being_written)) return false;
+  const std::int64_t begun = std::atoll(found->second.c_str() + std::strlen(being_written));
+  return status.st_mtim.tv_sec >= begun && status.st_mtim.tv_sec <= begun + most_seconds;
 }
 
 void record(const fs::path& output, const std::string& looks) {
@@ -113,7 +115,8 @@ void Outputs::check(const fs::path& output) const {
 void Outputs::write(const fs::path& output, const std::function<void()>& produce) const {
   check(output);
   struct stat status;
-  if (::stat(output.c_str(), &status) != 0 && errno == ENOENT) record(output, being_written);
+  if (::stat(output.c_str(), &status) != 0 && errno == ENOENT)
+    record(output, format("{}{}", being_written, std::time(nullptr)));
   produce();
   if (::stat(output.c_str(), &status) == 0) record(output, looks_of(status));
 }

@@ -30,6 +30,7 @@ std::string read_experiment_file(const fs::path& file) {
   try {
     return read_file(file);
   } catch (const Error& trouble) {
+    if (trouble.exit() != Exit::bad_data) throw;
     throw Error(Exit::usage, trouble.what());
   }
 }

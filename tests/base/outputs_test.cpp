@@ -56,6 +56,20 @@ TEST_F(OutputFiles, ThatVoxswapWroteAreWrittenAgainUntilSomebodyChangesThem) {
   expect_refused(Outputs(false), file, "--force");
 }
 
+// The process ends between the file and its record, and others are written before it is written again.
+TEST_F(OutputFiles, ThatVoxswapWroteAndCouldNotRecordAreWrittenAgain) {
+  const fs::path file = folder_ / "a.csv";
+  EXPECT_THROW(Outputs(false).write(file,
+                                    [&] {
+                                      write_file(file, "old");
+                                      fail(Exit::failed, "here");
+                                    }),
+               Error);
+  write(Outputs(false), folder_ / "b.csv");
+  write(Outputs(false), file);
+  EXPECT_EQ(read_file(file), "new");
+}
+
 TEST_F(OutputFiles, ThatAreInputsAreNeverWrittenUnderAnyName) {
   const fs::path input = made("in/case/scan.nii.gz"), link = folder_ / "link.nii.gz",
                  twin = folder_ / "twin.nii.gz";

@@ -15,10 +15,10 @@ def trial(bench, random):
         (folder / "data" / name).mkdir(parents=True)
         for file in source.iterdir():
             (folder / "data" / name / file.name.replace(source.name, name)).symlink_to(file)
-    checked = bench.call(["check", "data"], folder)
+    checked = bench.call(["check", "data"], folder, seconds=900)
     complaints = checked.complaints(promised={0})
     run = bench.call(["train", "experiment.yaml", "--out", "out", f"data.root={folder / 'data'}", "training.epochs=1",
-                      "training.checkpoint_minutes=1"], folder)
+                      "training.checkpoint_minutes=1"], folder, seconds=900)
     complaints += run.complaints(promised={0}) + whole(folder / "out") + leftovers(folder)
     split = folder / "out" / "split.csv"
     if not complaints and len(split.read_text().splitlines()) != CASES + 1:

@@ -95,9 +95,9 @@ class Workbench:
         return subprocess.Popen([self.program, *arguments], cwd=folder, env=self.environment(environment),
                                 errors="replace", **streams)
 
-    def finish(self, process, began):
+    def finish(self, process, began, seconds=LIMIT_SECONDS):
         try:
-            stdout, stderr = process.communicate(timeout=LIMIT_SECONDS)
+            stdout, stderr = process.communicate(timeout=seconds)
             code = process.returncode
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
@@ -105,9 +105,9 @@ class Workbench:
             code = None
         return Outcome(code, stdout or "", stderr or "", time.monotonic() - began)
 
-    def call(self, arguments, folder, environment=None, **streams):
+    def call(self, arguments, folder, environment=None, seconds=LIMIT_SECONDS, **streams):
         began = time.monotonic()
-        return self.finish(self.start(arguments, folder, environment, **streams), began)
+        return self.finish(self.start(arguments, folder, environment, **streams), began, seconds)
 
     # --- commands ---------------------------------------------------------------------------------------------
 
