@@ -19,6 +19,7 @@
 #include "pipeline/predictor.h"
 #include "pipeline/report.h"
 #include "pipeline/resume.h"
+#include "pipeline/routines.h"
 #include "pipeline/slices.h"
 #include "pipeline/step_memory.h"
 #include "pipeline/train.h"
@@ -186,6 +187,7 @@ Job train_job(const RunOptions& given, bool predicts) {
   log::record_to(options.output / "run.log");
   warn_of_data(options, job.cases->dataset(), job.split);
   write_plan(options, session);
+  write_routines(session.backend(), options);
 
   TrainingTables rows;
   std::vector<TimingRow> timings;

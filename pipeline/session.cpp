@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/parallel.h"
+#include "pipeline/routines.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -126,6 +127,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   State& s = *state_;
   s.options = options;
   s.target = open_target(options);
+  take_routines(*s.target.backend, options, purpose == Purpose::inference || options.resume);
   s.steps = build_steps(options, channels, outputs, s.target.precision, purpose == Purpose::training);
   if (s.trains()) {
     s.training_step = prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}),
@@ -133,6 +135,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   }
   s.inference_step = prepare_inference(
       plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference)), s.target, options);
+  remember_routines(*s.target.backend, options);
 }
 
 Session::~Session() = default;

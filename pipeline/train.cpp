@@ -16,6 +16,7 @@
 #include "pipeline/identity.h"
 #include "pipeline/patches.h"
 #include "pipeline/position.h"
+#include "pipeline/routines.h"
 #include "pipeline/run.h"
 #include "pipeline/schedule.h"
 #include "pipeline/validation.h"
@@ -288,6 +289,7 @@ class Trainer {
         model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
     metadata.merge(normalization_metadata(cases_.normalization()));
     metadata.merge(to_metadata(position_));
+    metadata.merge(routines_metadata(session_.backend()));
     if (!best_.empty()) {
       checkpoints_.write_best({metadata, std::move(best_)});
       best_.clear();

@@ -3,6 +3,7 @@
 #include "net/backends/cuda/convolution_plan.h"
 
 #include <map>
+#include <set>
 
 #include "net/backends/cuda/kernels.h"
 #include "net/operation.h"
@@ -80,6 +81,38 @@ TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
   }
 }
 
+// Of 24 plans, as many as a device at hand would time, that keep to the workspace: the first on tensor cores.
+std::shared_ptr<const ConvolutionPlan> on_tensor_cores(const Problem& problem, const PlanDevice& device) {
+  const PlanRules rules = {.workspace_limit = workspace_limit(problem)};
+  for (const std::size_t most : {1, 24})
+    for (const auto& plan : convolution_plans(problem, device, rules, most))
+      if (plan->tensor_cores) return plan;
+  return nullptr;
+}
+
+// Up to where a volume of 16 channels has 2^31 elements, from 512^3 on.
+TEST_F(ConvolutionPlans, UseTensorCoresForEveryConvolutionOfTheStepUpToFourHundredNinetySix) {
+  for (const PaperDevice* const paper : {&t4, &a100, &h200, &b200}) {
+    const PlanDevice device = described_device(properties_json(*paper));
+    int asked = 0;
+    for (const std::int64_t side : {128, 192, 256, 320, 384, 448, 496}) {
+      StepOptions options;
+      options.input = {1, side, side, side, 4};
+      options.activations = paper->capability < 80 ? ElementType::f16 : ElementType::bf16;
+      const TrainingStep step = build_training_step(options);
+      std::set<std::string> seen;
+      for (const Node& node : step.graph.nodes()) {
+        const auto problem = convolution_problem(step.graph, node);
+        if (!problem || is_matrix_product(*problem) || !seen.insert(problem->text()).second) continue;
+        ++asked;
+        EXPECT_NE(on_tensor_cores(*problem, device), nullptr)
+            << paper->name << " " << side << "^3 " << node.name << ": " << problem->text();
+      }
+    }
+    EXPECT_GT(asked, 7 * 20) << paper->name;
+  }
+}
+
 TEST_F(ConvolutionPlans, ExistForVolumesOfTwoThousandMillionElements) {
   OnPaper paper(h200);
   for (const auto kind :
@@ -119,6 +152,20 @@ TEST_F(ConvolutionPlans, LeaveOutWhatSumsInAnyOrderWhenTheSameBitsAreWanted) {
   };
   EXPECT_GT(count(true), 0u);
   EXPECT_GT(count(false), count(true));
+}
+
+// What names a choice in a run's folder: the same engine with the same knobs is found again by it.
+TEST_F(ConvolutionPlans, HaveChoicesThatTellThemApart) {
+  const PlanDevice device = described_device(properties_json(h200));
+  const Problem problem = cube(Problem::Kind::forward, ElementType::bf16, 64, 32);
+  std::set<std::string> choices;
+  std::size_t plans = 0;
+  for (const auto& plan : convolution_plans(problem, device, {.workspace_limit = 1024 * mebibyte}, 100)) {
+    choices.insert(plan->choice);
+    ++plans;
+  }
+  EXPECT_GT(plans, 5u);
+  EXPECT_EQ(choices.size(), plans);
 }
 
 TEST_F(ConvolutionPlans, KeepToTheWorkspaceLimit) {

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "tests/cuda_emulation/cudnn_convolution.h"
+#include "tests/cuda_emulation/cudnn_version.h"
 #include "tests/cuda_emulation/gpu.h"
 
 struct cudnnContext {
@@ -232,8 +234,18 @@ class Run {
 
 }  // namespace
 
+namespace {
+
+std::atomic<std::size_t> version = 91900;
+
+}  // namespace
+
+void voxswap::emulation::set_cudnn_version(std::size_t the_version) {
+  version = the_version;
+}
+
 std::size_t cudnnGetVersion() {
-  return 91900;
+  return version;
 }
 const char* cudnnGetErrorString(cudnnStatus_t status) {
   return status == CUDNN_STATUS_BAD_PARAM ? "CUDNN_STATUS_BAD_PARAM" : "a failure";

@@ -61,5 +61,22 @@ TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
     EXPECT_GT(std::stod(timing.rows.at(0)[timing.column(column, "timing.csv")]), 0) << column;
 }
 
+// Without the choice of before each of a dozen convolutions would be timed again, on a machine on which two
+// engines take the same time.
+TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
+  ASSERT_EQ(run("first", {}).code, 0);
+  const std::string routines = read_file(folder_ / "first/routines.txt");
+  EXPECT_TRUE(routines.starts_with("engines of emulated GPU with cuDNN 9.19.0\n")) << routines;
+  EXPECT_NE(read_file(folder_ / "first/checkpoints/last.safetensors").find("engines of emulated GPU"),
+            std::string::npos);
+  fs::remove_all(folder_ / "cache");
+  fs::remove(folder_ / "first/routines.txt");  // the checkpoint has them as well
+  const Outcome resumed = run("first", {"--resume", "training.epochs=2"});
+  ASSERT_EQ(resumed.code, 0) << resumed.output;
+  EXPECT_EQ(read_file(folder_ / "first/routines.txt"), routines);
+  ASSERT_EQ(run("second", {}).code, 0);
+  EXPECT_EQ(read_file(folder_ / "second/routines.txt"), routines) << "by way of the cache that they share";
+}
+
 }  // namespace
 }  // namespace voxswap

@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "net/backends/cuda/convolution_timing.h"
+#include "net/backends/cuda/libraries.h"
 
 namespace voxswap::cuda {
 
 namespace {
 
-using Plans = std::vector<std::shared_ptr<const ConvolutionPlan>>;
+using Plan = std::shared_ptr<const ConvolutionPlan>;
 
 constexpr std::size_t timed_plans = 24;
 constexpr int timed_of_an_engine = 5;
+constexpr std::string_view heading = "engines of ";  // of what follows, up to the next such line
 
 std::int64_t padded_copy(const Shape& shape, ElementType type) {
   const std::int64_t channels = shape[4], lanes = 16 / element_bytes(type);
@@ -20,13 +25,15 @@ std::int64_t padded_copy(const Shape& shape, ElementType type) {
 }
 
 // Where no engine keeps to the limit: the one that needs the least.
-Plans least_workspace(const ConvolutionProblem& problem, const PlanDevice& device, PlanRules rules) {
+std::vector<Plan> least_workspace(const ConvolutionProblem& problem, const PlanDevice& device,
+                                  PlanRules rules) {
   rules.workspace_limit = std::numeric_limits<std::int64_t>::max();
-  Plans plans = convolution_plans(problem, device, rules, std::numeric_limits<std::size_t>::max());
+  std::vector<Plan> plans =
+      convolution_plans(problem, device, rules, std::numeric_limits<std::size_t>::max());
   const auto least = std::min_element(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
     return a->workspace_bytes() < b->workspace_bytes();
   });
-  return least == plans.end() ? Plans{} : Plans{*least};
+  return least == plans.end() ? std::vector<Plan>{} : std::vector<Plan>{*least};
 }
 
 }  // namespace
@@ -40,25 +47,89 @@ std::int64_t workspace_limit(const ConvolutionProblem& problem) {
 ConvolutionChoices::ConvolutionChoices(const Device& device, PlanDevice plan_device)
     : device_(device), plan_device_(std::move(plan_device)) {}
 
-std::shared_ptr<const ConvolutionPlan> ConvolutionChoices::find(const ConvolutionProblem& problem) {
+// Deterministic engines and any are different choices of the same problem.
+std::string ConvolutionChoices::where() const {
+  return format("{} with cuDNN {}{}", device_.name, cudnn_version_text(),
+                device_.deterministic ? "" : ", any order of sums");
+}
+
+// A line is an engine with its knobs, a tab, and the problem.
+void ConvolutionChoices::take(const std::string& earlier) {
+  bool of_here = false, anything = false;
+  std::string elsewhere;
+  for (const std::string& line : split(earlier, '\n')) {
+    if (line.starts_with(heading)) {
+      of_here = line == std::string(heading) + where();
+      if (!of_here) elsewhere = line.substr(heading.size());
+      anything = anything || of_here;
+    } else if (const std::size_t tab = line.find('\t'); of_here && tab != std::string::npos) {
+      earlier_.try_emplace(line.substr(tab + 1), line.substr(0, tab));
+    }
+  }
+  if (!anything && !elsewhere.empty())
+    log::warn(
+        "the convolutions' engines were chosen on {}; this is {}: they are chosen anew, and results may "
+        "differ "
+        "in their last bits from what they would have been there",
+        elsewhere, where());
+}
+
+// Before 9.15 large volumes in bf16 were convolved wrongly, without a word (cuDNN's release notes).
+Plan ConvolutionChoices::find(const ConvolutionProblem& problem) {
+  constexpr std::size_t sound_in_bf16 = 91500;
+  if (problem.type == ElementType::bf16 && cudnn_library().get_version() < sound_in_bf16)
+    fail(Exit::does_not_fit,
+         "cuDNN {} convolves large bf16 volumes wrongly and does not say so; it is right from 9.15 on: "
+         "install "
+         "that, or use training.precision f16, tf32 or f32",
+         cudnn_version_text());
   const auto [place, is_new] = chosen_.try_emplace(problem.text());
   if (is_new) place->second = choose(problem);
   return place->second;
 }
 
-std::shared_ptr<const ConvolutionPlan> ConvolutionChoices::choose(const ConvolutionProblem& problem) {
-  PlanRules rules = {.deterministic = device_.deterministic,
-                     .tensor_floats = device_.tensor_floats,
-                     .workspace_limit = workspace_limit(problem)};
-  if (!device_.deterministic) rules.most_of_an_engine = timed_of_an_engine;
-  Plans plans = convolution_plans(problem, plan_device_, rules, device_.deterministic ? 1 : timed_plans);
+std::string ConvolutionChoices::text() const {
+  std::string lines;
+  for (const auto& [problem, engine] : engines_) lines += engine + "\t" + problem + "\n";
+  return lines.empty() ? "" : std::string(heading) + where() + "\n" + lines;
+}
+
+ConvolutionChoices::Plans ConvolutionChoices::candidates(const ConvolutionProblem& problem) const {
+  const PlanRules rules = {.deterministic = device_.deterministic,
+                           .tensor_floats = device_.tensor_floats,
+                           .workspace_limit = workspace_limit(problem),
+                           .most_of_an_engine = timed_of_an_engine};
+  const bool is_here = plan_device_.handle != nullptr;
+  Plans plans = convolution_plans(problem, plan_device_, rules, is_here ? timed_plans : 1);
   if (plans.empty()) plans = least_workspace(problem, plan_device_, rules);
-  if (plans.empty()) return nullptr;
-  if (plans.size() == 1) return plans[0];
   const auto without = [](const auto& plan) { return !plan->tensor_cores; };
   // Beside those that use tensor cores the others would take most of the time that timing takes.
   if (!std::all_of(plans.begin(), plans.end(), without)) std::erase_if(plans, without);
-  return fastest(plans, problem, device_);
+  return plans;
+}
+
+Plan ConvolutionChoices::choose(const ConvolutionProblem& problem) {
+  const Plans plans = candidates(problem);
+  if (plans.empty()) return nullptr;
+  if (plan_device_.handle == nullptr) return plans[0];
+  const std::string key = problem.text();
+  if (const auto earlier = earlier_.find(key); earlier != earlier_.end()) {
+    const auto same = std::find_if(plans.begin(), plans.end(),
+                                   [&](const auto& plan) { return plan->choice == earlier->second; });
+    if (same != plans.end()) {
+      engines_[key] = earlier->second;
+      return *same;
+    }
+    if (!warned_)
+      log::warn(
+          "cuDNN no longer offers engine {} for a convolution {}: another is chosen, and results may "
+          "differ in their last bits from what they would have been with it",
+          earlier->second, key);
+    warned_ = true;
+  }
+  const Plan best = plans.size() == 1 ? plans[0] : fastest(plans, problem, device_);
+  engines_[key] = best->choice;
+  return best;
 }
 
 }  // namespace voxswap::cuda

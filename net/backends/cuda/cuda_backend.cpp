@@ -18,6 +18,7 @@
 #include "net/backends/cuda/open_device.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
+#include "net/device_features.h"
 #include "net/operation.h"
 
 namespace voxswap {
@@ -90,7 +91,7 @@ class Clocks {
   HostEvent::Clock::time_point time_;
 };
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public TuningBackend {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : device_(cuda::open_device(options)),
@@ -110,7 +111,7 @@ class CudaBackend final : public Backend {
         device_.name, device_.major, device_.minor, format_bytes(device_.memory_bytes),
         cuda::version_text(cuda::driver_version()), cuda::version_text(CUDART_VERSION),
         cuda::cudnn_version_text(), blas / 10000, blas / 100 % 100, blas % 100,
-        device_.deterministic ? "" : ", engines chosen by their time",
+        device_.deterministic ? "" : ", engines that sum in any order",
         device_.tensor_floats ? ", f32 rounded to TF32" : "");
   }
   bool supports(ElementType type) const override {
@@ -145,6 +146,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(device_.ordinal, flags_);
   }
+  std::string routines() const override { return convolutions_.text(); }
+  void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }
   double elapsed(const Event& from, const Event& to) const override {
     const auto &begin = static_cast<const CudaEvent&>(from), &end = static_cast<const CudaEvent&>(to);
     if (begin.of_host() || end.of_host())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 
@@ -90,10 +91,13 @@ std::string EngineOffer::notes_text() const {
 
 std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const PlanDevice& device) {
   std::vector<EngineOffer> offers;
+  std::set<std::string> known;  // what is offered may come again as what is fallen back to
   const Descriptor graph = operation_graph(problem, device);
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (Descriptor& configuration : configurations(graph, device, mode))
-      offers.push_back(offer_of(std::move(configuration)));
+    for (Descriptor& configuration : configurations(graph, device, mode)) {
+      EngineOffer offer = offer_of(std::move(configuration));
+      if (known.insert(offer.choice()).second) offers.push_back(std::move(offer));
+    }
   return offers;
 }
 
