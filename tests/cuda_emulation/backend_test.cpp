@@ -8,9 +8,9 @@
 #include "net/backends/cuda/engine_survey.h"
 #include "net/device_features.h"
 #include "net/operation.h"
+#include "tests/conformance/agreement.h"
 #include "tests/cuda_emulation/cudnn_version.h"
 #include "tests/cuda_emulation/gpu.h"
-#include "tests/net/run_graph.h"
 
 namespace voxswap {
 namespace {
@@ -149,6 +149,41 @@ TEST(CudaEngines, AreTimedWhereAnyBitsWillDo) {
   EXPECT_TRUE(found == "cuDNN engine 22, tensor cores" || found == "cuDNN engine 25, tensor cores" ||
               found == "cuDNN engine 28, tensor cores")
       << found;
+}
+
+// The gradient of a kernel of one voxel over so many voxels.
+OperationCase pointwise_gradient(const Shape& x, std::int64_t outputs, bool bias) {
+  Shape dy = x;
+  dy[4] = outputs;
+  const auto volume = [](const Shape& shape) {
+    return OperationCase::Input{shape, Fill::normal, OperationCase::Input::Kind::activation};
+  };
+  return {x.text() + " to " + dy.text(),
+          {volume(x), volume(dy)},
+          {{"stride", 1}, {"padding", 0}, {"kernel", 1}, {"bias", bias ? 1.0 : 0.0}},
+          {}};
+}
+
+// A part has at least 256 voxels, a multiple of 8, and there are at most 512 parts: 2574 are ten and a rest,
+// 1024 are four, 131,328 are 497 of 264 and a rest.
+TEST(CudaProducts, SumWeightGradientsInPartsAndAgreeWithTheReference) {
+  const auto backend = make_cuda_backend({});
+  const std::tuple<Shape, std::int64_t, const char*> examples[] = {
+      {{1, 5, 7, 7, 3}, 5, "cuBLAS"},  // 245: less than a part
+      {{2, 9, 11, 13, 7}, 3, "cuBLAS, in 11 parts"},
+      {{1, 16, 8, 8, 16}, 16, "cuBLAS, in 4 parts"},
+      {{1, 54, 64, 38, 2}, 1, "cuBLAS, in 498 parts"},
+      {{1, 8, 8, 9, 256}, 300, "cuBLAS, in 3 parts"}};
+  for (const auto& [shape, outputs, implementation] : examples) {
+    const OperationCase example = pointwise_gradient(shape, outputs, shape[0] > 1);
+    for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f16}) {
+      const Operation& operation = find_operation("conv3d_weight_gradient");
+      const CaseGraph graph = case_graph(operation, example, type);
+      EXPECT_EQ(backend->compile(graph.graph, graph.graph.node(graph.node))->implementation(),
+                implementation);
+      expect_conformance({&operation, &example, backend.get(), type});
+    }
+  }
 }
 
 TEST(CudaBackend, DescribesTheDeviceAndTheLibraries) {

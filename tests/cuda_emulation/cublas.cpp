@@ -120,3 +120,22 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
   });
   return CUBLAS_STATUS_SUCCESS;
 }
+
+// One after the other, which is as good as at once: they share nothing that is written.
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, std::int64_t m, std::int64_t n,
+    std::int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, std::int64_t lda,
+    long long stride_a, const void* b, cudaDataType_t type_b, std::int64_t ldb, long long stride_b,
+    const void* beta, void* c, cudaDataType_t type_c, std::int64_t ldc, long long stride_c,
+    std::int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  if (batch < 1 || stride_c < m * n) return CUBLAS_STATUS_INVALID_VALUE;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const cublasStatus_t status = cublasGemmEx_64(
+        handle, of_a, of_b, m, n, k, alpha,
+        static_cast<const std::byte*>(a) + i * stride_a * bytes_of(type_a), type_a, lda,
+        static_cast<const std::byte*>(b) + i * stride_b * bytes_of(type_b), type_b, ldb, beta,
+        static_cast<std::byte*>(c) + i * stride_c * bytes_of(type_c), type_c, ldc, compute, algorithm);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}

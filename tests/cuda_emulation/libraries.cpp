@@ -41,7 +41,8 @@ Functions& cublas() {
                                 {"cublasSetStream_v2", address(cublasSetStream_v2)},
                                 {"cublasSetWorkspace_v2", address(cublasSetWorkspace_v2)},
                                 {"cublasSetMathMode", address(cublasSetMathMode)},
-                                {"cublasGemmEx_64", address(cublasGemmEx_64)}};
+                                {"cublasGemmEx_64", address(cublasGemmEx_64)},
+                                {"cublasGemmStridedBatchedEx_64", address(cublasGemmStridedBatchedEx_64)}};
   return functions;
 }
 

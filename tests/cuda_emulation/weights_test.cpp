@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "base/philox.h"
@@ -80,6 +81,24 @@ TEST(Weights, ComeBackFromTheLibrarysLayout) {
           to(ElementType::f32, std::vector<double>(weights.size(), 99));
       cuda::unpack_weights(from.data(), type, to.floats(), shape);
       EXPECT_EQ(to.values(), weights) << element_name(type);
+    }
+  }
+}
+
+TEST(Parts, AreAddedUpInDouble) {
+  for (const std::int64_t count : {1, 31, 32, 33, 1000}) {
+    for (const std::int64_t parts : {2, 7, 8, 9, 513}) {
+      const std::vector<double> values = numbers(parts * count, 6);
+      std::vector<double> expected(static_cast<std::size_t>(count), 0.0);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        expected[i % static_cast<std::size_t>(count)] += values[i];
+      Array from(ElementType::f32, values),
+          to(ElementType::f32, std::vector<double>(static_cast<std::size_t>(count), 99));
+      cuda::add_parts(from.floats(), parts, count, to.floats());
+      const std::vector<double> found = to.values();
+      for (std::size_t i = 0; i < found.size();
+           ++i)  // one rounding, and how doubles may differ in another order
+        ASSERT_NEAR(found[i], expected[i], 6.1e-8 * std::abs(expected[i]) + 1e-12) << count << " " << parts;
     }
   }
 }

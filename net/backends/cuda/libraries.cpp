@@ -86,6 +86,7 @@ CublasLibrary open_cublas() {
   in.find(library.set_workspace, "cublasSetWorkspace_v2");
   in.find(library.set_math_mode, "cublasSetMathMode");
   in.find(library.multiply, "cublasGemmEx_64");
+  in.find(library.multiply_batch, "cublasGemmStridedBatchedEx_64");
   return library;
 }
 

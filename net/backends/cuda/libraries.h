@@ -36,6 +36,7 @@ struct CublasLibrary {
   decltype(&::cublasSetWorkspace_v2) set_workspace = nullptr;
   decltype(&::cublasSetMathMode) set_math_mode = nullptr;
   decltype(&::cublasGemmEx_64) multiply = nullptr;
+  decltype(&::cublasGemmStridedBatchedEx_64) multiply_batch = nullptr;
 };
 
 // Opened by the first call. Throw Error (Exit::does_not_fit, like a GPU that is not there) with where was

@@ -52,21 +52,23 @@ class Product : public Kernel {
   // to (rows x columns, of `to_type`) = a b (+ what is there).
   void multiply(const KernelArguments& arguments, Factor a, Factor b, void* to, ElementType to_type,
                 std::int64_t rows, std::int64_t columns, std::int64_t inner, bool add) {
-    const CublasLibrary& library = cublas_library();
-    cublasHandle_t handle = device_.libraries->cublas();
-    check(library.set_stream(handle, current_stream()), "cublasSetStream");
-    check(library.set_workspace(handle, WorkspacePlan::at<void>(arguments, library_place_),
-                                static_cast<std::size_t>(library_bytes_)),
-          "cublasSetWorkspace");
-    check(library.set_math_mode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
-          "cublasSetMathMode");
     const float one = 1, kept = add ? 1.0F : 0.0F;
-    const auto operation = [](const Factor& factor) { return factor.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const cudaDataType_t type = library_type(type_);
-    check(library.multiply(handle, operation(a), operation(b), rows, columns, inner, &one, a.data, type,
-                           a.rows, b.data, type, b.rows, &kept, to, library_type(to_type), rows, arithmetic(),
-                           CUBLAS_GEMM_DEFAULT),
+    check(cublas_library().multiply(handle(arguments), operation(a), operation(b), rows, columns, inner, &one,
+                                    a.data, type, a.rows, b.data, type, b.rows, &kept, to,
+                                    library_type(to_type), rows, arithmetic(), CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
+  }
+  // `count` of them in f32 into one place after the other, each of the next `inner` voxels of both factors.
+  void multiply_parts(const KernelArguments& arguments, Factor a, Factor b, float* to, std::int64_t rows,
+                      std::int64_t columns, std::int64_t inner, std::int64_t count) {
+    const float one = 1, kept = 0;
+    const cudaDataType_t type = library_type(type_);
+    check(cublas_library().multiply_batch(handle(arguments), operation(a), operation(b), rows, columns, inner,
+                                          &one, a.data, type, a.rows, inner * a.rows, b.data, type, b.rows,
+                                          inner * b.rows, &kept, to, CUDA_R_32F, rows, rows * columns, count,
+                                          arithmetic(), CUBLAS_GEMM_DEFAULT),
+          "cublasGemmStridedBatchedEx");
   }
 
   // Weights in the volumes' type: where they lie, or converted.
@@ -86,6 +88,21 @@ class Product : public Kernel {
   std::int64_t voxels_ = 0, inputs_ = 0, outputs_ = 0;
 
  private:
+  static cublasOperation_t operation(const Factor& factor) {
+    return factor.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  }
+  // With our stream and workspace.
+  cublasHandle_t handle(const KernelArguments& arguments) const {
+    const CublasLibrary& library = cublas_library();
+    cublasHandle_t handle = device_.libraries->cublas();
+    check(library.set_stream(handle, current_stream()), "cublasSetStream");
+    check(library.set_workspace(handle, WorkspacePlan::at<void>(arguments, library_place_),
+                                static_cast<std::size_t>(library_bytes_)),
+          "cublasSetWorkspace");
+    check(library.set_math_mode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+          "cublasSetMathMode");
+    return handle;
+  }
   cublasComputeType_t arithmetic() const {
     if (type_ != ElementType::f32) return CUBLAS_COMPUTE_32F;
     return device_.tensor_floats ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
@@ -94,25 +111,32 @@ class Product : public Kernel {
   std::int64_t library_bytes_, library_place_ = 0;
 };
 
-// The library's workspace: what NVIDIA advises is 4 MiB, and 32 on its newest GPUs, which only sums over
-// voxels use, because they are split among blocks (room for the sums of 256 of them). For small volumes no
-// more than they take themselves, but the 16 KiB with which, as its manual says, no product fails.
-std::int64_t library_bytes(const ConvolutionProblem& problem, std::int64_t advised) {
+// The library's workspace: the 4 MiB that NVIDIA advises. For small volumes no more than they take
+// themselves, but the 16 KiB with which, as its manual says, no product fails.
+std::int64_t library_bytes(const ConvolutionProblem& problem) {
   const std::int64_t volumes = (problem.x.count() + problem.y.count()) * element_bytes(problem.type);
-  return std::clamp(volumes, std::int64_t{16} << 10, advised);
+  return std::clamp(volumes, std::int64_t{16} << 10, std::int64_t{4} << 20);
 }
-std::int64_t plain_bytes(const ConvolutionProblem& problem) {
-  return library_bytes(problem, std::int64_t{4} << 20);
-}
-std::int64_t split_sums_bytes(const ConvolutionProblem& problem) {
+
+// A sum over all voxels, cut into sums over some: a product of 16 x 16 is one block's work, and would leave
+// every other multiprocessor idle for millions of voxels.
+struct Parts {
+  std::int64_t voxels, whole, all;  // of a part; how many have as many; with the one that may be left
+};
+Parts cut(const ConvolutionProblem& problem) {
+  constexpr std::int64_t enough = 512, fewest_voxels = 256, most_bytes = std::int64_t{32} << 20;
   const std::int64_t sums = problem.x[4] * problem.y[4] * static_cast<std::int64_t>(sizeof(float));
-  return library_bytes(problem, std::clamp(256 * sums, std::int64_t{4} << 20, std::int64_t{32} << 20));
+  const std::int64_t most = std::clamp(most_bytes / sums, std::int64_t{1}, enough);
+  const std::int64_t voxels = problem.x.count() / problem.x[4];
+  const std::int64_t each = std::max((voxels + most - 1) / most, fewest_voxels);
+  const std::int64_t aligned = (each + 7) / 8 * 8;  // parts begin at multiples of 16 bytes
+  return {aligned, voxels / aligned, (voxels + aligned - 1) / aligned};
 }
 
 class Forward final : public Product {
  public:
   Forward(const ConvolutionProblem& problem, Device& device)
-      : Product(problem, plain_bytes(problem), device), start_(problem.start), weights_(book_weights()) {}
+      : Product(problem, library_bytes(problem), device), start_(problem.start), weights_(book_weights()) {}
   void run(const KernelArguments& arguments) override {
     void* y = arguments.outputs[0];
     if (start_ == Start::sum && arguments.inputs[2] != y)
@@ -134,7 +158,7 @@ class Forward final : public Product {
 class DataGradient final : public Product {
  public:
   DataGradient(const ConvolutionProblem& problem, bool bias, Device& device)
-      : Product(problem, plain_bytes(problem), device), bias_(bias), weights_(book_weights()) {}
+      : Product(problem, library_bytes(problem), device), bias_(bias), weights_(book_weights()) {}
   void run(const KernelArguments& arguments) override {
     void* dx = arguments.outputs[0];
     multiply(arguments, {weights(arguments, weights_), false, inputs_},
@@ -150,20 +174,37 @@ class DataGradient final : public Product {
 class WeightGradient final : public Product {
  public:
   WeightGradient(const ConvolutionProblem& problem, bool bias, Device& device)
-      : Product(problem, split_sums_bytes(problem), device), bias_(bias) {
+      : Product(problem, library_bytes(problem), device), parts_(cut(problem)), bias_(bias) {
+    if (parts_.all > 1)
+      places_ = plan_.book(parts_.all * inputs_ * outputs_ * static_cast<std::int64_t>(sizeof(float)));
     if (bias_) sums_ = plan_.book(channel_sums_workspace(type_, voxels_, outputs_, device_));
   }
+  std::string implementation() const override {
+    return parts_.all > 1 ? format("cuBLAS, in {} parts", parts_.all) : "cuBLAS";
+  }
   void run(const KernelArguments& arguments) override {
-    multiply(arguments, {arguments.inputs[0], false, inputs_}, {arguments.inputs[1], true, outputs_},
-             arguments.outputs[0], ElementType::f32, inputs_, outputs_, voxels_, false);
+    auto* dw = static_cast<float*>(arguments.outputs[0]);
+    float* parts = parts_.all > 1 ? WorkspacePlan::at<float>(arguments, places_) : dw;
+    const std::int64_t sums = inputs_ * outputs_, done = parts_.whole * parts_.voxels;
+    const auto from = [&](std::size_t volume, std::int64_t channels) {
+      return static_cast<std::byte*>(arguments.inputs[volume]) + done * channels * element_bytes(type_);
+    };
+    if (parts_.whole > 0)
+      multiply_parts(arguments, {arguments.inputs[0], false, inputs_}, {arguments.inputs[1], true, outputs_},
+                     parts, inputs_, outputs_, parts_.voxels, parts_.whole);
+    if (parts_.all > parts_.whole)
+      multiply(arguments, {from(0, inputs_), false, inputs_}, {from(1, outputs_), true, outputs_},
+               parts + parts_.whole * sums, ElementType::f32, inputs_, outputs_, voxels_ - done, false);
+    if (parts != dw) add_parts(parts, parts_.all, sums, dw);
     if (bias_)
       channel_sums(arguments.inputs[1], static_cast<float*>(arguments.outputs[1]), type_, voxels_, outputs_,
                    WorkspacePlan::at<void>(arguments, sums_), device_);
   }
 
  private:
+  Parts parts_;
   bool bias_;
-  std::int64_t sums_ = 0;
+  std::int64_t places_ = 0, sums_ = 0;
 };
 
 }  // namespace

@@ -35,18 +35,20 @@ __global__ void norm_activation(Rows rows, NormInputs<T> inputs, const T* residu
       });
 }
 
-// dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation)
+// dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation). A thread finds the means of its
+// channels anew, for as few as one voxel: so by a product in f32, with the reciprocal of the number of
+// voxels.
 template <int width, class T>
 __global__ void norm_activation_gradient(Rows rows, NormInputs<T> inputs, const T* dy, const float* sums,
-                                         double voxels, T* dx) {
+                                         float per_voxel, T* dx) {
   const NormParameters<width> norm(rows, inputs);
   float constant[width], rate[width];
 #pragma unroll
   for (int lane = 0; lane < width; ++lane) {
     const std::int64_t i =
         2 * (static_cast<std::int64_t>(blockIdx.z) * rows.channels + channel_of_lane<width>(rows, lane));
-    constant[lane] = static_cast<float>(sums[i] / voxels);
-    rate[lane] = static_cast<float>(static_cast<double>(sums[i + 1]) * inputs.statistics[i + 1] / voxels);
+    constant[lane] = sums[i] * per_voxel;
+    rate[lane] = sums[i + 1] * per_voxel * inputs.statistics[i + 1];
   }
   const std::int64_t start = sample_start(rows) * width;
   struct Loaded {
@@ -104,14 +106,14 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const Node& node, Device& device) {
   const NormAttributes norm(node, 6);
   const Shape& shape = input_shape(graph, node);
-  const double voxels = static_cast<double>(shape[1] * shape[2] * shape[3]);
+  const auto per_voxel = static_cast<float>(1.0 / static_cast<double>(shape[1] * shape[2] * shape[3]));
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_rows(device, shape, full_width<T>, rows_of_a_map);
     return make_own(rows, [=](const KernelArguments& arguments) {
       for_width<T>(rows, [&]<int width>() {
         launch("norm_activation_gradient", norm_activation_gradient<width, T>, blocks_of(rows),
                rows.threads(), rows, norm.inputs<T>(arguments), input<T>(arguments, 4),
-               input<float>(arguments, 5), voxels, output<T>(arguments));
+               input<float>(arguments, 5), per_voxel, output<T>(arguments));
       });
     });
   });

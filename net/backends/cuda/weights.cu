@@ -1,5 +1,5 @@
-// Around a convolution of a library: its weights in the library's layout and type, their gradient back, and
-// the bias. Channel sums are in norm_sums.cu.
+// Around a convolution of a library: its weights in the library's layout and type, their gradient back or out
+// of parts, and the bias. Channel sums are in norm_sums.cu.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/walk.cuh"
 #include "net/backends/cuda/weights.h"
@@ -40,6 +40,24 @@ __global__ void add_to_channels(Rows rows, T* y, const float* bias) {
       });
 }
 
+// A warp's worth of neighbouring elements in each of the groups of a block, which share the parts.
+constexpr int elements_at_once = 32, part_groups = block_threads / elements_at_once;
+
+__global__ void add_up(const float* from, std::int64_t parts, std::int64_t count, float* to) {
+  __shared__ double shared[part_groups][elements_at_once];
+  const int lane = static_cast<int>(threadIdx.x) % elements_at_once,
+            group = static_cast<int>(threadIdx.x) / elements_at_once;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * elements_at_once + lane;
+  double sum = 0;
+  for (std::int64_t part = group; part < parts && i < count; part += part_groups)
+    sum += from[part * count + i];
+  shared[group][lane] = sum;
+  __syncthreads();
+  if (group != 0 || i >= count) return;
+  for (int other = 1; other < part_groups; ++other) sum += shared[other][lane];
+  to[i] = static_cast<float>(sum);
+}
+
 }  // namespace
 
 void pack_weights(const float* from, void* to, ElementType type, const WeightShape& shape) {
@@ -54,6 +72,11 @@ void unpack_weights(const void* from, ElementType type, float* to, const WeightS
     launch("unpack_weights", unpack<T>, blocks_for(shape.count()), block_threads, static_cast<const T*>(from),
            to, shape);
   });
+}
+
+void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to) {
+  const dim3 blocks(static_cast<unsigned>((count + elements_at_once - 1) / elements_at_once));
+  launch("add_parts", add_up, blocks, block_threads, from, parts, count, to);
 }
 
 void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,

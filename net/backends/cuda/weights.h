@@ -22,6 +22,9 @@ void pack_weights(const float* from, void* to, ElementType type, const WeightSha
 // [outputs][taps][inputs] of `type` -> f32 [outputs][inputs][taps].
 void unpack_weights(const void* from, ElementType type, float* to, const WeightShape& shape);
 
+// to[i] = sum of parts[p][i] over the p, in double and in a fixed order; i < count.
+void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to);
+
 // y[voxel][c] += bias[c], in place, rounded once.
 void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,
               const Device& device);

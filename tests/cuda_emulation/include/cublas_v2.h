@@ -35,3 +35,10 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
                                cudaDataType_t type_b, std::int64_t ldb, const void* beta, void* c,
                                cudaDataType_t type_c, std::int64_t ldc, cublasComputeType_t compute,
                                cublasGemmAlgo_t algorithm);
+// The same for `batch` products; each matrix lies a stride of elements behind the one before.
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, std::int64_t m, std::int64_t n,
+    std::int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, std::int64_t lda,
+    long long stride_a, const void* b, cudaDataType_t type_b, std::int64_t ldb, long long stride_b,
+    const void* beta, void* c, cudaDataType_t type_c, std::int64_t ldc, long long stride_c,
+    std::int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
