@@ -45,6 +45,7 @@ struct Convolution {
 std::vector<Convolution> convolutions(const Options& options, std::int64_t side) {
   StepOptions step;
   step.input = Shape{1, side, side, side, 4};
+  step.voxel_alignment = cuda::voxel_alignment;
   step.activations = options.precision;
   step.network.base_filters = options.filters;
   step.network.depth = options.depth;

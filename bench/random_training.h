@@ -37,12 +37,14 @@ class RandomTraining {
   RandomTraining(std::int64_t side, const std::string& precision, const std::string& backend_name = "onednn",
                  const BackendOptions& options = {}, const NetworkOptions& network = {})
       : backend(make_backend(backend_name, options)),
-        step(make_step(side, precision, network)),
+        step(make_step(side, precision, network, *backend)),
         compiled(*backend, step.graph) {
     const Philox random(1, 2);
-    const std::int64_t voxels = side * side * side;
-    image_.resize(static_cast<std::size_t>(4 * voxels));
-    for (std::size_t i = 0; i < image_.size(); ++i) image_[i] = 2 * random.uniform(i) - 1;
+    const std::int64_t voxels = side * side * side, stored = step.graph.value(step.input).shape[4];
+    image_.resize(static_cast<std::size_t>(stored * voxels));  // zeros behind the four channels
+    for (std::int64_t i = 0; i < 4 * voxels; ++i)
+      image_[static_cast<std::size_t>(i / 4 * stored + i % 4)] =
+          2 * random.uniform(static_cast<std::uint64_t>(i)) - 1;
     target_.resize(static_cast<std::size_t>(voxels));
     for (std::size_t i = 0; i < target_.size(); ++i)
       target_[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
@@ -79,10 +81,11 @@ class RandomTraining {
 
  private:
   static TrainingStep make_step(std::int64_t side, const std::string& precision,
-                                const NetworkOptions& network) {
+                                const NetworkOptions& network, const Backend& backend) {
     StepOptions options;
     options.network = network;
     options.input = Shape{1, side, side, side, 4};
+    options.voxel_alignment = backend.voxel_alignment();
     options.activations = parse_element_type(precision);
     return build_training_step(options);
   }

@@ -22,16 +22,18 @@ struct NetworkOptions {
 
 struct ForwardGraph {
   Graph graph;
-  ValueId input = none;             // N,D,H,W,C, of the activation type
+  ValueId input = none;             // N,D,H,W,C, of the activation type; zeros behind the image's channels
   ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
   std::vector<ValueId> parameters;  // in the order of the checkpoint; named as in the PyTorch module, e.g.
                                     // "encoder.0.input.conv.weight"
   std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
 };
 
-// `training` adds dropout. Throws Exit::usage for an unknown name (with the nearest) or options out of range.
+// `input` is the images' shape; `voxel_alignment` the bytes of which their voxels are to take a multiple
+// (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (with the
+// nearest) or options out of range.
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
-                           ElementType activations, bool training);
+                           ElementType activations, bool training, std::int64_t voxel_alignment = 1);
 
 std::vector<std::string> network_names();
 // Sides must be multiples of this: 2^(depth-1) for a U-Net. REQUIRES: a known name, a depth that it takes.

@@ -105,6 +105,7 @@ std::int64_t node_bytes(const Graph& graph, const Node& node);
 // add                        a, b -> a + b; over a or b
 // concat                     a, b -> a and b side by side along an axis. Attribute axis
 // split                      x -> its first `count` along an axis, and the rest. Attributes axis, count
+// zero_pad                   x -> x with zeros behind it along an axis. Attributes axis, side (of the output)
 // upsample_nearest           x -> y of twice the sides
 // upsample_nearest_gradient  dy -> dx: sum over each 2x2x2 block
 // upsampled_weights          w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled

@@ -115,7 +115,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   TrainingStep step;
   ForwardGraph forward =
       build_network(options.network, options.input, options.outputs, options.activations, /*training=*/true,
-                    [&](Graph& graph, const std::vector<ValueId>& trained) {
+                    options.voxel_alignment, [&](Graph& graph, const std::vector<ValueId>& trained) {
                       step.optimizer_state = add_optimizer_state(graph, trained, scaled);
                     });
   step.graph = std::move(forward.graph);
@@ -149,7 +149,7 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   InferenceStep step;
   ForwardGraph forward = build_network(options.network, options.input, options.outputs, options.activations,
-                                       /*training=*/false);
+                                       /*training=*/false, options.voxel_alignment);
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
   step.input = forward.input;

@@ -34,7 +34,9 @@ struct LossScaleOptions {
 
 struct StepOptions {
   NetworkOptions network;
-  Shape input;               // N,D,H,W,C
+  Shape input;  // N,D,H,W,C of the images
+  std::int64_t voxel_alignment =
+      1;                     // bytes of which their voxels take a multiple, by zeros behind the channels
   std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits)
   ElementType activations = ElementType::f32;
   LossOptions loss;

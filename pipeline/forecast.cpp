@@ -54,7 +54,7 @@ DataShape data_shape(const RunOptions& options) {
 
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
     : options_(options), target_(open_target(options, how.as)) {
-  Steps steps = build_steps(options, data.channels, data.outputs, target_.precision, true);
+  Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
   std::vector<ValueId> kept = kept_values(steps.inference);
   inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
   inference_.costs = estimate(inference_, target_, options.memory);

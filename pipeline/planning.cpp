@@ -151,6 +151,10 @@ std::string Target::description() const {
   return backend ? backend->description() : "as if on " + rates->name;
 }
 
+std::int64_t Target::voxel_alignment() const {
+  return backend ? backend->voxel_alignment() : rates->voxel_alignment;
+}
+
 Target open_target(const RunOptions& options, const std::string& as) {
   Target target;
   if (as.empty()) {
@@ -249,25 +253,26 @@ Bound bound_of(const PlannableStep& step, const Budgets& budgets) {
 }
 
 StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, ElementType precision) {
+                         std::int64_t outputs, const Target& target) {
   StepOptions step;
   step.network = options.network;
   const Size3 side = input_size(options);
   step.input = Shape{batch, side[2], side[1], side[0], channels};
+  step.voxel_alignment = target.voxel_alignment();
   step.outputs = outputs;
-  step.activations = precision;
+  step.activations = target.precision;
   step.loss = parse_loss(options.training.loss);
   step.optimizer = options.training.optimizer;
   return step;
 }
 
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
-                  ElementType precision, bool trains) {
+                  const Target& target, bool trains) {
   Steps steps;
-  steps.inference = build_inference_step(step_options(options, 1, channels, outputs, precision), trains);
+  steps.inference = build_inference_step(step_options(options, 1, channels, outputs, target), trains);
   if (!trains) return steps;
   steps.training =
-      build_training_step(step_options(options, options.training.batch_size, channels, outputs, precision));
+      build_training_step(step_options(options, options.training.batch_size, channels, outputs, target));
   for (ValueId id : steps.training->optimizer_state) {
     const Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);

@@ -41,7 +41,8 @@ struct Target {
   const DeviceRates* rates = nullptr;  // what estimates are made from
   ElementType precision = ElementType::f32;
   Budgets budgets{};
-  std::string description() const;  // for people
+  std::string description() const;       // for people
+  std::int64_t voxel_alignment() const;  // of images there (net/backend.h)
 };
 // `as`: one of known_devices(), whether or not it is here, and with as much host memory as is asked for;
 // empty: memory.device.
@@ -77,13 +78,13 @@ Bound bound_of(const PlannableStep& step, const Budgets& budgets);
 // The network's steps for an experiment. The graph of inference holds the optimiser's state too, which no
 // node of it reads, so that persistent values lie at the same places in both.
 StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, ElementType precision);
+                         std::int64_t outputs, const Target& target);
 struct Steps {
   std::optional<TrainingStep> training;
   InferenceStep inference;  // of one case; with the loss where there is training
 };
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
-                  ElementType precision, bool trains);
+                  const Target& target, bool trains);
 std::vector<ValueId> kept_values(const InferenceStep& step);
 
 }  // namespace voxswap

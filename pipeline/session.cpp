@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "base/bfloat16.h"
 #include "base/error.h"
-#include "base/float16.h"
-#include "base/parallel.h"
 #include "pipeline/routines.h"
+#include "pipeline/staging.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -43,27 +41,6 @@ Prepared prepare_inference(PlannableStep step, const Target& target, const RunOp
   return prepared;
 }
 
-template <class To, class Convert>
-void convert_all(std::span<const float> from, std::byte* to, Convert convert) {
-  constexpr std::size_t slice = std::size_t{1} << 20;
-  To* const first = reinterpret_cast<To*>(to);
-  parallel_for((from.size() + slice - 1) / slice, [&](std::size_t i) {
-    const std::size_t begin = i * slice, end = std::min(from.size(), begin + slice);
-    for (std::size_t k = begin; k < end; ++k) first[k] = convert(from[k]);
-  });
-}
-
-void stage(std::span<const float> image, ElementType type, std::byte* to) {
-  switch (type) {
-    case ElementType::bf16:
-      return convert_all<std::uint16_t>(image, to, [](float x) { return to_bfloat16(x); });
-    case ElementType::f16:
-      return convert_all<std::uint16_t>(image, to, [](float x) { return to_float16(x); });
-    default:
-      return convert_all<float>(image, to, [](float x) { return x; });
-  }
-}
-
 }  // namespace
 
 struct Session::State {
@@ -78,16 +55,15 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  void write_image(Executor& executor, ValueId input, std::span<const float> image) {
-    const ElementType type = target.precision;
-    if (type == ElementType::f32 && target.backend->computes_on_host()) {
-      executor.write(input, image.data(), static_cast<std::int64_t>(image.size_bytes()));
+  void write_image(Executor& executor, const Graph& graph, ValueId input, std::span<const float> image) {
+    const Value& value = graph.value(input);
+    if (is_staged(image, value) && target.backend->computes_on_host()) {
+      executor.write(input, image.data(), value.bytes());
       return;
     }
-    const std::int64_t bytes = static_cast<std::int64_t>(image.size()) * element_bytes(type);
-    if (!staging || staging->bytes() < bytes) staging = target.backend->allocate_host(bytes);
-    stage(image, type, staging->data());
-    executor.write(input, staging->data(), bytes);
+    if (!staging || staging->bytes() < value.bytes()) staging = target.backend->allocate_host(value.bytes());
+    stage(image, value, staging->data());
+    executor.write(input, staging->data(), value.bytes());
   }
 
   std::vector<Tensor> read(const std::vector<ValueId>& values) const {
@@ -128,7 +104,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.options = options;
   s.target = open_target(options);
   take_routines(*s.target.backend, options, purpose == Purpose::inference || options.resume);
-  s.steps = build_steps(options, channels, outputs, s.target.precision, purpose == Purpose::training);
+  s.steps = build_steps(options, channels, outputs, s.target, purpose == Purpose::training);
   if (s.trains()) {
     s.training_step = prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}),
                                        s.target, options);
@@ -162,7 +138,7 @@ float Session::train(std::span<const float> images, std::span<const std::uint8_t
   State& s = *state_;
   allocate();
   Executor& executor = *s.training_step.executor;
-  s.write_image(executor, s.steps.training->input, images);
+  s.write_image(executor, s.steps.training->graph, s.steps.training->input, images);
   executor.write(s.steps.training->target, targets.data(), static_cast<std::int64_t>(targets.size()));
   const StepReport made = executor.run(context);
   if (report != nullptr) *report = made;
@@ -175,7 +151,7 @@ std::vector<float> Session::predict(std::span<const float> image) {
   State& s = *state_;
   allocate();
   Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.steps.inference.input, image);
+  s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
   if (s.steps.inference.target != none) {
     const std::vector<std::uint8_t> nothing(
         static_cast<std::size_t>(s.steps.inference.graph.value(s.steps.inference.target).bytes()));
@@ -190,7 +166,7 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   State& s = *state_;
   allocate();
   Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.steps.inference.input, image);
+  s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
   executor.write(s.steps.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
   executor.run({});
   float loss = 0;

@@ -20,6 +20,7 @@ constexpr double efficiency_f32 = 0.5, efficiency_half = 0.3;
 constexpr double tera = 1e12, giga = 1e9;
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
+constexpr std::int64_t gpu_voxel_alignment = 16;
 constexpr double launch_seconds = 5e-6;       // of a kernel on a GPU, queued without waiting
 constexpr double copy_seconds = 1e-5;         // of a copy: set up, and an event
 constexpr double disk_rate = 2e9;             // one NVMe drive
@@ -36,6 +37,7 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
   device.launch_seconds = launch_seconds;
   device.memory_bytes = memory_bytes;
   device.link_rate = link_rate;
+  device.voxel_alignment = gpu_voxel_alignment;
   device.details = format(
       "published peaks: {:g} TFLOP/s in f32, {:g} in {}, memory {:g} GB/s; convolutions of few channels are "
       "assumed to reach {:g} and {:g} of them; {:g} GB/s each way over {}",
@@ -58,6 +60,7 @@ DeviceRates study_v100() {
   device.launch_seconds = launch_seconds;
   device.memory_bytes = 16 * gib;
   device.link_rate = 12 * giga;
+  device.voxel_alignment = gpu_voxel_alignment;
   device.details = format(
       "a V100 as the published case study used it: 228 subjects of 144^3 in 197 s per epoch in f32 are "
       "{:.2f} "

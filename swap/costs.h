@@ -38,7 +38,8 @@ struct DeviceRates {
   double memory_rate = 0;                // bytes/s, read plus written
   double launch_seconds = 0;             // least time of a node
   std::int64_t memory_bytes = 0;
-  double link_rate = 0;  // bytes/s in each direction
+  double link_rate = 0;              // bytes/s in each direction
+  std::int64_t voxel_alignment = 1;  // as its backend says (net/backend.h)
 };
 const std::vector<DeviceRates>& known_devices();
 // By its name, or as it is written elsewhere: H100, "RTX 4090", 4090. Throws Exit::usage with the nearest

@@ -4,6 +4,14 @@
 
 namespace voxswap {
 
+ValueId NetworkBuilder::add_image(const Shape& shape, std::int64_t voxel_alignment) {
+  Shape stored = shape;
+  while (stored[-1] * element_bytes(activations) % voxel_alignment != 0) ++stored[-1];
+  image_ = graph.add_value("input", stored, activations, Role::input);
+  image_channels_ = shape[-1];
+  return image_;
+}
+
 ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {
   if (parameters_.empty())
     for (ValueId id : graph.with_role(Role::parameter)) parameters_[graph.value(id).name] = id;
@@ -16,6 +24,10 @@ ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {
 std::vector<ValueId> NetworkBuilder::operands(ValueId x, ValueId weight, const std::string& name,
                                               std::int64_t outputs, Bias bias) {
   const ValueId added = parameter(name + ".bias", {outputs});
+  const std::int64_t stored = graph.value(x).shape[-1];
+  if (stored > channels(x))
+    weight = graph.apply("zero_pad", name + ".padded_weight", {weight},
+                         {{"axis", 1}, {"side", static_cast<double>(stored)}});
   return bias == Bias::added ? std::vector{x, weight, added} : std::vector{x, weight};
 }
 

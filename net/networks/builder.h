@@ -24,6 +24,9 @@ class NetworkBuilder {
   NetworkBuilder(Graph& into, const NetworkOptions& with, ElementType type, bool for_training)
       : graph(into), options(with), activations(type), training(for_training) {}
 
+  // The images, N,D,H,W,C, stored with zeros behind the channels such that a voxel takes a multiple of
+  // `voxel_alignment` bytes. Only convolutions read them: with weights that are as wide and zero there.
+  ValueId add_image(const Shape& shape, std::int64_t voxel_alignment);
   // The parameter of that name, added to the graph when it is not there yet.
   ValueId parameter(const std::string& name, const Shape& shape);
 
@@ -56,7 +59,7 @@ class NetworkBuilder {
 
   ValueId full_precision(const std::string& name, ValueId x);  // x itself where it is so already
   ValueId upsample(const std::string& name, ValueId x) { return graph.apply("upsample_nearest", name, {x}); }
-  std::int64_t channels(ValueId x) const { return graph.value(x).shape[-1]; }
+  std::int64_t channels(ValueId x) const { return x == image_ ? image_channels_ : graph.value(x).shape[-1]; }
   ElementType full_type() const {
     return activations == ElementType::f64 ? ElementType::f64 : ElementType::f32;
   }
@@ -67,12 +70,14 @@ class NetworkBuilder {
   bool training;
 
  private:
-  // x, weight and the bias where it is added: the inputs of a convolution.
+  // x, the weight as wide as x is stored, and the bias where it is added: the inputs of a convolution.
   std::vector<ValueId> operands(ValueId x, ValueId weight, const std::string& name, std::int64_t channels,
                                 Bias bias);
 
   std::map<std::string, ValueId> parameters_;
   std::int64_t dropouts_ = 0;
+  ValueId image_ = none;
+  std::int64_t image_channels_ = 0;
 };
 
 struct Network {
@@ -90,6 +95,7 @@ const Network& resnet3d();
 // will read.
 ForwardGraph build_network(
     const NetworkOptions& options, const Shape& input, std::int64_t outputs, ElementType activations,
-    bool training, const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
+    bool training, std::int64_t voxel_alignment,
+    const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
 
 }  // namespace voxswap

@@ -68,7 +68,7 @@ std::vector<Parameter> parameters_of(const Network& network, const NetworkOption
                                      const Shape& input, std::int64_t outputs, ElementType activations) {
   Graph graph;
   NetworkBuilder builder(graph, options, activations, /*training=*/false);
-  network.build(builder, graph.add_value("input", input, activations, Role::input), outputs);
+  network.build(builder, builder.add_image(input, /*voxel_alignment=*/1), outputs);
   std::set<ValueId> read;
   for (const Node& node : graph.nodes()) read.insert(node.inputs.begin(), node.inputs.end());
   std::vector<Parameter> result;
@@ -94,7 +94,7 @@ std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name) {
 }
 
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
-                           ElementType activations, bool training,
+                           ElementType activations, bool training, std::int64_t voxel_alignment,
                            const std::function<void(Graph&, const std::vector<ValueId>&)>& after_parameters) {
   const Network& network = find_network(options.name);
   check_options(options, outputs);
@@ -107,15 +107,15 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& input, st
     if (read) result.trained.push_back(result.parameters.back());
   }
   if (after_parameters) after_parameters(result.graph, result.trained);
-  result.input = result.graph.add_value("input", input, activations, Role::input);
   NetworkBuilder builder(result.graph, options, activations, training);
+  result.input = builder.add_image(input, voxel_alignment);
   result.logits = network.build(builder, result.input, outputs);
   return result;
 }
 
 ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
-                           ElementType activations, bool training) {
-  return build_network(options, input, outputs, activations, training, nullptr);
+                           ElementType activations, bool training, std::int64_t voxel_alignment) {
+  return build_network(options, input, outputs, activations, training, voxel_alignment, nullptr);
 }
 
 std::int64_t parameter_count(const Graph& graph) {

@@ -21,6 +21,7 @@ const std::vector<const Operation*>& operations() {
       &ops::add(),
       &ops::concat(),
       &ops::split(),
+      &ops::zero_pad(),
       &ops::upsample_nearest(),
       &ops::upsample_nearest_gradient(),
       &ops::upsampled_weights(),

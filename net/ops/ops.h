@@ -24,6 +24,7 @@ const Operation& leaky_relu_gradient();
 const Operation& add();
 const Operation& concat();
 const Operation& split();
+const Operation& zero_pad();
 const Operation& upsample_nearest();
 const Operation& upsample_nearest_gradient();
 const Operation& upsampled_weights();

@@ -67,6 +67,7 @@ TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
       options.network.name = network;
       options.network.depth = network_depths(network).first + 2;
       options.input = {1, 64, 64, 64, 4};
+      options.voxel_alignment = voxel_alignment;
       options.activations = combination.types.back();
       const TrainingStep step = build_training_step(options);
       int convolutions = 0;
@@ -98,6 +99,7 @@ TEST_F(ConvolutionPlans, UseTensorCoresForEveryConvolutionOfTheStepUpToFourHundr
     for (const std::int64_t side : {128, 192, 256, 320, 384, 448, 496}) {
       StepOptions options;
       options.input = {1, side, side, side, 4};
+      options.voxel_alignment = voxel_alignment;
       options.activations = paper->capability < 80 ? ElementType::f16 : ElementType::bf16;
       const TrainingStep step = build_training_step(options);
       std::set<std::string> seen;

@@ -58,7 +58,7 @@ bool takes(const Operation& operation, const Shape& shape) {
 }
 bool has_shapes_of_its_own(const Operation& operation) {
   for (const std::string_view name :
-       {"concat", "split", "interleave", "interleave_gradient", "upsampled_weights",
+       {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
         "upsampled_weights_gradient", "all_finite", "adam"})
     if (operation.name == name) return true;
   return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;

@@ -18,10 +18,18 @@ std::vector<double> losses(const TrainingStep& step, Backend& backend) {
   }
   for (ValueId id : step.optimizer_state)
     run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
-  // The sign of the first input channel decides which labels a voxel has: something that can be learnt.
-  const std::vector<double> input = fill_values(Fill::normal, step.graph.value(step.input).shape.count(), 3);
-  std::vector<double> target(input.size() / 2);
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] = input[2 * i] > 0 ? 1 : 6;
+  // The sign of the first of two input channels decides which labels a voxel has: something that can be
+  // learnt.
+  std::vector<double> target(static_cast<std::size_t>(step.graph.value(step.target).shape.count()));
+  const std::vector<double> image =
+      fill_values(Fill::normal, 2 * static_cast<std::int64_t>(target.size()), 3);
+  std::vector<double> input(static_cast<std::size_t>(step.graph.value(step.input).shape.count()), 0.0);
+  const std::size_t wide = input.size() / target.size();
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    target[i] = image[2 * i] > 0 ? 1 : 6;
+    input[wide * i] = image[2 * i];
+    input[wide * i + 1] = image[2 * i + 1];
+  }
   run.set(step.input, input);
   run.set(step.target, target);
   std::vector<double> result;
@@ -38,9 +46,12 @@ void expect_the_references_losses(const NetworkOptions& network, ElementType typ
   options.input = {1, 8, 8, 12, 2};
   options.loss = parse_loss("dice_cross_entropy");
   options.activations = type;
-  const TrainingStep step = build_training_step(options);
   const auto reference = make_reference_backend(), emulated = make_cuda_backend({});
-  const std::vector<double> expected = losses(step, *reference), found = losses(step, *emulated);
+  const std::vector<double> expected = losses(build_training_step(options), *reference);
+  options.voxel_alignment = emulated->voxel_alignment();
+  const TrainingStep step = build_training_step(options);
+  EXPECT_EQ(step.graph.value(step.input).bytes() / step.graph.value(step.target).bytes(), 16);
+  const std::vector<double> found = losses(step, *emulated);
   EXPECT_GT(expected.front() - expected.back(), 0.01) << "it learns";
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(found[i], expected[i], tolerance) << network.name << " step " << i;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "net/operation.h"
+#include "tests/net/run_graph.h"
 
 namespace voxswap {
 namespace {
@@ -134,6 +135,60 @@ TEST(Steps, HoldPersistentValuesFirstAndInTheSameOrder) {
       EXPECT_EQ(state, static_cast<ValueId>(training.parameters.size() + 2 * i + moment));
       EXPECT_EQ(training.graph.value(state).name, parameter.name + (moment == 0 ? ".m" : ".v"));
       EXPECT_EQ(training.graph.value(state).shape, parameter.shape);
+    }
+  }
+}
+
+// Weights of all parameters after two steps on the reference backend, of an image that is stored with zeros
+// behind its channels where the alignment asks for them.
+std::vector<std::vector<double>> trained_on_an_image_aligned_to(std::int64_t voxel_alignment) {
+  StepOptions options = small(ElementType::f32);
+  options.voxel_alignment = voxel_alignment;
+  const TrainingStep step = build_training_step(options);
+  const auto backend = make_backend("reference");
+  GraphRun run(step.graph, *backend);
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const std::vector<float> value = initial_value(step.graph, step.parameters[i], i, 3);
+    run.set(step.parameters[i], {value.begin(), value.end()});
+  }
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  const Shape& stored = step.graph.value(step.input).shape;
+  const std::vector<double> image = fill_values(Fill::normal, options.input.count(), 1);
+  std::vector<double> input(static_cast<std::size_t>(stored.count()), 0.0);
+  for (std::size_t i = 0; i < image.size(); ++i)
+    input[i / 2 * static_cast<std::size_t>(stored[4]) + i % 2] = image[i];
+  run.set(step.input, input);
+  run.set(step.target, fill_values(Fill::bits, step.graph.value(step.target).shape.count(), 2));
+  for (std::int64_t number = 1; number <= 2; ++number)
+    run.run({.seed = 5, .step = number, .learning_rate = 1e-2});
+  std::vector<std::vector<double>> weights;
+  for (const ValueId id : step.parameters) weights.push_back(run.get(id));
+  return weights;
+}
+
+TEST(TrainingStep, LearnsTheSameFromAnImageWithZerosBehindItsChannels) {
+  EXPECT_TRUE(trained_on_an_image_aligned_to(1) == trained_on_an_image_aligned_to(16));
+}
+
+TEST(Steps, StoreTheImageAsWideAsTheAlignmentAsksAndKeepTheParametersAsTheyAre) {
+  // Two channels: in f32 8 bytes, in bf16 4.
+  for (const auto& [type, alignment, channels] : {std::tuple{ElementType::f32, 16, 4},
+                                                  {ElementType::bf16, 16, 8},
+                                                  {ElementType::f32, 8, 2},
+                                                  {ElementType::bf16, 1, 2},
+                                                  {ElementType::f32, 24, 6}}) {
+    for (const std::string& name : network_names()) {
+      StepOptions options = small(type);
+      options.network.name = name;
+      options.voxel_alignment = alignment;
+      const TrainingStep training = build_training_step(options);
+      const InferenceStep inference = build_inference_step(options, true);
+      const Shape stored = {1, 8, 8, 12, channels};
+      EXPECT_EQ(training.graph.value(training.input).shape, stored) << name;
+      EXPECT_EQ(inference.graph.value(inference.input).shape, stored) << name;
+      EXPECT_EQ(training.graph.value(training.parameters[0]).shape[1], 2) << name;
+      expect_order_is_valid(training.graph);
     }
   }
 }

@@ -95,7 +95,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   const Target v100 = open_target(options, "v100");
   EXPECT_EQ(v100.budgets.device, 16 * gib);
   EXPECT_EQ(v100.budgets.host, 1024 * gib);
-  const Steps steps = build_steps(options, 1, 1, v100.precision, true);
+  const Steps steps = build_steps(options, 1, 1, v100, true);
   const PlannableStep step = plannable(v100, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.workspaces, std::vector<std::int64_t>(step.graph.nodes().size(), 0));
   const CostModel costs = estimate(step, v100, options.memory);
@@ -119,7 +119,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   options.memory.to_host_rate = 1e15;
   options.memory.to_device_rate = 1e6;
   const Target here = open_target(options);
-  const Steps steps = build_steps(options, 1, 1, here.precision, true);
+  const Steps steps = build_steps(options, 1, 1, here, true);
   const PlannableStep step = plannable(here, steps.training->graph, {steps.training->loss});
   const CostModel costs = estimate(step, here, options.memory);
   EXPECT_LT(costs.to_host.alone, 1e15);
@@ -139,7 +139,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
     EXPECT_NE(std::string(error.what()).find("memory.planner: unified"), std::string::npos) << error.what();
   }
   const Target h200 = open_target(options, "h200");  // on paper it is keep's plan
-  const Steps steps = build_steps(options, 1, 1, h200.precision, true);
+  const Steps steps = build_steps(options, 1, 1, h200, true);
   const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
   const Plan unified = plan_step("unified", step, h200.budgets, options.memory);
   EXPECT_EQ(unified.planner, "unified");
@@ -173,9 +173,26 @@ TEST(Precisions, Tf32IsForGpus) {
   EXPECT_TRUE(backend_options(options.training).tensor_floats);
 }
 
+// One image of one channel.
+TEST(Steps, StoreTheImageInSixteenBytesPerVoxelOnAGpuAndAsItIsOnACpu) {
+  RunOptions options = tiny();
+  const auto channels = [&](const std::string& device, const char* precision) {
+    options.training.precision = precision;
+    const Target target = open_target(options, device);
+    const Steps steps = build_steps(options, 1, 1, target, true);
+    return steps.training->graph.value(steps.training->input).shape[4];
+  };
+  for (const char* gpu : {"v100", "h200"}) {
+    EXPECT_EQ(channels(gpu, "bf16"), 8) << gpu;
+    EXPECT_EQ(channels(gpu, "f32"), 4) << gpu;
+  }
+  EXPECT_EQ(channels("cpu", "bf16"), 1);
+  EXPECT_EQ(channels("cpu", "f32"), 1);
+}
+
 TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
   const Target here = open_target(tiny());
-  const Steps steps = build_steps(tiny(), 2, 3, here.precision, true);
+  const Steps steps = build_steps(tiny(), 2, 3, here, true);
   const PlannableStep training = plannable(here, steps.training->graph, {steps.training->loss}),
                       inference = plannable(here, steps.inference.graph, kept_values(steps.inference));
   const Plan a = *plan_staying(training, {}, {}), b = *plan_staying(inference, {}, {});

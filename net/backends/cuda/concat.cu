@@ -1,4 +1,4 @@
-// Two tensors side by side along an axis, and taken apart again.
+// Two tensors side by side along an axis, and taken apart again; one with zeros behind it.
 #include <numeric>
 
 #include "net/backends/cuda/indices.cuh"
@@ -23,6 +23,16 @@ __global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Pie
   } else {
     part = whole[at];
   }
+}
+
+// Rows of y are rows of x with zeros behind. A thread per piece of y.
+template <class Piece, class Index>
+__global__ void zero_pad(Index pieces, Index row_of_x, Index row_of_y, const Piece* x, Piece* y) {
+  const std::int64_t at = index_of_thread();
+  if (at >= static_cast<std::int64_t>(pieces)) return;
+  Index row = static_cast<Index>(at);
+  const std::int64_t column = take_axis(row, row_of_y), wide = static_cast<std::int64_t>(row_of_x);
+  y[at] = column < wide ? x[static_cast<std::int64_t>(row) * wide + column] : Piece{};
 }
 
 template <bool joins>
@@ -50,6 +60,22 @@ std::unique_ptr<Kernel> make_move(const Shape& a, const Shape& b, ElementType ty
 std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node, Device&) {
   return make_move<true>(input_shape(graph, node, 0), input_shape(graph, node, 1), input_type(graph, node),
                          node.attributes.integer("axis"));
+}
+
+std::unique_ptr<Kernel> make_zero_pad(const Graph& graph, const Node& node, Device&) {
+  const std::int64_t axis = node.attributes.integer("axis"), bytes = element_bytes(input_type(graph, node));
+  const std::int64_t row_of_x = input_shape(graph, node).count_from(axis) * bytes;
+  const std::int64_t row_of_y = output_shape(graph, node).count_from(axis) * bytes;
+  const std::int64_t all = output_shape(graph, node).count() * bytes;
+  return make_own([=](const KernelArguments& arguments) {
+    for_piece(std::gcd(row_of_x, row_of_y), [&]<class Piece>(Piece) {
+      const std::int64_t size = sizeof(Piece), pieces = all / size;
+      for_index(pieces, [&]<class Index>() {
+        launch("zero_pad", zero_pad<Piece, Index>, blocks_for(pieces), block_threads, pieces, row_of_x / size,
+               row_of_y / size, input<Piece>(arguments, 0), output<Piece>(arguments));
+      });
+    });
+  });
 }
 
 std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node, Device&) {

@@ -20,8 +20,10 @@ constexpr int timed_of_an_engine = 5;
 constexpr std::string_view heading = "engines of ";  // of what follows, up to the next such line
 
 std::int64_t padded_copy(const Shape& shape, ElementType type) {
-  const std::int64_t channels = shape[4], lanes = 16 / element_bytes(type);
-  return channels % lanes == 0 ? 0 : shape.count() / channels * ((channels + lanes - 1) / lanes) * 16;
+  const std::int64_t channels = shape[4], lanes = voxel_alignment / element_bytes(type);
+  return channels % lanes == 0
+             ? 0
+             : shape.count() / channels * ((channels + lanes - 1) / lanes) * voxel_alignment;
 }
 
 // Where no engine keeps to the limit: the one that needs the least.

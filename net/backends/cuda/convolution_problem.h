@@ -9,6 +9,10 @@
 
 namespace voxswap::cuda {
 
+// Engines for tensor cores read volumes whose voxels take a multiple of so many bytes; of others they make a
+// padded copy.
+constexpr std::int64_t voxel_alignment = 16;
+
 struct ConvolutionProblem {
   enum class Kind { forward, data_gradient, weight_gradient } kind = Kind::forward;
   // What the products are added to (forward): zeros, a value of the volumes' type per channel, or what y

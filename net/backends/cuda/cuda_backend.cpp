@@ -122,6 +122,7 @@ class CudaBackend final : public TuningBackend {
     return device_.major >= 8 ? ElementType::bf16 : ElementType::f16;
   }
 
+  std::int64_t voxel_alignment() const override { return cuda::voxel_alignment; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     const cuda::Maker maker = cuda::find_maker(node.operation->name);
     if (maker == nullptr)

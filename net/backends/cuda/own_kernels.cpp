@@ -33,6 +33,7 @@ constexpr std::array table = {
     Row{"loss_value_gradient", make_loss_value_gradient},
     Row{"concat", make_concat},
     Row{"split", make_split},
+    Row{"zero_pad", make_zero_pad},
     Row{"upsample_nearest", make_upsample_nearest},
     Row{"upsample_nearest_gradient", make_upsample_nearest_gradient},
     Row{"max_pool", make_max_pool},

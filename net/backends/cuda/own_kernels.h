@@ -34,6 +34,7 @@ std::unique_ptr<Kernel> make_loss_value_gradient(const Graph&, const Node&, Devi
 // concat.cu
 std::unique_ptr<Kernel> make_concat(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_split(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_zero_pad(const Graph&, const Node&, Device&);
 // blocks.cu
 std::unique_ptr<Kernel> make_upsample_nearest(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph&, const Node&, Device&);

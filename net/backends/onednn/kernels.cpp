@@ -46,6 +46,7 @@ constexpr std::array table = {
     Row{"constant", by_reference},
     Row{"concat", make_concat},
     Row{"split", make_split},
+    Row{"zero_pad", by_reference},
     Row{"upsample_nearest", make_upsample_nearest},
     Row{"upsample_nearest_gradient", make_upsample_nearest_gradient},
     Row{"upsampled_weights", make_upsampled_weights},

@@ -1,4 +1,4 @@
-// Two tensors side by side along an axis, and taken apart again.
+// Two tensors side by side along an axis, and taken apart again; one with zeros behind it.
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"
@@ -13,6 +13,15 @@ void concat(const Call& call) {
     std::copy_n(call.inputs[0].data + row * a, a, y);
     std::copy_n(call.inputs[1].data + row * b, b, y + a);
   }
+}
+
+void zero_pad(const Call& call) {
+  const std::int64_t axis = call.attributes.integer("axis");
+  const std::int64_t from = call.inputs[0].shape.count_from(axis),
+                     to = call.outputs[0].shape.count_from(axis);
+  std::fill_n(call.outputs[0].data, call.outputs[0].shape.count(), 0.0);
+  for (std::int64_t row = 0; row < call.inputs[0].shape.count() / from; ++row)
+    std::copy_n(call.inputs[0].data + row * from, from, call.outputs[0].data + row * to);
 }
 
 void split(const Call& call) {

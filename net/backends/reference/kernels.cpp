@@ -33,6 +33,7 @@ constexpr std::array table = {
     Row{"constant", constant},
     Row{"concat", concat},
     Row{"split", split},
+    Row{"zero_pad", zero_pad},
     Row{"upsample_nearest", upsample_nearest},
     Row{"upsample_nearest_gradient", upsample_nearest_gradient},
     Row{"upsampled_weights", upsampled_weights},

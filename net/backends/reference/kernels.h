@@ -59,6 +59,7 @@ void constant(const Call&);
 // concat.cpp
 void concat(const Call&);
 void split(const Call&);
+void zero_pad(const Call&);
 // upsample.cpp
 void upsample_nearest(const Call&);
 void upsample_nearest_gradient(const Call&);

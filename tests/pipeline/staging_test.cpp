@@ -1,0 +1,71 @@
+// What of an image is written into the network's input.
+#include "pipeline/staging.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/bfloat16.h"
+#include "base/float16.h"
+
+namespace voxswap {
+namespace {
+
+// Of more voxels than one thread takes at a time, if `many`.
+Shape stored(std::int64_t channels, bool many = false) {
+  return {2, many ? 65 : 3, many ? 64 : 2, many ? 64 : 5, channels};
+}
+
+std::vector<float> image_of(const Shape& input, std::int64_t channels) {
+  std::vector<float> image(static_cast<std::size_t>(input.count() / input[-1] * channels));
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i % 1001) / 8 - 60;
+  return image;
+}
+
+template <class Element>
+std::vector<Element> staged(const std::vector<float>& image, const Value& input) {
+  std::vector<Element> elements(static_cast<std::size_t>(input.shape.count()), static_cast<Element>(-1));
+  stage(image, input, reinterpret_cast<std::byte*>(elements.data()));
+  return elements;
+}
+
+template <class Element, class Convert>
+void expect_zeros_behind_the_channels(ElementType type, std::int64_t channels, std::int64_t wide, bool many,
+                                      Convert convert) {
+  const Value input{"input", stored(wide, many), type, Role::input};
+  const std::vector<float> image = image_of(input.shape, channels);
+  const std::vector<Element> found = staged<Element>(image, input);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t voxel = i / static_cast<std::size_t>(wide), c = i % static_cast<std::size_t>(wide);
+    const bool own = c < static_cast<std::size_t>(channels);
+    const Element expected = own ? convert(image[voxel * static_cast<std::size_t>(channels) + c]) : Element{};
+    wrong += found[i] != expected;
+  }
+  EXPECT_EQ(wrong, 0u) << element_name(type) << ", " << channels << " of " << wide;
+}
+
+TEST(Staging, ConvertsAnImageAndPutsZerosBehindItsChannels) {
+  for (const bool many : {false, true}) {
+    for (const auto& [channels, wide] : {std::pair{4, 8}, {1, 8}, {3, 3}, {8, 8}, {5, 8}}) {
+      expect_zeros_behind_the_channels<std::uint16_t>(ElementType::bf16, channels, wide, many, to_bfloat16);
+      expect_zeros_behind_the_channels<std::uint16_t>(ElementType::f16, channels, wide, many, to_float16);
+      expect_zeros_behind_the_channels<float>(ElementType::f32, channels, wide, many,
+                                              [](float x) { return x; });
+    }
+  }
+}
+
+TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
+  const Value same{"input", stored(4), ElementType::f32, Role::input},
+      wider{"input", stored(8), ElementType::f32, Role::input},
+      half{"input", stored(4), ElementType::bf16, Role::input};
+  const std::vector<float> image = image_of(same.shape, 4);
+  EXPECT_TRUE(is_staged(image, same));
+  EXPECT_FALSE(is_staged(image, wider));
+  EXPECT_FALSE(is_staged(image, half));
+}
+
+}  // namespace
+}  // namespace voxswap
