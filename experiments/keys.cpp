@@ -155,6 +155,9 @@ void add_network(std::vector<Key>& table) {
       real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
   table.push_back(choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU",
                          AT(network.heads), {"plain", "normalized"}));
+  table.push_back(choice("network.upsampling",
+                         "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
+                         AT(network.upsampling), {"transposed", "nearest"}));
 }
 
 void add_training(std::vector<Key>& table) {

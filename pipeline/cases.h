@@ -26,7 +26,6 @@ class Cases {
   // Prepares every case of the list (with a progress bar); the data set's normalisation is made from
   // `training`.
   void prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others);
-  void set_normalization(Normalization normalization) { normalization_ = std::move(normalization); }
 
   const Dataset& dataset() const { return cache_.dataset(); }
   const Normalization& normalization() const { return normalization_; }

@@ -18,7 +18,7 @@
 #include <numeric>
 
 #include "swap/arena.h"
-#include "swap/lifetimes.h"
+#include "swap/in_place.h"
 
 namespace voxswap {
 namespace {

@@ -37,6 +37,5 @@ std::vector<std::string> planner_names();  // those for any device
 
 // A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
 constexpr const char* unified_planner = "unified";
-std::string planner_summary(const std::string& planner);  // one line for people
 
 }  // namespace voxswap

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "swap/arena.h"
-#include "swap/lifetimes.h"
+#include "swap/in_place.h"
 #include "swap/places.h"
 
 namespace voxswap {

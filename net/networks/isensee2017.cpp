@@ -13,6 +13,10 @@ namespace {
 void check(const NetworkOptions& options) {
   if (options.heads != "plain" && options.heads != "normalized")
     fail(Exit::usage, "network.heads: expected plain or normalized, found '{}'", options.heads);
+  if (options.upsampling != "transposed")
+    fail(Exit::usage,
+         "network.upsampling: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
+         options.upsampling);
 }
 
 // Convolution, instance norm, leaky ReLU; dropout and residual join the last pass.

@@ -12,6 +12,9 @@ namespace {
 void check(const NetworkOptions& options) {
   if (options.heads != "plain")
     fail(Exit::usage, "network.heads: resnet3d has one plain head, found '{}'", options.heads);
+  if (options.upsampling != "transposed")
+    fail(Exit::usage, "network.upsampling: {} is a choice of unet3d alone; resnet3d has no levels",
+         options.upsampling);
 }
 
 // Convolution, instance norm, leaky ReLU; the residual joins the last pass.

@@ -4,7 +4,7 @@
 
 #include "net/operation.h"
 #include "swap/arena.h"
-#include "swap/lifetimes.h"
+#include "swap/in_place.h"
 
 namespace voxswap {
 namespace {

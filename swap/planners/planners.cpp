@@ -12,24 +12,22 @@ namespace voxswap {
 namespace {
 
 struct Row {
-  std::string_view name, summary;
+  std::string_view name;
   Plan (*plan)(const PlanRequest&);
 };
 
 constexpr std::array planner_table = {
-    Row{"keep", "nothing leaves the device and nothing is computed again", plan_keep},
-    Row{"hybrid", "keeps, swaps or computes again, whatever makes the step shortest within the budgets",
-        plan_hybrid},
-    Row{"checkpoint", "computes again what does not fit", plan_checkpoint},
-    Row{"tflms", "TensorFlow Large Model Support: swaps by distance in topological levels", plan_tflms},
-    Row{"lms-threshold", "Caffe LMS: what is larger than memory.lms_threshold lives in host memory",
-        plan_lms_threshold},
+    Row{"keep", plan_keep},  // nothing leaves the device and nothing is computed again
+    // Keeps, swaps or computes again, whatever makes the step shortest within the budgets.
+    Row{"hybrid", plan_hybrid}, Row{"checkpoint", plan_checkpoint},  // computes again what does not fit
+    Row{"tflms", plan_tflms},  // TensorFlow Large Model Support: by distance in topological levels
+    Row{"lms-threshold",
+        plan_lms_threshold},  // Caffe LMS: what is larger than a threshold lives in host memory
 };
 
-// Not in the table, because a device that computes on the host has no such memory.
-constexpr Row unified_row = {unified_planner,
-                             "everything stays, in memory that moves between a GPU and its host by itself",
-                             plan_unified};
+// Everything stays, in memory that moves between a GPU and its host by itself. Not in the table, because a
+// device that computes on the host has no such memory.
+constexpr Row unified_row = {unified_planner, plan_unified};
 
 // Whether the step computes in a type wider than two bytes throughout.
 bool could_be_narrower(const Graph& graph) {
@@ -110,10 +108,6 @@ std::vector<std::string> planner_names() {
   std::vector<std::string> names;
   for (const Row& row : planner_table) names.emplace_back(row.name);
   return names;
-}
-
-std::string planner_summary(const std::string& planner) {
-  return std::string(find_planner(planner).summary);
 }
 
 Plan make_plan(const std::string& planner, const PlanRequest& request) {

@@ -25,6 +25,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.network.dropout, 0.3);
   EXPECT_EQ(run.network.slope, 0.3);
   EXPECT_EQ(run.network.heads, "plain");
+  EXPECT_EQ(run.network.upsampling, "transposed");
   EXPECT_EQ(run.training.epochs, 500);
   EXPECT_EQ(run.training.batch_size, 1);
   EXPECT_EQ(run.training.optimizer.name, "adam");

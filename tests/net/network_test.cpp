@@ -210,6 +210,8 @@ TEST(Networks, RefuseWhatTheyDoNotKnow) {
   EXPECT_NE(error_of({.slope = -0.1}, input), "");
   EXPECT_NE(error_of({.heads = "fancy"}, input), "");
   EXPECT_NE(error_of({.name = "unet3d", .upsampling = "linear"}, input), "");
+  EXPECT_NE(error_of({.name = "isensee2017", .upsampling = "nearest"}, input), "");
+  EXPECT_NE(error_of({.name = "resnet3d", .upsampling = "nearest"}, input), "");
   EXPECT_NE(error_of({}, input, 9), "") << "target bits are a byte";
   EXPECT_EQ(error_of({}, input), "");
 }

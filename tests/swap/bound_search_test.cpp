@@ -10,7 +10,7 @@
 #include "base/philox.h"
 #include "swap/arena.h"
 #include "swap/bound.h"
-#include "swap/lifetimes.h"
+#include "swap/in_place.h"
 #include "swap/simulator.h"
 #include "tests/swap/graphs.h"
 

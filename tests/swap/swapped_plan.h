@@ -8,7 +8,7 @@
 
 #include "net/operation.h"
 #include "swap/arena.h"
-#include "swap/lifetimes.h"
+#include "swap/in_place.h"
 #include "swap/plan.h"
 #include "swap/scratch_file.h"
 
