@@ -182,8 +182,8 @@ TEST(Steps, StoreTheImageInSixteenBytesPerVoxelOnAGpuAndAsItIsOnACpu) {
     const Steps steps = build_steps(options, 1, 1, target, true);
     return steps.training->graph.value(steps.training->input).shape[4];
   };
-  for (const char* gpu : {"v100", "h200"}) {
-    EXPECT_EQ(channels(gpu, "bf16"), 8) << gpu;
+  for (const auto& [gpu, halves] : {std::pair("v100", "f16"), {"h200", "bf16"}}) {
+    EXPECT_EQ(channels(gpu, halves), 8) << gpu;
     EXPECT_EQ(channels(gpu, "f32"), 4) << gpu;
   }
   EXPECT_EQ(channels("cpu", "bf16"), 1);
