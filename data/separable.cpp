@@ -6,13 +6,11 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace voxswap {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::vector<float> along_rows(const std::vector<float>& voxels, const Band& band) {
   const std::size_t rows = voxels.size() / index(band.inputs), outputs = index(band.outputs()),

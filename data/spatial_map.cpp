@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/index.h"
+
 namespace voxswap {
 
 namespace {
@@ -44,10 +46,6 @@ Matrix inverse(const SpatialChange& change) {
 }
 
 constexpr double no_folds = 0.4;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::int16_t mixed = std::numeric_limits<std::int16_t>::min();
 

@@ -5,13 +5,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/index.h"
+
 namespace voxswap {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Moves the origin by a distance along the grid's own axes, in voxels.
 void shift_origin(Geometry& geometry, const std::array<double, 3>& voxels) {

@@ -2,15 +2,12 @@
 
 #include <cassert>
 
+#include "base/index.h"
 #include "net/operation.h"
 
 namespace voxswap {
 
 namespace {
-
-std::size_t index(ValueId id) {
-  return static_cast<std::size_t>(id);
-}
 
 // Which values depend on any of `wrt`: gradients of all others are never made.
 std::vector<bool> dependents(const Graph& graph, const std::vector<ValueId>& wrt) {

@@ -4,15 +4,13 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/index.h"
+
 namespace voxswap {
 
 namespace {
 
 constexpr double sigma = 1.0 / 8;  // of the Gaussian, in windows: nnU-Net's
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 std::vector<std::int64_t> even_starts(std::int64_t length, std::int64_t window, double overlap) {
   const double step = std::max(static_cast<double>(window) * (1 - overlap), 1.0);

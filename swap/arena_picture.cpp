@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "swap/svg.h"
@@ -20,10 +21,6 @@ using svg::escaped;
 using svg::line;
 using svg::pixels;
 using svg::text_at;
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // What becomes of a value: its colour.
 enum class Fate { persistent, stays, gradient, swapped, recomputed, workspace };

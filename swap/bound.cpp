@@ -17,6 +17,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/index.h"
 #include "swap/arena.h"
 #include "swap/in_place.h"
 
@@ -24,10 +25,6 @@ namespace voxswap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // What the device must hold while a node runs, besides persistent values.
 struct WorkingSet {

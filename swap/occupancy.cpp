@@ -5,12 +5,10 @@
 #include <limits>
 #include <map>
 
+#include "base/index.h"
+
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // A number of bytes that changes over time.
 class Counter {

@@ -5,15 +5,12 @@
 #include <map>
 #include <string>
 
+#include "base/index.h"
 #include "swap/places.h"
 #include "swap/stream_order.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // The parts of [0, size) that none of `taken` covers.
 std::vector<ByteRange> gaps(std::vector<ByteRange> taken, std::int64_t size) {

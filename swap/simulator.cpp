@@ -10,16 +10,14 @@
 #include <cassert>
 #include <limits>
 
+#include "base/index.h"
+
 namespace voxswap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double least_kernel_speed = 0.05;  // however much is copied meanwhile
 constexpr std::size_t compute = 0;           // Lane::compute
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 struct Activity {
   std::int32_t instruction = none;  // next on its lane; none: the lane is done

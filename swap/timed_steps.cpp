@@ -4,16 +4,13 @@
 #include <cstring>
 #include <limits>
 
+#include "base/index.h"
 #include "base/philox.h"
 #include "net/network.h"
 #include "net/step.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // Numbers between 0.5 and 1 of either sign: no kernel meets a denormal or a NaN, which can be slow. Made from
 // random bits, so that every floating point type is filled alike; they repeat, which costs less.

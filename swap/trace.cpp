@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "net/operation.h"
 #include "swap/occupancy.h"
@@ -13,10 +14,6 @@ namespace voxswap {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 double microseconds(double seconds) {
   return seconds * 1e6;

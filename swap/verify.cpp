@@ -1,5 +1,6 @@
 // Checks a plan against its graph and nothing else: what the planner believed plays no part. First that
 // everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
+#include "base/index.h"
 #include "swap/plan.h"
 #include "swap/scratch_file.h"
 #include "swap/verify_memory.h"
@@ -10,10 +11,6 @@ namespace voxswap {
 namespace {
 
 using Kind = Instruction::Kind;
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 bool on_disk(const Instruction& instruction) {
   return instruction.kind == Kind::write_disk || instruction.kind == Kind::read_disk;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/index.h"
 #include "swap/places.h"
 #include "swap/scratch_file.h"
 #include "swap/shadow.h"
@@ -11,10 +12,6 @@ namespace voxswap {
 namespace {
 
 using Kind = Instruction::Kind;
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // "instruction 7 (copy_out of 'x')"
 std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {

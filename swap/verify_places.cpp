@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "base/index.h"
 #include "swap/arena.h"
 #include "swap/in_place.h"
 #include "swap/places.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 std::string name(const Graph& graph, const Residency& r) {
   if (r.value == none) return format("the workspace of '{}'", graph.node(r.node).name);

@@ -1,11 +1,9 @@
 #include "swap/planners/choice.h"
 
+#include "base/index.h"
+
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/index.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
@@ -9,10 +10,6 @@ namespace voxswap {
 namespace {
 
 constexpr std::size_t patience = 3000;  // rounds without success
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/index.h"
 #include "swap/arena.h"
 #include "swap/planners/waits.h"
 #include "swap/scratch_file.h"
@@ -12,10 +13,6 @@ namespace voxswap {
 namespace {
 
 using Kind = Instruction::Kind;
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 constexpr std::int64_t usual_chunk = std::int64_t{16} << 20;
 constexpr std::int64_t most_chunks = 64;          // of a value

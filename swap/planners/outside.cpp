@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "base/index.h"
+
 namespace voxswap {
-namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
-
-}  // namespace
-
 bool choose_tiers(const Digest& digest, Schedule& schedule) {
   const Budgets& budgets = digest.request->budgets;
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);

@@ -4,14 +4,11 @@
 #include <limits>
 #include <queue>
 
+#include "base/index.h"
 #include "swap/planners/outside.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 class Scheduler {
  public:

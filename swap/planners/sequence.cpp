@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "base/index.h"
+
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 class Expansion {
  public:

@@ -9,16 +9,13 @@
 // fixed: what fits here fits when it runs.
 #include <algorithm>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 struct Knobs {
   std::int64_t threshold = 0, ahead = 1, groupby = 0;

@@ -4,15 +4,12 @@
 #include <array>
 #include <map>
 
+#include "base/index.h"
 #include "swap/places.h"
 #include "swap/scratch_file.h"
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 constexpr std::int32_t never = -1;
 using Latest = std::array<std::int32_t, lane_count>;  // per lane: the last instruction meant

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/index.h"
 #include "base/philox.h"
 #include "swap/arena.h"
 #include "swap/bound.h"
@@ -16,10 +17,6 @@
 
 namespace voxswap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
 
 // A way through the step by chance and thrift: values that are not needed leave for the host or are dropped
 // to be made again, and come back when they are needed or earlier. Only sums are kept within the budget
