@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "data/resolutions.h"
 #include "data/unused.h"
@@ -14,8 +14,6 @@ namespace voxswap {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-using Json = nlohmann::ordered_json;
-
 std::vector<Size3> foregrounds(const CheckReport& report) {
   std::vector<Size3> sizes;
   for (const CaseFacts& facts : report.cases) {

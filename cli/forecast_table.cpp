@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/patches.h"
@@ -13,7 +13,6 @@ namespace voxswap {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string gigabytes_per_second(double rate) {

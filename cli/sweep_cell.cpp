@@ -1,11 +1,11 @@
 #include "cli/sweep_cell.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/folder_lock.h"
+#include "base/json.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {
@@ -86,10 +86,10 @@ std::optional<CellOutcome> read_outcome(const SweepCell& cell) {
   const fs::path file = outcome_file(cell);
   if (!fs::exists(file)) return std::nullopt;
   try {
-    const auto json = nlohmann::json::parse(read_file(file));
+    const auto json = Json::parse(read_file(file));
     return CellOutcome{json.at("exit").get<int>(), json.at("seconds").get<double>(),
                        json.at("message").get<std::string>()};
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: is not what a sweep writes; remove it and the cell runs again", file.string());
   }
 }
@@ -109,8 +109,7 @@ CellOutcome end_cell(const SweepCell& cell, int exit, double seconds) {
   CellOutcome outcome{exit, seconds, ""};
   if (exit != 0) outcome.message = last_error(cell_log(cell));
   if (exit >= 128 && outcome.message.empty()) outcome.message = format("ended by signal {}", exit - 128);
-  const nlohmann::ordered_json json = {
-      {"exit", outcome.exit}, {"seconds", outcome.seconds}, {"message", outcome.message}};
+  const Json json = {{"exit", outcome.exit}, {"seconds", outcome.seconds}, {"message", outcome.message}};
   write_file(outcome_file(cell), json.dump(2) + "\n");
   return outcome;
 }

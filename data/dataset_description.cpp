@@ -1,13 +1,10 @@
 #include "data/dataset_description.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace voxswap {
-
-using Json = nlohmann::ordered_json;  // labels and regions keep their order
 
 void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run) {
   Json json = {{"run", run},

@@ -5,12 +5,12 @@
 // overwritten.
 #include <algorithm>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -24,9 +24,8 @@ namespace {
 
 std::string manifest_text(const PhantomOptions& options, bool complete) {
   // A new generation of phantoms counts as other options.
-  const nlohmann::ordered_json json = {{"phantoms", phantom_generation}, {"layout", options.layout},
-                                       {"cases", options.cases},         {"size", options.size},
-                                       {"seed", options.seed},           {"complete", complete}};
+  const Json json = {{"phantoms", phantom_generation}, {"layout", options.layout}, {"cases", options.cases},
+                     {"size", options.size},           {"seed", options.seed},     {"complete", complete}};
   return json.dump(2) + "\n";
 }
 
@@ -41,13 +40,13 @@ bool all_there(const PhantomOptions& options, const PhantomLayout& layout) {
 
 // Removes exactly the files that an earlier call with other options wrote here.
 void remove_earlier(const fs::path& root, const fs::path& manifest) {
-  const nlohmann::json json = nlohmann::json::parse(read_file(manifest), nullptr, false);
+  const Json json = Json::parse(read_file(manifest), nullptr, false);
   PhantomOptions earlier;
   try {
     earlier.layout = json.at("layout").get<std::string>();
     earlier.cases = json.at("cases").get<int>();
     earlier.size = json.at("size").get<Size3>();
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: not written by voxswap phantom; choose another --out or remove it",
          manifest.string());
   }

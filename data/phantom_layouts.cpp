@@ -1,10 +1,10 @@
 #include "data/phantom_layouts.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "data/dicom.h"
 #include "data/image_io.h"
 
@@ -129,7 +129,7 @@ void write_msd_case(const fs::path& root, int index, const Volume& volume) {
 }
 
 std::string msd_description(const PhantomOptions& options) {
-  nlohmann::ordered_json json = {
+  Json json = {
       {"name", "phantoms"},
       {"description",
        "Synthetic brain tumours laid out as Task01_BrainTumour of the Medical Segmentation Decathlon"},
@@ -139,8 +139,8 @@ std::string msd_description(const PhantomOptions& options) {
        {{"0", "background"}, {"1", "edema"}, {"2", "non-enhancing tumor"}, {"3", "enhancing tumour"}}},
       {"numTraining", options.cases},
       {"numTest", 0},
-      {"training", nlohmann::ordered_json::array()},
-      {"test", nlohmann::ordered_json::array()}};
+      {"training", Json::array()},
+      {"test", Json::array()}};
   for (int i = 0; i < options.cases; ++i) {
     const std::vector<fs::path> files = msd_files(options, i);
     json["training"].push_back({{"image", "./" + files[0].string()}, {"label", "./" + files[1].string()}});
@@ -168,7 +168,7 @@ void write_nnunet_case(const fs::path& root, int index, const Volume& volume) {
 }
 
 std::string nnunet_description(const PhantomOptions& options) {
-  const nlohmann::ordered_json json = {
+  const Json json = {
       {"name", "phantoms"},
       {"channel_names", {{"0", "T1"}, {"1", "T1ce"}, {"2", "T2"}, {"3", "FLAIR"}}},
       {"labels",

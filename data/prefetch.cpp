@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "base/error.h"
@@ -64,6 +65,8 @@ Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> pro
   try {
     while (state_->threads.size() < wanted)
       state_->threads.emplace_back([state = state_.get()] { state->run(); });
+  } catch (const std::bad_alloc&) {
+    if (state_->threads.empty()) throw;
   } catch (const std::exception& error) {
     // Fewer do the same in more time; without one nothing would ever come.
     if (state_->threads.empty())

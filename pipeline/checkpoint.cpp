@@ -5,19 +5,17 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace voxswap {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view checksum_key = "checksum", tensor_checksum_key = "checksum.";
 constexpr std::size_t digits = 32;
@@ -117,7 +115,7 @@ struct Piece {  // of the data, taken by a tensor
 
 Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
                    std::vector<Piece>& pieces) {
-  if (entry.at("dtype") != "F32") throw Unreadable("tensor '" + name + "' is not F32");
+  if (entry.at("dtype").get<std::string>() != "F32") throw Unreadable("tensor '" + name + "' is not F32");
   Tensor tensor{name, Shape(entry.at("shape").get<std::vector<std::int64_t>>()), {}};
   const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
   const std::size_t bytes = bytes_of_shape(name, tensor.shape, data.size());

@@ -1,10 +1,10 @@
 #include "pipeline/identity.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "pipeline/run_groups.h"
 
 namespace voxswap {
@@ -12,8 +12,6 @@ namespace voxswap {
 namespace fs = std::filesystem;
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* identity_file = "identity.json";
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/headings.h"
@@ -136,7 +136,7 @@ std::string time_words(const std::vector<RunFolder>& runs) {
 std::string plan_table(const RunFolder& run) {
   const fs::path file = run.path / "plan.json";
   if (!fs::exists(file)) return {};
-  const auto plan = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
+  const auto plan = Json::parse(read_file(file), nullptr, false);
   if (!plan.is_object()) return {};
   Rows rows(1, {"Memory plan", ""});
   for (const auto& [key, value] : plan.items()) {

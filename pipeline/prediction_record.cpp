@@ -1,10 +1,10 @@
 #include "pipeline/prediction_record.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "pipeline/patches.h"
 #include "pipeline/run.h"
@@ -13,8 +13,6 @@
 namespace voxswap {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr const char* file_name = "prediction.json";
@@ -71,7 +69,10 @@ PredictionRecord::~PredictionRecord() {
   try {
     finish();
   } catch (const std::exception& error) {
-    log::warn("{}", error.what());
+    try {
+      log::warn("{}", error.what());
+    } catch (const std::exception&) {  // no memory for a message either; what ended the prediction is told
+    }
   }
 }
 
@@ -89,7 +90,7 @@ void PredictionRecord::read() {
         sound = sound && std::all_of(files.begin(), files.end(), lies_beside);
       former_.push_back(std::move(prediction));
     }
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     sound = false;
   }
   if (!sound)

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/philox.h"
 
 namespace voxswap {
@@ -51,18 +51,18 @@ Parts parts_of_csv(const std::filesystem::path& path) {
 
 // nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
 Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
-  const nlohmann::json folds = nlohmann::json::parse(read_file(path), nullptr, false);
+  const Json folds = Json::parse(read_file(path), nullptr, false);
   Parts parts;
   try {
-    if (fold >= static_cast<std::int64_t>(folds.get<std::vector<nlohmann::json>>().size())) {
+    if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
       fail(Exit::usage, "data.split.fold: {} holds {} folds, counted from 0; there is no fold {}",
            path.string(), folds.size(), fold);
     }
-    const nlohmann::json& one = folds.at(static_cast<std::size_t>(fold));
+    const Json& one = folds.at(static_cast<std::size_t>(fold));
     for (const auto& [key, part] : {std::pair{"train", "training"}, std::pair{"val", "validation"}}) {
       for (const auto& id : one.at(key).get<std::vector<std::string>>()) parts.emplace_back(id, part);
     }
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     fail(Exit::bad_data,
          "{}: is no list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
          "\"val\": "

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "pipeline/gnuplot.h"
 #include "pipeline/report.h"
@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Figures = std::vector<std::pair<std::string, std::string>>;  // name and value, in order
 
 std::string text_of(const Json& value) {

@@ -1,11 +1,11 @@
 #include "pipeline/written_files.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace voxswap {
 
@@ -23,18 +23,18 @@ Notes read_notes(const fs::path& folder) {
   const fs::path file = notes_file(folder);
   Notes notes;
   if (!fs::exists(file)) return notes;
-  const auto json = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
+  const auto json = Json::parse(read_file(file), nullptr, false);
   try {
     for (const auto& [name, hashes] : json.items())
       notes.emplace_back(name, hashes.get<std::vector<std::string>>());
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: is damaged: nothing vouches for the run's tables", file.string());
   }
   return notes;
 }
 
 void write_notes(const fs::path& folder, const Notes& notes) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  Json json = Json::object();
   for (const auto& [name, hashes] : notes) json[name] = hashes;
   write_file(notes_file(folder), json.dump(2) + "\n");
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "net/operation.h"
 
 namespace voxswap {
@@ -103,8 +103,6 @@ std::string bare_name(const std::string& name) {
     if (const std::size_t at = bare.find(word); at != bare.npos) bare.erase(at, word.size());
   return bare;
 }
-
-using Json = nlohmann::ordered_json;
 
 double quantity(const Json& object, const char* key) {
   const double value = object.at(key).get<double>();

@@ -1,8 +1,8 @@
 // A plan for machines (plan.json) and for people (memories, what is moved, what fills the arena at its
 // fullest).
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "net/operation.h"
@@ -28,8 +28,6 @@ std::string_view role_name(Role role) {
   }
   return "";
 }
-
-using Json = nlohmann::ordered_json;
 
 Json entry(const Graph& graph, const Instruction& instruction, std::int64_t live_bytes) {
   Json entry = {{"kind", kind_name(instruction.kind)}, {"lane", lane_name(instruction.lane())}};

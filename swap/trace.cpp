@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/index.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "net/operation.h"
 #include "swap/occupancy.h"
 
 namespace voxswap {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double microseconds(double seconds) {
   return seconds * 1e6;

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/outputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -64,10 +64,10 @@ std::vector<std::string> parse_metrics(const std::string& text) {
 }
 
 std::string as_json(const std::vector<DiceRow>& rows, const std::vector<std::string>& metrics) {
-  const auto value = [](double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nullptr; };
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  const auto value = [](double x) { return std::isfinite(x) ? Json(x) : nullptr; };
+  Json list = Json::array();
   for (const DiceRow& row : rows) {
-    nlohmann::ordered_json entry = {{"case", row.case_id}, {"region", row.region}};
+    Json entry = {{"case", row.case_id}, {"region", row.region}};
     for (const std::string& metric : metrics) entry[metric] = value(metric_value(row, metric));
     entry["truth_voxels"] = row.truth_voxels;
     entry["predicted_voxels"] = row.predicted_voxels;

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
@@ -38,7 +38,7 @@ std::string processor() {
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // Copy rates of the link between host and device, measured now.
-void add_links(Backend& backend, nlohmann::ordered_json& json, Rows& rows) {
+void add_links(Backend& backend, Json& json, Rows& rows) {
   const CostModel costs = measure_links(backend, {});
   json["link_to_host_gbps"] = costs.to_host.alone / 1e9;
   json["link_to_device_gbps"] = costs.to_device.alone / 1e9;
@@ -46,13 +46,13 @@ void add_links(Backend& backend, nlohmann::ordered_json& json, Rows& rows) {
                                    costs.to_host.alone / 1e9, costs.to_device.alone / 1e9)});
 }
 
-void add_absence(const std::string& name, const std::string& why, nlohmann::ordered_json& json, Rows& rows) {
+void add_absence(const std::string& name, const std::string& why, Json& json, Rows& rows) {
   json["no_device"][name] = why;
   rows.push_back({"backend " + name, "none: " + why});
 }
 
 // A device as memory.device names it where there are several. One that is there and cannot be used says why.
-void add_device(const std::string& backend_name, int number, nlohmann::ordered_json& json, Rows& rows) {
+void add_device(const std::string& backend_name, int number, Json& json, Rows& rows) {
   const std::string name = number == 0 ? backend_name : format("{}:{}", backend_name, number);
   std::unique_ptr<Backend> backend;
   try {
@@ -72,7 +72,7 @@ void add_device(const std::string& backend_name, int number, nlohmann::ordered_j
 }
 
 // Devices that `voxswap plan --as` knows.
-void add_known_devices(nlohmann::ordered_json& json, Rows& rows) {
+void add_known_devices(Json& json, Rows& rows) {
   for (const DeviceRates& device : known_devices()) {
     json["known_devices"][device.name] = device.details;
     rows.push_back({"plan --as " + device.name, device.details});
@@ -92,11 +92,11 @@ Exit info_command(const Arguments& arguments) {
   const std::vector<std::string> libraries = {data_libraries(), yaml_library(), "CLI11 " CLI11_VERSION,
                                               json_library};
   const unsigned cores = std::thread::hardware_concurrency();
-  nlohmann::ordered_json json = {{"voxswap", VOXSWAP_VERSION},
-                                 {"compiler", compiler()},
-                                 {"libraries", libraries},
-                                 {"processor", processor()},
-                                 {"cores", cores}};
+  Json json = {{"voxswap", VOXSWAP_VERSION},
+               {"compiler", compiler()},
+               {"libraries", libraries},
+               {"processor", processor()},
+               {"cores", cores}};
   Rows rows = {{"voxswap", VOXSWAP_VERSION},
                {"compiler", compiler()},
                {"libraries", join(libraries, ", ")},

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "data/layouts/layouts.h"
 #include "data/placeholders.h"
 
 namespace voxswap {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;  // labels keep the order in which they were written down
-
 namespace {
 
 // A value as it may stand in a message: short, and whatever bytes it has.
