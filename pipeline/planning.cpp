@@ -206,6 +206,7 @@ CostModel measure(PlannableStep& step, const Target& target, const RunOptions& o
   request.kept = step.kept;
   request.budget_bytes = target.budgets.device;
   request.host_budget_bytes = target.budgets.host;
+  request.host_as_asked = options.memory.host_bytes.has_value();
   request.disk_folder = options.memory.disk_folder;
   request.disk_budget_bytes = target.budgets.disk;
   request.to_host_rate = options.memory.to_host_rate;

@@ -121,8 +121,8 @@ void Session::allocate() {
   if (s.allocated) return;
   const MemoryOptions& memory = s.options.memory;
   const Plan* training = s.trains() ? &s.training_step.plan : nullptr;
-  const Tiers tiers =
-      allocate_tiers(*s.target.backend, {training, &s.inference_step.plan}, memory.disk_folder);
+  const Tiers tiers = allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
+                                     memory.disk_folder, memory.host_bytes.has_value());
   ExecutorOptions links;
   links.to_host_rate = memory.to_host_rate;
   links.to_device_rate = memory.to_device_rate;

@@ -48,8 +48,12 @@ struct Tiers {
 // Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
 // cgroup) has both together, the scratch file after checking that the disk has room. Throws
 // Exit::does_not_fit. Null plans are skipped. For a plan of planner `unified` the arena moves by itself.
+//
+// How much host memory is free is an estimate, and some virtual machines, which grow only when memory is
+// used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device
+// has a memory of its own, the estimate does not count: the pool is taken, page by page, or is not there.
 Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
-                     const std::filesystem::path& disk_folder);
+                     const std::filesystem::path& disk_folder, bool host_as_asked = false);
 
 struct ExecutorOptions {
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s: a slower link is imitated; 0: as fast as it is

@@ -90,7 +90,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   const std::int64_t budget = request.budget_bytes > 0 ? std::min(request.budget_bytes, free) : free;
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
-  const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder);
+  const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);
   const std::unique_ptr<Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
                                 host = backend.allocate_host(4 * measured_chunk);
   CostModel costs;

@@ -13,6 +13,7 @@ namespace voxswap {
 struct ProfileRequest {
   std::vector<ValueId> kept;
   std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
+  bool host_as_asked = false;                            // of allocate_tiers()
   std::filesystem::path disk_folder;                     // empty: no disk tier to measure
   std::int64_t disk_budget_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not

@@ -41,17 +41,17 @@ void check_together(std::int64_t free, const Sizes& sizes) {
                                 : "memory.host (the pool; memory.disk then takes what it does not hold)");
 }
 
-void check_apart(const Backend& backend, const Sizes& sizes) {
+void check_apart(const Backend& backend, const Sizes& sizes, bool host_as_asked) {
   if (const std::int64_t free = backend.free_bytes(); sizes.arena > free)
     fail(Exit::does_not_fit,
          "device memory: an arena of {} is needed, {} are free; lower memory.budget or end other programs",
          format_bytes(sizes.arena), format_bytes(free));
+  if (host_as_asked) return;
   if (const std::int64_t free = backend.free_host_bytes(); sizes.host > free)
-    fail(
-        Exit::does_not_fit,
-        "host memory: a pool of {} is needed, {} are free {}; lower memory.host (memory.disk then takes what "
-        "it does not hold), or end other programs",
-        format_bytes(sizes.host), format_bytes(free), within_cgroup);
+    fail(Exit::does_not_fit,
+         "host memory: a pool of {} is needed, {} are free {}; set memory.host to what may be taken all the "
+         "same, or to less (memory.disk then takes what it does not hold), or end other programs",
+         format_bytes(sizes.host), format_bytes(free), within_cgroup);
 }
 
 bool wants_unified(const std::vector<const Plan*>& plans) {
@@ -62,12 +62,12 @@ bool wants_unified(const std::vector<const Plan*>& plans) {
 }  // namespace
 
 Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
-                     const std::filesystem::path& disk_folder) {
+                     const std::filesystem::path& disk_folder, bool host_as_asked) {
   const Sizes sizes = largest(plans);
   if (backend.computes_on_host())
     check_together(backend.free_bytes(), sizes);
   else
-    check_apart(backend, sizes);
+    check_apart(backend, sizes, host_as_asked);
   Tiers tiers;
   if (sizes.disk > 0) tiers.disk = std::make_shared<ScratchFile>(disk_folder, sizes.disk);
   // Whole blocks, because disk accesses move whole blocks.

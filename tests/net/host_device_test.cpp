@@ -109,6 +109,64 @@ TEST_F(FreeHostBytes, IsNothingWhenTheCgroupIsOverItsLimit) {
   EXPECT_EQ(free_host_bytes(root_), 0);
 }
 
+// --- Memory that is touched before it counts as taken, on machines whose words are these files
+
+class TouchedHostMemory : public FreeHostBytes {
+ protected:
+  static constexpr std::int64_t mebibyte = 1 << 20;
+  void available(std::int64_t bytes) {  // renamed into place: a reader sees one or the other
+    put("proc/new", "MemAvailable: " + std::to_string(bytes / 1024) + " kB\n");
+    std::filesystem::rename(root_ / "proc/new", root_ / "proc/meminfo");
+  }
+  TakingHost unbelieving(double patience_seconds) const { return {false, patience_seconds, root_}; }
+  void expect_refusal(std::int64_t bytes, const TakingHost& how, const std::vector<std::string>& parts) {
+    try {
+      allocate_touched_host(bytes, how);
+      FAIL() << bytes << " bytes were handed out";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::does_not_fit);
+      for (const std::string& part : parts)
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+            << part << " is not in: " << error.what();
+    }
+  }
+};
+
+TEST_F(TouchedHostMemory, MayBeMoreThanTheEstimateWhereThatIsNotBelieved) {
+  available(256 * mebibyte);  // always, as on a machine that grows as it is used
+  expect_refusal(257 * mebibyte, {true, 0, root_}, {"257.00 MiB is needed", "256.00 MiB are free"});
+  const auto memory = allocate_touched_host(257 * mebibyte, unbelieving(0));
+  EXPECT_EQ(memory->bytes(), 257 * mebibyte);
+  unsigned char resident = 0;
+  ASSERT_EQ(mincore(memory->data() + 256 * mebibyte, 4096, &resident), 0);
+  EXPECT_EQ(resident & 1, 1);
+}
+
+TEST_F(TouchedHostMemory, WaitsForAMachineThatGrows) {
+  available(0);
+  std::thread machine([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    available(mebibyte);
+  });
+  EXPECT_EQ(allocate_touched_host(mebibyte, unbelieving(600))->bytes(), mebibyte);
+  machine.join();
+}
+
+TEST_F(TouchedHostMemory, IsRefusedWhereTheMachineGivesNoMore) {
+  available(mebibyte);
+  expect_refusal(2 * mebibyte, unbelieving(0.01),
+                 {"2.00 MiB is needed", "gave 0 B", "then 1.00 MiB were free", "lower memory.host"});
+}
+
+TEST_F(TouchedHostMemory, IsNeverMoreThanTheCgroupLeaves) {
+  available(1000 * mebibyte);
+  put("proc/self/cgroup", "0::/job\n");
+  put("sys/fs/cgroup/job/memory.max", "3145728\n");
+  put("sys/fs/cgroup/job/memory.current", "1048576\n");
+  expect_refusal(3 * mebibyte, unbelieving(600), {"gave 0 B", "2.00 MiB are free", "cgroup's limit"});
+  EXPECT_EQ(allocate_touched_host(2 * mebibyte, unbelieving(600))->bytes(), 2 * mebibyte);
+}
+
 TEST(HostStream, RunsMoreCommandsThanItsRingHoldsInOrder) {
   constexpr int count = 5000;
   std::vector<int> seen;

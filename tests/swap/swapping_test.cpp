@@ -270,6 +270,22 @@ TEST(Tiers, AreAsLargeAsTheLargestPlanNeeds) {
   EXPECT_EQ(all.disk->bytes(), 8192);
 }
 
+TEST(Tiers, TakeTheHostMemoryThatWasAskedForWhateverTheEstimateSays) {
+  PoorBackend backend;
+  backend.on_host = false;
+  backend.device = 100 << 20;
+  backend.host = 1 << 20;  // so the system says
+  Plan plan;
+  plan.peak_bytes = 1 << 20;
+  plan.host_bytes = 2 << 20;
+  EXPECT_NE(refusal(backend, plan).find("set memory.host"), std::string::npos);
+  const Tiers tiers = allocate_tiers(backend, {&plan}, "", /*host_as_asked=*/true);
+  EXPECT_EQ(tiers.host->bytes(), 2 << 20);
+  backend.on_host = true;  // where the arena and the pool share what is free
+  backend.device = 2 << 20;
+  EXPECT_THROW(allocate_tiers(backend, {&plan}, "", true), Error);
+}
+
 TEST(Tiers, OnAHostArenaAndPoolHaveToFitTogether) {
   PoorBackend backend;
   backend.device = backend.host = 100 << 20;

@@ -11,8 +11,18 @@ namespace voxswap {
 
 std::unique_ptr<Memory> allocate_host(
     std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
-std::unique_ptr<Memory> allocate_touched_host(
-    std::int64_t bytes);  // the same, at a page's boundary and with every page really there
+
+// The same, at a page's boundary and with every page really there: they are touched a piece at a time, each
+// after a look at what is free then.
+struct TakingHost {
+  // The estimate of what is free counts before anything is taken. Without it a machine that grows only when
+  // its memory is used can give more than it says; what its cgroup leaves is no estimate and always counts.
+  bool believes_estimate = true;
+  double patience_seconds = 5;       // for a machine that has to grow before the next piece
+  std::filesystem::path root = "/";  // as of free_host_bytes()
+};
+std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how = {});
+
 std::unique_ptr<Stream> make_host_stream();               // takes events that are HostEvents (host_event.h)
 std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that name it
 double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both have happened

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -71,6 +73,27 @@ std::int64_t left_by_cgroups(const std::filesystem::path& mount, std::filesystem
   }
 }
 
+// The least that any cgroup of the process leaves.
+std::int64_t left_by_cgroups(const std::filesystem::path& root) {
+  std::int64_t free = unlimited;
+  // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = format(",{},", line.substr(first + 1, second - first - 1));
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,")
+      free = std::min(free, left_by_cgroups(root / "sys/fs/cgroup", path,
+                                            {"memory.max", "memory.current", "inactive_file"}));
+    else if (controllers.find(",memory,") != std::string::npos)
+      free = std::min(
+          free, left_by_cgroups(root / "sys/fs/cgroup/memory", path,
+                                {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}));
+  }
+  return free;
+}
+
 class HostMemory : public Memory {
  public:
   explicit HostMemory(std::int64_t bytes) : bytes_(bytes) {
@@ -106,25 +129,8 @@ class HostMemory : public Memory {
 }  // namespace
 
 std::int64_t free_host_bytes(const std::filesystem::path& root) {
-  std::int64_t free = unlimited;
-  if (const auto kibibytes = number_after(root / "proc/meminfo", "MemAvailable:")) free = *kibibytes * 1024;
-
-  // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = format(",{},", line.substr(first + 1, second - first - 1));
-    const std::string path = line.substr(second + 1);
-    if (controllers == ",,")
-      free = std::min(free, left_by_cgroups(root / "sys/fs/cgroup", path,
-                                            {"memory.max", "memory.current", "inactive_file"}));
-    else if (controllers.find(",memory,") != std::string::npos)
-      free = std::min(
-          free, left_by_cgroups(root / "sys/fs/cgroup/memory", path,
-                                {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}));
-  }
-  return free;
+  const std::optional<std::int64_t> kibibytes = number_after(root / "proc/meminfo", "MemAvailable:");
+  return std::min(kibibytes ? *kibibytes * 1024 : unlimited, left_by_cgroups(root));
 }
 
 std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
@@ -136,17 +142,53 @@ std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   return std::make_unique<HostMemory>(bytes);
 }
 
-std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes) {
-  std::unique_ptr<Memory> memory = allocate_host(bytes);
+namespace {
+
+[[noreturn]] void fail_to_take(std::int64_t bytes, std::int64_t taken, const std::string& why) {
+  fail(Exit::does_not_fit,
+       "host memory: a block of {} is needed, the machine gave {} of it ({}); lower memory.host (memory.disk "
+       "then takes what it does not hold), or end other programs",
+       format_bytes(bytes), format_bytes(taken), why);
+}
+
+bool comes_free(std::int64_t bytes, const TakingHost& how) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(how.patience_seconds);
+  while (free_host_bytes(how.root) < bytes) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+// Since Linux 5.14 the kernel can be asked for all pages at once; older ones give them as they are touched.
+// Returns what is wrong, or nothing.
+std::string touch(std::byte* begin, std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
-  // Since Linux 5.14 the kernel can be asked for all pages at once; older ones give them as they are touched.
 #ifdef MADV_POPULATE_WRITE
-  if (madvise(memory->data(), size, MADV_POPULATE_WRITE) == 0) return memory;
-  if (errno == ENOMEM || errno == EFAULT)
-    fail(Exit::does_not_fit, "memory: {} of host memory were promised and not given ({}); {} are free",
-         format_bytes(bytes), std::strerror(errno), format_bytes(free_host_bytes()));
+  if (madvise(begin, size, MADV_POPULATE_WRITE) == 0) return "";
+  if (errno == ENOMEM || errno == EFAULT) return std::strerror(errno);
 #endif
-  std::memset(memory->data(), 0, size);
+  std::memset(begin, 0, size);
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how) {
+  constexpr std::int64_t piece = std::int64_t{256} << 20;
+  const std::int64_t left = how.believes_estimate ? free_host_bytes(how.root) : left_by_cgroups(how.root);
+  if (bytes > left)
+    fail_to_take(bytes, 0,
+                 format("{} are free, of the machine or within its cgroup's limit", format_bytes(left)));
+  auto memory = std::make_unique<HostMemory>(bytes);
+  for (std::int64_t taken = 0; taken < bytes; taken += piece) {
+    const std::int64_t next = std::min(piece, bytes - taken);
+    if (!comes_free(next, how))
+      fail_to_take(bytes, taken, format("then {} were free", format_bytes(free_host_bytes(how.root))));
+    if (const std::string wrong = touch(memory->data() + taken, next); !wrong.empty())
+      fail_to_take(bytes, taken, wrong);
+  }
   return memory;
 }
 
