@@ -102,6 +102,11 @@ Sample Prefetcher::next() {
   return sample;
 }
 
+bool Prefetcher::ready() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ready.contains(state_->taken);
+}
+
 double Prefetcher::waited_seconds() const {
   const std::lock_guard lock(state_->mutex);
   return state_->waited;

@@ -26,6 +26,7 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   Sample next();                  // REQUIRES: called at most `count` times
+  bool ready() const;             // next() would hand a sample on at once
   double waited_seconds() const;  // how long next() has waited, in total
 
  private:

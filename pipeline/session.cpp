@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pipeline/routines.h"
 #include "pipeline/staging.h"
+#include "pipeline/upload.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -49,6 +50,9 @@ struct Session::State {
   Steps steps;
   Prepared training_step, inference_step;
   std::unique_ptr<Memory> staging;  // an image on its way to the device, in the input's type
+  std::unique_ptr<Upload> upload;   // of batches; null where the device's memory is the host's
+  std::span<const float> images;    // the batch that was given, where nothing is uploaded
+  std::span<const std::uint8_t> targets;
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
@@ -130,21 +134,46 @@ void Session::allocate() {
     if (prepared->step.compiled)
       prepared->executor = std::make_unique<Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
   }
+  if (s.trains() && !s.target.backend->computes_on_host()) {
+    const TrainingStep& step = *s.steps.training;
+    s.upload =
+        std::make_unique<Upload>(*s.target.backend, step.graph.value(step.input),
+                                 step.graph.value(step.target), s.target.budgets.device - arena_bytes());
+  }
   s.allocated = true;
+}
+
+void Session::give(std::span<const float> images, std::span<const std::uint8_t> targets) {
+  State& s = *state_;
+  allocate();
+  if (s.upload) return s.upload->begin(images, targets);
+  s.images = images;
+  s.targets = targets;
+}
+
+float Session::train(const StepContext& context, StepReport* report, const std::function<void()>& meanwhile) {
+  State& s = *state_;
+  const TrainingStep& step = *s.steps.training;
+  Executor& executor = *s.training_step.executor;
+  if (s.upload) {
+    const auto [image, target] = s.upload->finish();
+    executor.write(step.input, image, step.graph.value(step.input).bytes());
+    executor.write(step.target, target, step.graph.value(step.target).bytes());
+  } else {
+    s.write_image(executor, step.graph, step.input, s.images);
+    executor.write(step.target, s.targets.data(), static_cast<std::int64_t>(s.targets.size()));
+  }
+  const StepReport made = executor.run(context, s.upload ? meanwhile : std::function<void()>());
+  if (report != nullptr) *report = made;
+  float loss = 0;
+  executor.read(step.loss, &loss, sizeof loss);
+  return loss;
 }
 
 float Session::train(std::span<const float> images, std::span<const std::uint8_t> targets,
                      const StepContext& context, StepReport* report) {
-  State& s = *state_;
-  allocate();
-  Executor& executor = *s.training_step.executor;
-  s.write_image(executor, s.steps.training->graph, s.steps.training->input, images);
-  executor.write(s.steps.training->target, targets.data(), static_cast<std::int64_t>(targets.size()));
-  const StepReport made = executor.run(context);
-  if (report != nullptr) *report = made;
-  float loss = 0;
-  executor.read(s.steps.training->loss, &loss, sizeof loss);
-  return loss;
+  give(images, targets);
+  return train(context, report);
 }
 
 std::vector<float> Session::predict(std::span<const float> image) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,9 +25,16 @@ class Session {
   Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose);
   ~Session();
 
-  // Batch of images N,D,H,W,C and target bits N,D,H,W. Returns the loss.
+  // The batch of the next train(): images N,D,H,W,C and target bits N,D,H,W, which have to stay until that
+  // calls `meanwhile` or returns. A device with a memory of its own gets them at once, beside a step that may
+  // be running.
+  void give(std::span<const float> images, std::span<const std::uint8_t> targets);
+  // A step on the batch that was given last; returns the loss. `meanwhile` is called while the step runs, on
+  // a device with a memory of its own: to give the next batch.
+  float train(const StepContext& context, StepReport* report = nullptr,
+              const std::function<void()>& meanwhile = {});
   float train(std::span<const float> images, std::span<const std::uint8_t> targets,
-              const StepContext& context, StepReport* report = nullptr);
+              const StepContext& context, StepReport* report = nullptr);  // both
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
   // The loss of one image; with `probabilities`, what predict() returns goes there.

@@ -174,10 +174,14 @@ class Trainer {
                  waited_before = position_.wait_seconds - loader_->waited_seconds();
     for (std::int64_t step = first; step < count; ++step) {
       const auto begun = Clock::now();
-      const Sample batch = loader_->next();
+      const bool was_given_before = given_;
+      if (!given_) give_next();
+      given_ = false;
       StepReport report;
       const StepContext context{seed_, position_.total_steps + 1, rate};
-      const float loss = session_.train(batch.image, batch.target, context, &report);
+      const float loss = session_.train(context, &report, [this] {
+        if (loader_->ready()) give_next();
+      });
       if (!std::isfinite(loss)) {
         fail(Exit::failed,
              "the loss became {} in epoch {}, step {}; the checkpoint of before is in {}. Try a lower "
@@ -193,13 +197,21 @@ class Trainer {
       left_.timed_step(seconds_since(begun));
       progress.expect(seconds_left());
       progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
-      log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}", position_.epoch,
-                 step + 1, count, loss, format_seconds(seconds_since(begun)),
-                 format_seconds(report.compute_seconds), format_seconds(report.stall_seconds));
+      log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}{}",
+                 position_.epoch, step + 1, count, loss, format_seconds(seconds_since(begun)),
+                 format_seconds(report.compute_seconds), format_seconds(report.stall_seconds),
+                 was_given_before ? ", batch uploaded during the step before" : "");
       stop_if_interrupted();
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
     }
     trained_ += seconds_since(started);
+  }
+
+  // The batch of the next step, which may be of the next epoch.
+  void give_next() {
+    batch_ = loader_->next();
+    session_.give(batch_.image, batch_.target);
+    given_ = true;
   }
 
   void note(const StepReport& report) {
@@ -327,6 +339,8 @@ class Trainer {
   std::vector<Tensor> best_;  // weights of the best epoch since the last save
   StepStatistics steps_;
   PlanTotals moved_per_step_;
+  Sample batch_;        // given to the session last
+  bool given_ = false;  // and no step has begun on it
   double trained_ = 0, save_seconds_ = 0;
   Clock::time_point saved_;
   std::unique_ptr<Prefetcher> loader_;  // last: its threads read the rest

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <optional>
 
 #include "base/error.h"
@@ -338,13 +339,20 @@ void Executor::read(ValueId value, void* bytes, std::int64_t size) {
   stream.synchronize();
 }
 
-const StepReport& Executor::run(const StepContext& context) {
+const StepReport& Executor::run(const StepContext& context, const std::function<void()>& meanwhile) {
   State& state = *state_;
   state.check_usable();
   const auto start = std::chrono::steady_clock::now();
   state.context = context;
   state.enqueue();
+  std::exception_ptr failed_meanwhile;
+  try {
+    if (meanwhile) meanwhile();
+  } catch (...) {
+    failed_meanwhile = std::current_exception();
+  }
   state.synchronize();
+  if (failed_meanwhile) std::rethrow_exception(failed_meanwhile);
   state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   state.fill_report();
   return state.report;

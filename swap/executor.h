@@ -2,6 +2,7 @@
 // no allocation and no host synchronisation inside a step.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,8 +74,9 @@ class Executor {
   void write(ValueId value, const void* bytes, std::int64_t size);
   void read(ValueId value, void* bytes, std::int64_t size);
   // What fails on any stream (a copy, the disk) is thrown here, as Error; the executor can then only be
-  // destroyed.
-  const StepReport& run(const StepContext& context);
+  // destroyed. `meanwhile` is called when all is enqueued, before the caller waits for the step; what it
+  // throws is thrown when the step is done.
+  const StepReport& run(const StepContext& context, const std::function<void()>& meanwhile = {});
   const Plan& plan() const;
 
  private:

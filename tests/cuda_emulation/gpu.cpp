@@ -157,11 +157,26 @@ class Gpu {
     return memory;
   }
 
+  void begin_kernel() {
+    std::unique_lock lock(mutex_);
+    let_go_.wait(lock, [&] { return holders_ == 0; });
+    ++kernels_begun;
+  }
+  void hold_kernels(int more) {
+    {
+      const std::lock_guard lock(mutex_);
+      holders_ += more;
+    }
+    let_go_.notify_all();
+  }
+
   GpuMemory memory;
-  std::atomic<std::int64_t> unpinned_copies = 0;
+  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0;
 
  private:
   std::mutex mutex_;
+  std::condition_variable let_go_;
+  int holders_ = 0;
   std::set<cudaStream_t> streams_;
   unsigned made_ = 0;
 };
@@ -176,7 +191,7 @@ cudaError_t told(cudaError_t status) {
 
 CUresult stream_wait_value(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned) {
   auto* const flag = reinterpret_cast<std::atomic<std::uint32_t>*>(address);
-  enqueue(stream, [=] {
+  stream->enqueue([=] {
     while (static_cast<std::int32_t>(flag->load(std::memory_order_acquire) - value) < 0 &&
            broken == cudaSuccess)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -187,10 +202,25 @@ CUresult stream_wait_value(CUstream stream, CUdeviceptr address, cuuint32_t valu
 }  // namespace
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
-  if (stream == nullptr)
+  if (stream == nullptr) return work();
+  stream->enqueue([work = std::move(work)] {
+    Gpu::get().begin_kernel();
     work();
-  else
-    stream->enqueue(std::move(work));
+  });
+}
+
+KernelsHeld::KernelsHeld() {
+  Gpu::get().hold_kernels(1);
+}
+KernelsHeld::~KernelsHeld() {
+  Gpu::get().hold_kernels(-1);
+}
+
+std::int64_t kernels_begun() {
+  return Gpu::get().kernels_begun;
+}
+std::int64_t bytes_copied() {
+  return Gpu::get().bytes_copied;
 }
 
 std::int64_t unpinned_copies() {
@@ -293,7 +323,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (kind == cudaMemcpyDeviceToDevice && stream != nullptr &&
       (target != Place::device || source != Place::device))
     return told(cudaErrorInvalidValue);
-  voxswap::emulation::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  const auto copy = [=] {
+    std::memcpy(to, from, bytes);
+    Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
+  };
+  if (stream == nullptr)
+    copy();
+  else
+    stream->enqueue(copy);
   if (stream != nullptr && (target == Place::unpinned || source == Place::unpinned)) {
     ++Gpu::get().unpinned_copies;
     stream->drain();

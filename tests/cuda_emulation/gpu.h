@@ -15,8 +15,21 @@
 
 namespace voxswap::emulation {
 
-// Puts work behind what is in the stream's queue. Without a stream it is done at once.
+// Puts a kernel's work behind what is in the stream's queue. Without a stream it is done at once.
 void enqueue(cudaStream_t stream, std::function<void()> work);
+
+// While it lives no kernel on a stream begins; copies do.
+class KernelsHeld {
+ public:
+  KernelsHeld();
+  ~KernelsHeld();
+  KernelsHeld(const KernelsHeld&) = delete;
+  KernelsHeld& operator=(const KernelsHeld&) = delete;
+};
+
+// Kernels on streams that have begun so far, and bytes that copies have moved.
+std::int64_t kernels_begun();
+std::int64_t bytes_copied();
 
 // How much memory the GPU has.
 constexpr std::int64_t device_bytes = std::int64_t{1} << 30;

@@ -61,6 +61,27 @@ TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
     EXPECT_GT(std::stod(timing.rows.at(0)[timing.column(column, "timing.csv")]), 0) << column;
 }
 
+// Batches are uploaded while the step before them runs: each has to meet its own step, in every epoch.
+TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
+  const std::vector<std::string> keys = {"training.epochs=3", "training.precision=f32",
+                                         "training.optimizer.learning_rate=0.01"};
+  std::vector<std::string> on_gpu = keys, on_cpu = keys;
+  on_gpu.insert(on_gpu.end(), {"--log-level", "debug"});
+  on_cpu.push_back("memory.device=reference");
+  const Outcome gpu_run = run("gpu", on_gpu);
+  ASSERT_EQ(gpu_run.code, 0) << gpu_run.output;
+  EXPECT_NE(gpu_run.output.find("batch uploaded during the step before"), std::string::npos)
+      << gpu_run.output;
+  ASSERT_EQ(run("cpu", on_cpu).code, 0);
+  const Csv gpu = read_csv(folder_ / "gpu/epochs.csv"), cpu = read_csv(folder_ / "cpu/epochs.csv");
+  ASSERT_EQ(gpu.rows.size(), 3u);
+  for (const char* column : {"train_loss", "validation_loss"})
+    for (std::size_t epoch = 0; epoch < 3; ++epoch)
+      EXPECT_NEAR(std::stod(gpu.rows[epoch][gpu.column(column, "gpu")]),
+                  std::stod(cpu.rows[epoch][cpu.column(column, "cpu")]), 1e-4)
+          << column << epoch;
+}
+
 // Without the choice of before each of a dozen convolutions would be timed again, on a machine on which two
 // engines take the same time.
 TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {

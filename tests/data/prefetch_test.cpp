@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -60,6 +61,17 @@ TEST(Prefetching, ThrowsInNextWhatTheProducerThrewAfterWhatWasReady) {
       EXPECT_STREQ(error.what(), "case 2 is broken");
     }
   }
+}
+
+TEST(Prefetching, IsReadyWhereASampleIsThereAndNotWhereOneFailed) {
+  Prefetcher prefetcher(2, [](std::size_t i) -> Sample {
+    if (i == 1) throw std::runtime_error("the second");
+    return {};
+  });
+  while (!prefetcher.ready()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  prefetcher.next();
+  EXPECT_FALSE(prefetcher.ready());
+  EXPECT_THROW(prefetcher.next(), std::runtime_error);
 }
 
 TEST(Prefetching, StopsWhenItIsDestroyedEarly) {
