@@ -23,8 +23,17 @@ std::string looks_of(const struct stat& status) {
   return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// In their place while a file that was not there is on its way, with the second in which that began.
+// In their place while a file is on its way: the second in which that began and, where it takes the place of
+// one of ours, how that one looks. Whichever of the two a killed command leaves is known as voxswap's.
 constexpr const char* being_written = "writing ";
+
+std::string looks_while_written(const std::string& former) {
+  std::string looks = format("{}{}", being_written, std::time(nullptr));
+  if (!former.empty()) looks += "," + former;
+  std::replace(looks.begin() + static_cast<std::ptrdiff_t>(std::strlen(being_written)), looks.end(), ' ',
+               ',');
+  return looks;
+}
 
 fs::path record_of(const fs::path& output) {
   return output.parent_path() / ".voxswap";
@@ -46,10 +55,13 @@ bool was_written_by_us(const fs::path& output, const struct stat& status) {
   const auto entries = read_record(output);
   const auto found = entries.find(output.filename().string());
   if (found == entries.end()) return false;
-  if (found->second == looks_of(status)) return true;
-  // A command that was killed between its file and the record of it.
+  std::string looks = looks_of(status);
+  if (found->second == looks) return true;
+  // A command that was killed before its file was in its place, or between the file and the record of it.
   constexpr std::int64_t most_seconds = 60;
   if (!found->second.starts_with(being_written)) return false;
+  std::replace(looks.begin(), looks.end(), ' ', ',');
+  if (found->second.ends_with("," + looks)) return true;
   const std::int64_t begun = std::atoll(found->second.c_str() + std::strlen(being_written));
   return status.st_mtim.tv_sec >= begun && status.st_mtim.tv_sec <= begun + most_seconds;
 }
@@ -115,8 +127,9 @@ void Outputs::check(const fs::path& output) const {
 void Outputs::write(const fs::path& output, const std::function<void()>& produce) const {
   check(output);
   struct stat status;
-  if (::stat(output.c_str(), &status) != 0 && errno == ENOENT)
-    record(output, format("{}{}", being_written, std::time(nullptr)));
+  const bool there = ::stat(output.c_str(), &status) == 0;
+  if (there || errno == ENOENT)
+    record(output, looks_while_written(there && was_written_by_us(output, status) ? looks_of(status) : ""));
   produce();
   if (::stat(output.c_str(), &status) == 0) record(output, looks_of(status));
 }

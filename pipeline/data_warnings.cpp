@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/sealed_file.h"
 #include "data/check.h"
 #include "data/unused.h"
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* version = "voxswap warnings 1";
+constexpr const char* version = "voxswap warnings 2";
 
 // Changes when the file does: cheaper than its content, and only a warning depends on it.
 void add_state(Hasher& hasher, const fs::path& path) {
@@ -74,18 +75,11 @@ Csv found_in(const RunOptions& options, Dataset dataset, const std::vector<Unuse
 Csv known_or_found(const RunOptions& options, Dataset dataset, const std::vector<Unused>& unused) {
   if (options.cache.empty()) return found_in(options, std::move(dataset), unused);
   const fs::path kept = options.cache / "checks" / (key_of(options, dataset, unused) + ".csv");
-  std::error_code ignored;
-  if (fs::exists(kept, ignored)) {
-    try {
-      return read_csv(kept);
-    } catch (const Error&) {
-      // Damaged: it is found anew.
-    }
-  }
+  if (const auto known = read_sealed(kept)) return parse_csv(*known, kept.string());
   const Csv csv = found_in(options, std::move(dataset), unused);
   try {
     make_writable_directory(kept.parent_path());
-    write_csv(kept, csv);
+    write_sealed(kept, csv_text(csv));
   } catch (const Error& error) {
     log::debug("the warnings are not kept for the next run: {}", error.what());
   }

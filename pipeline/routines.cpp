@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "base/sealed_file.h"
 #include "base/text.h"
 #include "net/device_features.h"
 #include "pipeline/checkpoint.h"
@@ -48,7 +50,7 @@ std::string of_run(const RunOptions& options) {
 
 // Of this device and library, as its description tells them.
 fs::path cache_file(const Backend& backend, const RunOptions& options) {
-  return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".txt");
+  return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
 }
 
 }  // namespace
@@ -59,8 +61,7 @@ void take_routines(Backend& backend, const RunOptions& options, bool of_the_run)
   if (of_the_run)
     if (const std::string earlier = of_run(options); !earlier.empty()) device->take_routines(earlier);
   if (options.cache.empty()) return;
-  if (const fs::path file = cache_file(backend, options); fs::exists(file))
-    device->take_routines(read_file(file));
+  if (const auto known = read_sealed(cache_file(backend, options))) device->take_routines(*known);
 }
 
 // A line that is there already stays.
@@ -68,7 +69,7 @@ void remember_routines(const Backend& backend, const RunOptions& options) {
   const std::string text = chosen(backend);
   if (text.empty() || options.cache.empty()) return;
   const fs::path file = cache_file(backend, options);
-  std::string all = fs::exists(file) ? read_file(file) : "";
+  std::string all = read_sealed(file).value_or("");
   const auto problem_of = [](const std::string& line) { return line.substr(line.find('\t') + 1); };
   std::set<std::string> known;
   for (const std::string& line : split(all, '\n')) known.insert(problem_of(line));
@@ -79,8 +80,12 @@ void remember_routines(const Backend& backend, const RunOptions& options) {
     is_new = true;
   }
   if (!is_new) return;
-  make_writable_directory(file.parent_path());
-  write_file(file, all);
+  try {
+    make_writable_directory(file.parent_path());
+    write_sealed(file, all);
+  } catch (const Error& error) {
+    log::warn("which routines are fastest is not kept for the next run: {}", error.what());
+  }
 }
 
 void write_routines(const Backend& backend, const RunOptions& options) {

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/sealed_file.h"
 #include "swap/copy_rates.h"
 #include "swap/planner.h"
 #include "swap/timed_steps.h"
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format_version = 1;          // of what is measured and how; part of the cache's key
+constexpr int format_version = 2;          // of what is measured and how; part of the cache's key
 constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
 constexpr double patience = 60;            // seconds: no further step after so many
 constexpr double least_beside_copies = 1;  // seconds of steps beside copies
@@ -127,9 +128,10 @@ std::string key(CompiledGraph& compiled, const ProfileRequest& request) {
 }
 
 std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
-  if (!fs::exists(path)) return std::nullopt;
+  const std::optional<std::string> kept = read_sealed(path);
+  if (!kept) return std::nullopt;
   try {
-    CostModel costs = parse_costs(read_file(path));
+    CostModel costs = parse_costs(*kept);
     if (costs.node_seconds.size() == nodes) return costs;
     log::warn("{}: costs of {} nodes, the step has {}; measured again", path.string(),
               costs.node_seconds.size(), nodes);
@@ -143,7 +145,7 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
 void remember(const fs::path& path, const CostModel& costs) {
   try {
     make_writable_directory(path.parent_path());
-    write_file(path, costs_json(costs));
+    write_sealed(path, costs_json(costs));
   } catch (const Error& error) {
     log::warn("what was measured is not kept for the next time: {}", error.what());
   }
@@ -161,7 +163,7 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
   fs::path path;
   std::optional<CostModel> costs;
   if (!request.cache.empty()) {
-    path = request.cache / (key(compiled, request) + ".json");
+    path = request.cache / (key(compiled, request) + ".costs");
     costs = read_cached(path, compiled.graph().nodes().size());
     if (costs) log::debug("{}: costs that were {}", path.string(), costs->source);
   }

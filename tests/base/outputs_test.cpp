@@ -70,6 +70,33 @@ TEST_F(OutputFiles, ThatVoxswapWroteAndCouldNotRecordAreWrittenAgain) {
   EXPECT_EQ(read_file(file), "new");
 }
 
+// The same where the file is one of ours already: the process ends before the new one is in its place, or
+// right after.
+TEST_F(OutputFiles, ThatVoxswapWroteAgainAndCouldNotRecordAreWrittenAgain) {
+  const fs::path file = folder_ / "a.csv";
+  for (const bool in_place : {false, true, false}) {
+    write(Outputs(false), file);
+    EXPECT_THROW(Outputs(false).write(file,
+                                      [&] {
+                                        if (in_place) write_file(file, "newer");
+                                        fail(Exit::failed, "here");
+                                      }),
+                 Error);
+    EXPECT_EQ(read_file(file), in_place ? "newer" : "new");
+    write(Outputs(false), folder_ / "b.csv");
+    write(Outputs(false), file);
+    EXPECT_EQ(read_file(file), "new");
+  }
+}
+
+// Of somebody else's file, an attempt that was forced and failed makes none of ours.
+TEST_F(OutputFiles, ThatVoxswapOnlyTriedToWriteAreStillSomebodyElses) {
+  const fs::path file = made("a.csv");
+  fs::last_write_time(file, fs::last_write_time(file) - std::chrono::seconds(10));
+  EXPECT_THROW(Outputs(true).write(file, [] { fail(Exit::failed, "here"); }), Error);
+  expect_refused(Outputs(false), file, "--force");
+}
+
 TEST_F(OutputFiles, ThatAreInputsAreNeverWrittenUnderAnyName) {
   const fs::path input = made("in/case/scan.nii.gz"), link = folder_ / "link.nii.gz",
                  twin = folder_ / "twin.nii.gz";

@@ -8,7 +8,7 @@ import subprocess
 TITLE = "damaged inputs"
 BATCH = 100
 # Kinds whose checksum must show every change: what is read is what was written, or an error.
-SUMMED = {"image .nii.gz", "checkpoint"}
+SUMMED = {"image .nii.gz", "checkpoint", "prepared case", "remembered costs", "remembered warnings"}
 
 
 def sources(bench):
@@ -24,7 +24,9 @@ def sources(bench):
              ("description", "description", first(run, "dataset.json"), "a.json"),
              ("split", "split", first(run, "split.csv"), "split.csv"),
              ("experiment", "experiment", first(run, "experiment.yaml"), "a.yaml"),
-             ("costs", "costs", first(bench.base / "cache" / "costs", "*.json"), "a.json")]
+             *remembered(bench, "prepared case", "prepared", "*.prepared"),
+             *remembered(bench, "remembered costs", "sealed", "costs/*.costs"),
+             *remembered(bench, "remembered warnings", "sealed", "checks/*.csv")]
     found += [("checkpoint", "checkpoint", first(run, f"{name}.safetensors"), "a.safetensors") for name in ("best", "last")]
     found += [(f"{name}.csv", name, first(run, f"{name}.csv"), "a.csv")
               for name in ("dice", "epochs", "timing", "validation", "memory")]
@@ -32,6 +34,12 @@ def sources(bench):
     found.append(("dicom", "image", first(folder / "dicom", "*.dcm"), "slice.dcm"))
     bench.must("phantom", "--out", str(folder / "msd"), "--cases", "1", "--size", "16", "--layout", "msd")
     return found + [("dataset.json", "dataset", first(folder / "msd", "dataset.json"), "dataset.json")]
+
+
+def remembered(bench, title, reader, pattern):
+    """A file of the cache, under its own name, which its checksum vouches for."""
+    file = sorted((bench.base / "cache").glob(pattern))[0]
+    return [(title, reader, file.read_bytes(), file.name)]
 
 
 def voxels_of(plain):
@@ -85,6 +93,8 @@ def place(bench, folder, index, kind, content, name):
     path.parent.mkdir()
     if kind in ("split",):
         (path.parent / "data").symlink_to(bench.data)
+    if kind == "prepared case":
+        shutil.copy(bench.base / "experiment.yaml", path.parent)
     if kind == "dataset.json":
         shutil.copytree(bench.base / "formats" / "msd", path.parent, dirs_exist_ok=True)
     if kind == "dicom":

@@ -11,14 +11,15 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/sealed_file.h"
 #include "data/dataset.h"
 #include "data/dataset_description.h"
 #include "data/image_io.h"
+#include "data/prepare.h"
 #include "experiments/experiment.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/split.h"
 #include "pipeline/tables.h"
-#include "swap/costs.h"
 
 namespace voxswap {
 namespace {
@@ -61,6 +62,28 @@ void dataset(const fs::path& folder, Hasher& hasher) {
   for (const CaseFiles& files : opened.cases) hasher.add(files.id).add(read_case(opened, files).id);
 }
 
+// What the cache remembers; nothing is remembered where it was damaged.
+void sealed(const fs::path& path, Hasher& hasher) {
+  const auto text = read_sealed(path);
+  if (!text) fail(Exit::bad_data, "{}: is found anew", path.string());
+  hasher.add(*text);
+}
+
+// A prepared case, with the experiment it was prepared for beside it. A damaged one is made anew: what is got
+// and what then lies in the cache is what an undamaged one would have given.
+void prepared(const fs::path& path, Hasher& hasher) {
+  const RunOptions run = load_experiment(path.parent_path() / "experiment.yaml", {}).run;
+  const Dataset data = open_dataset(run.data);
+  const std::string name = path.filename().string();
+  for (const CaseFiles& files : data.cases) {
+    if (!name.starts_with(files.id + "-")) continue;
+    const PreparedCase got = PreparedCache(data, run.preprocess, path.parent_path()).get(files);
+    hasher.add(got.image.data(), got.image.size() * sizeof got.image[0]);
+    hasher.add(got.truth.data(), got.truth.size() * sizeof got.truth[0]);
+  }
+  hasher.add(read_file(path));
+}
+
 const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds = {
     {"image", image},
     {"label_map", [](const fs::path& path,
@@ -77,7 +100,8 @@ const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds
     {"timing", [](const fs::path& path, Hasher& hasher) { table(path, timing_rows, hasher); }},
     {"validation", [](const fs::path& path, Hasher& hasher) { table(path, validation_rows, hasher); }},
     {"memory", [](const fs::path& path, Hasher& hasher) { table(path, memory_rows, hasher); }},
-    {"costs", [](const fs::path& path, Hasher& hasher) { hasher.add(parse_costs(read_file(path)).source); }},
+    {"sealed", sealed},
+    {"prepared", prepared},
 };
 
 std::string outcome(const std::function<void(const fs::path&, Hasher&)>& read, const fs::path& path) {

@@ -1,0 +1,36 @@
+#include "base/sealed_file.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+
+namespace voxswap {
+
+namespace {
+
+std::string seal_of(const std::filesystem::path& path, std::string_view text) {
+  return "voxswap checksum " + Hasher().add(path.filename().string()).add(text).digest() + "\n";
+}
+
+}  // namespace
+
+void write_sealed(const std::filesystem::path& path, std::string_view text) {
+  write_file(path, seal_of(path, text).append(text));
+}
+
+std::optional<std::string> read_sealed(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  try {
+    const std::string content = read_file(path);
+    const std::size_t end = content.find('\n');
+    const std::string text = end == content.npos ? "" : content.substr(end + 1);
+    if (content == seal_of(path, text) + text) return text;
+    log::warn("{}: is damaged; what it remembered is found anew", path.string());
+  } catch (const Error& trouble) {
+    log::warn("{}; what it remembered is found anew", trouble.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace voxswap

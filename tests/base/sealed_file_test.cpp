@@ -1,0 +1,52 @@
+// What a cache remembers is read as it was written, or not at all.
+#include "base/sealed_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SealedFile : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_sealed_{}", ::getpid());
+};
+
+TEST_F(SealedFile, IsReadAsItWasWritten) {
+  for (const std::string text : {"", "a", "two\nlines\n", "\n"}) {
+    write_sealed(folder_ / "a.txt", text);
+    EXPECT_EQ(read_sealed(folder_ / "a.txt"), text);
+  }
+  EXPECT_EQ(read_sealed(folder_ / "none.txt"), std::nullopt);
+}
+
+TEST_F(SealedFile, IsNotReadWhenABitWasFlippedOrItWasCutOrGivenAnotherName) {
+  const fs::path file = folder_ / "a.txt";
+  write_sealed(file, "step 0.25\n");
+  const std::string whole = read_file(file);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
+    write_file(file, changed);
+    EXPECT_EQ(read_sealed(file), std::nullopt) << at;
+    write_file(file, whole.substr(0, at));
+    EXPECT_EQ(read_sealed(file), std::nullopt) << at;
+  }
+  write_file(folder_ / "b.txt", whole);
+  EXPECT_EQ(read_sealed(folder_ / "b.txt"), std::nullopt);
+}
+
+TEST_F(SealedFile, IsNotReadFromAFolderInItsPlace) {
+  fs::create_directories(folder_ / "a.txt");
+  EXPECT_EQ(read_sealed(folder_ / "a.txt"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace voxswap
