@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "bench/peak_memory.h"
+#include "data/open_dataset.h"
 #include "pipeline/cases.h"
 
 namespace voxswap {

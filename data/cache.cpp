@@ -1,6 +1,8 @@
 // Prepared cases on disk. A file is named after what it was made of, so nothing is ever stale, and carries a
 // checksum, so nothing damaged is ever used. Layout: magic, payload size, checksum, payload; numbers as this
 // machine has them.
+#include "data/cache.h"
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -10,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "data/prepare.h"
+#include "data/read_case.h"
 
 namespace voxswap {
 

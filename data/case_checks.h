@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "data/volume.h"
 
 namespace voxswap {
 
@@ -16,5 +17,14 @@ std::string different_grids(const std::filesystem::path& path, const Geometry& g
 // A 4D file with more volumes than the data set has channels holds something that nobody named.
 std::string too_many_volumes(const std::filesystem::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const std::filesystem::path& path, const LabelMap& truth, const Labels& labels);
+
+// What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no
+// file, or it is not clear which one it is. Empty when all is well.
+struct FileTrouble {
+  std::string what, fix;
+  explicit operator bool() const { return !what.empty(); }
+};
+FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
+FileTrouble truth_trouble(const CaseFiles& files);
 
 }  // namespace voxswap

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "data/layouts/layouts.h"
+#include "data/open_dataset.h"
 #include "data/unused.h"
 
 namespace voxswap {

@@ -1,4 +1,5 @@
-// One case, looked at file by file: each finding is noted and the rest still looked at.
+#include "data/check_case.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -7,9 +8,8 @@
 #include "base/file.h"
 #include "data/align.h"
 #include "data/case_checks.h"
-#include "data/check.h"
+#include "data/image_header.h"
 #include "data/image_io.h"
-#include "data/layouts/layouts.h"
 #include "data/orientation.h"
 #include "data/transforms.h"
 

@@ -1,15 +1,12 @@
 // A data set on disk: which cases it has, which files belong to each, and what its label values mean.
-//
-// Layouts are rows of the table in layouts/layouts.cpp; `auto` asks each whether it recognises the folder.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "data/volume.h"
 
 namespace voxswap {
 
@@ -68,21 +65,5 @@ struct Dataset {
   std::vector<SeriesGuess> guesses;  // layout dicom
   std::vector<Unused> left_out;  // what the layout itself saw and has no use for (data/unused.h: all of it)
 };
-
-// Lists the cases. Throws Exit::bad_data for a missing folder, an empty data set or a case that lacks a
-// channel (naming the case, the channel and the file that was expected), Exit::usage for options that
-// contradict the layout.
-Dataset open_dataset(const DatasetOptions& options);
-
-// Says on the log which series were taken for which channel by reading their names.
-void tell_guesses(const Dataset& dataset);
-
-std::vector<std::string> layout_names();  // for help texts and error messages
-
-// Reads one case: every channel as float on one common grid in the canonical frame, the truth rounded to
-// whole labels. Throws Exit::bad_data naming the file for: unreadable or truncated, channels on different
-// grids (unless dataset.align: then they are resampled onto the first), NaN or infinite voxels, a truth value
-// that is no whole number or is not in dataset.labels (0 is background).
-Volume read_case(const Dataset& dataset, const CaseFiles& files);
 
 }  // namespace voxswap

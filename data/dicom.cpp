@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/dicom_files.h"
 #include "data/dicom_slice.h"
 #include "data/itk_buffer.h"
 
@@ -253,11 +254,6 @@ Series open_series(const fs::path& folder) {
 }
 
 }  // namespace
-
-std::unique_lock<std::mutex> gdcm_turn() {
-  static std::mutex mutex;
-  return std::unique_lock(mutex);
-}
 
 std::string dicom_description(const fs::path& folder) {
   const std::vector<fs::path> files = dicom_files(folder);

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "data/dicom.h"
+#include "data/gdcm_turn.h"
 #include "data/itk_buffer.h"
 
 namespace voxswap {

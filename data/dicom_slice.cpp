@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/dicom.h"
 #include "data/dicom_compressed.h"
 #include "data/voxel_bytes.h"
 
@@ -29,14 +28,6 @@ constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modalit
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   fail(Exit::bad_data, "{}: {}", path.string(), why);
-}
-
-// DICOM, part 10: 128 bytes of preamble, then these letters.
-bool is_dicom_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::array<char, 4> letters{};
-  stream.seekg(128);
-  return stream.read(letters.data(), 4) && std::string_view(letters.data(), 4) == "DICM";
 }
 
 void check_kind(const fs::path& path, const DicomElements& elements) {
@@ -175,24 +166,6 @@ std::string bytes_of(const DicomSlice& slice, std::int64_t count) {
 }
 
 }  // namespace
-
-std::vector<fs::path> dicom_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-bool is_dicom_folder(const fs::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) return true;
-  }
-  return false;
-}
 
 DicomSlice open_slice(const fs::path& path) {
   DicomSlice slice{path, read_elements(path), {}, "", 0};

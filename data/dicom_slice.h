@@ -23,9 +23,6 @@ struct DicomSlice {
   std::string name() const { return path.filename().string(); }
 };
 
-// The DICOM files of a folder, told by their content and not by their names, sorted.
-std::vector<std::filesystem::path> dicom_files(const std::filesystem::path& folder);
-
 // Reads all but the pixels. Throws Exit::bad_data naming the file for one that is truncated, that does not
 // say where it lies, or that holds something else than one slice of numbers.
 DicomSlice open_slice(const std::filesystem::path& path);

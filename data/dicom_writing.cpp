@@ -1,5 +1,7 @@
 // Writing a DICOM series: for phantoms, so that the way from a hospital's files to a prediction can be tried
 // without a patient.
+#include "data/dicom_writing.h"
+
 #include <itkGDCMImageIO.h>
 #include <itkMetaDataObject.h>
 
@@ -7,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/dicom.h"
+#include "data/gdcm_turn.h"
 #include "data/itk_buffer.h"
 
 namespace voxswap {

@@ -7,10 +7,11 @@
 
 #include "base/error.h"
 #include "data/dicom.h"
+#include "data/dicom_files.h"
 #include "data/formats.h"
 #include "data/nifti_voxels.h"
 #include "data/placeholders.h"
-#include "data/raw_image.h"
+#include "data/raw_voxels.h"
 
 namespace voxswap {
 

@@ -1,5 +1,7 @@
 // Writing images, through ITK's writers used without its templates. The whole file is written beside its
 // place, looked at, and renamed.
+#include "data/image_writing.h"
+
 #include <itkMetaImageIO.h>
 #include <itkNiftiImageIO.h>
 #include <itkNrrdImageIO.h>
@@ -13,9 +15,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats.h"
-#include "data/image_io.h"
 #include "data/nifti_voxels.h"
-#include "data/raw_image.h"
+#include "data/raw_voxels.h"
 
 namespace voxswap {
 

@@ -1,5 +1,7 @@
 // MetaImage headers (.mha, .mhd): lines of `Key = Value`, the last of them ElementDataFile. World coordinates
 // are LPS millimetres, as in ITK; TransformMatrix lists the cosines of one axis after the other.
+#include "data/meta_image.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -7,7 +9,6 @@
 #include "base/error.h"
 #include "data/affine.h"
 #include "data/header_text.h"
-#include "data/raw_image.h"
 
 namespace voxswap {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "data/image_io.h"
+#include "data/image_header.h"
 
 namespace voxswap {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/image_io.h"
+#include "data/image_header.h"
 
 namespace voxswap {
 

@@ -1,6 +1,8 @@
 // NRRD headers (.nrrd, .nhdr), as teem's documentation of the format has them: "NRRD000X", lines of `field:
 // value`, an empty line. Spatial axes are those with a direction; one other axis may hold several volumes,
 // the first of all axes or the last.
+#include "data/nrrd.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,7 +11,6 @@
 #include "base/error.h"
 #include "data/affine.h"
 #include "data/header_text.h"
-#include "data/raw_image.h"
 
 namespace voxswap {
 

@@ -1,22 +1,11 @@
-// Multimodal brain phantoms with nested tumours, written as real data sets: something to train and test
-// on where no patient data may go.
+// Multimodal brain phantoms with nested tumours: something to train and test on where no patient data may go.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <string>
 
 #include "data/volume.h"
 
 namespace voxswap {
-
-struct PhantomOptions {
-  std::filesystem::path out;
-  int cases = 20;
-  Size3 size{64, 64, 64};
-  std::uint64_t seed = 1;
-  std::string layout = "brats2021";  // a row of phantom_layouts.h
-};
 
 // Changes whenever the same seed gives other phantoms than before.
 inline constexpr int phantom_generation = 1;
@@ -27,10 +16,5 @@ void check_phantom_size(const Size3& size);  // throws Exit::usage unless each s
 // each image. A pure function of seed, index and size. The grid always covers 240 x 240 x 155 mm, so spacing
 // follows from size.
 Volume phantom(std::uint64_t seed, int index, const Size3& size);
-
-// Writes `cases` of them. Already complete data sets of the same options are left alone (and said so: returns
-// false); phantoms of other options that an earlier call wrote there are replaced; any other file is never
-// overwritten.
-bool write_phantoms(const PhantomOptions& options);
 
 }  // namespace voxswap

@@ -3,6 +3,8 @@
 // phantom.json tells which files are ours. It is written first as unfinished and last as complete, so that a
 // killed call is taken up again, a finished set is left alone, and nothing that somebody else put there is
 // overwritten.
+#include "data/phantom_dataset.h"
+
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -14,7 +16,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "data/phantom_layouts.h"
+#include "data/phantom.h"
 
 namespace voxswap {
 

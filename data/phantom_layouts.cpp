@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "data/dicom.h"
-#include "data/image_io.h"
+#include "data/dicom_writing.h"
+#include "data/image_writing.h"
 
 namespace voxswap {
 

@@ -1,15 +1,24 @@
 // How phantoms are laid out on disk: a row per arrangement that people's data sets have.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "data/phantom.h"
+#include "data/volume.h"
 
 namespace voxswap {
+
+struct PhantomOptions {
+  std::filesystem::path out;
+  int cases = 20;
+  Size3 size{64, 64, 64};
+  std::uint64_t seed = 1;
+  std::string layout = "brats2021";  // a row of phantom_layouts()
+};
 
 struct PhantomLayout {
   std::string name;

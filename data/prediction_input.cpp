@@ -4,9 +4,12 @@
 #include <optional>
 
 #include "base/error.h"
-#include "data/dicom.h"
+#include "data/case_checks.h"
+#include "data/dicom_files.h"
 #include "data/formats.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
+#include "data/open_dataset.h"
 
 namespace voxswap {
 

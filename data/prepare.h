@@ -1,15 +1,9 @@
-// From a case on disk to what the network reads: crop, resize, remember the way back. Results are cached on
-// disk under a key made of the files' content and the options, so that a second run starts at once.
+// From a volume to what the network reads: crop, resize, remember the way back.
 #pragma once
 
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
 #include "data/transforms.h"
 #include "data/volume.h"
 
@@ -52,27 +46,6 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 // Bias correction, crop, clipping, resizing, statistics, in this order. REQUIRES: for_modalities() where
 // there is a bias correction.
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
-
-// prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
-// made anew, and a folder that cannot be written to is only read; both with a warning.
-class PreparedCache {
- public:
-  PreparedCache(Dataset dataset, PrepareOptions options, std::filesystem::path folder);
-  PreparedCase get(const CaseFiles& files) const;  // thread safe
-  // Hash of the bytes of all the case's files, which are read once. Thread safe.
-  std::string content(const CaseFiles& files) const;
-  const Dataset& dataset() const { return dataset_; }
-  const PrepareOptions& options() const { return options_; }
-
- private:
-  std::string key(const CaseFiles& files) const;
-  Dataset dataset_;
-  PrepareOptions options_;
-  std::filesystem::path folder_;
-  bool writable_ = true;
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, std::string> contents_;  // by case
-};
 
 // Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation.
 struct Normalization {

@@ -1,13 +1,11 @@
-// Images whose headers are text: NRRD and MetaImage. Their headers say where voxels lie in a file and how
-// they are packed; reading them is the same for both. Read without libraries, which believe any header: one
-// that promises two thousand million axes keeps MetaIO busy for hours.
+// What the text header of an NRRD or MetaImage file says: what its voxels are, where they lie in which file,
+// and how they are packed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <string_view>
-#include <vector>
 
-#include "data/image_io.h"
+#include "data/image_header.h"
 
 namespace voxswap {
 
@@ -20,14 +18,5 @@ struct RawImage {
   bool swapped = false;         // of the other byte order
   std::int64_t components = 1;  // of the volumes, these many lie side by side in a voxel
 };
-
-// `begin`: the first bytes of the file, the whole header among them. They throw Exit::bad_data naming the
-// file.
-RawImage parse_nrrd(const std::filesystem::path& path, std::string_view begin);
-RawImage parse_meta_image(const std::filesystem::path& path, std::string_view begin);
-
-ImageHeader raw_header(const std::filesystem::path& path);
-// The volumes `first` to `first + count` (not included). Memory is taken for what the file really holds.
-std::vector<Image> raw_volumes(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
 
 }  // namespace voxswap

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "base/text.h"
-#include "data/dicom.h"
+#include "data/dicom_files.h"
 #include "data/formats.h"
-#include "data/layouts/layouts.h"
+#include "data/layouts/folders.h"
 #include "data/placeholders.h"
 
 namespace voxswap {

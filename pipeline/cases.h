@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/augment.h"
+#include "data/cache.h"
 #include "data/prefetch.h"
 #include "pipeline/options.h"
 #include "pipeline/split.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "data/open_dataset.h"
 #include "net/operation.h"
 #include "pipeline/cases.h"
 #include "pipeline/patches.h"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "data/open_dataset.h"
 #include "data/picture.h"
 #include "pipeline/cases.h"
 #include "pipeline/lettering.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/image_writing.h"
 #include "pipeline/routines.h"
 #include "pipeline/staging.h"
 #include "pipeline/upload.h"

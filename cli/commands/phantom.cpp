@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/options.h"
+#include "data/phantom_dataset.h"
 #include "data/phantom_layouts.h"
 
 namespace voxswap {

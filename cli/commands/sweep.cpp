@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/sweep_forecast.h"
 #include "cli/sweep_jobs.h"
+#include "data/open_dataset.h"
 #include "pipeline/forecast.h"
 #include "pipeline/split.h"
 #include "pipeline/sweep_results.h"

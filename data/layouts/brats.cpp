@@ -6,7 +6,9 @@
 #include <regex>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "data/image_io.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 
 namespace voxswap {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
 #include "data/placeholders.h"
 
 namespace voxswap {

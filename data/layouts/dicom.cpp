@@ -9,8 +9,12 @@
 #include <map>
 
 #include "base/error.h"
+#include "data/dataset.h"
+#include "data/dicom_files.h"
 #include "data/formats.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
 #include "data/layouts/sequences.h"
 
 namespace voxswap {

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "data/image_io.h"
 #include "data/layouts/dataset_json.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
 
 namespace voxswap {
 

@@ -9,10 +9,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "data/dataset.h"
 #include "data/formats.h"
-#include "data/image_io.h"
 #include "data/layouts/dataset_json.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
 
 namespace voxswap {
 

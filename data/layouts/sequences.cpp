@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
 
 namespace voxswap {
 

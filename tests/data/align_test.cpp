@@ -9,7 +9,11 @@
 #include <cmath>
 
 #include "data/dataset.h"
+#include "data/image_io.h"
+#include "data/image_writing.h"
+#include "data/open_dataset.h"
 #include "data/orientation.h"
+#include "data/read_case.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

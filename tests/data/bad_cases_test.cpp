@@ -5,6 +5,9 @@
 
 #include "data/check.h"
 #include "data/dataset.h"
+#include "data/image_writing.h"
+#include "data/open_dataset.h"
+#include "data/read_case.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "data/image_io.h"
+#include "data/image_writing.h"
 #include "data/orientation.h"
 #include "data/resolutions.h"
 #include "tests/data/support.h"

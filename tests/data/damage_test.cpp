@@ -7,6 +7,11 @@
 
 #include "base/file.h"
 #include "data/dataset.h"
+#include "data/image_header.h"
+#include "data/image_io.h"
+#include "data/image_writing.h"
+#include "data/open_dataset.h"
+#include "data/read_case.h"
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 

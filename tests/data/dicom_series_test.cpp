@@ -1,6 +1,7 @@
 // Series of which something is missing or odd: the message names the file that it is, and says what it is.
 #include "base/file.h"
 #include "data/dicom.h"
+#include "data/image_io.h"
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "data/image_writing.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

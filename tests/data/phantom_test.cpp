@@ -12,7 +12,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/dataset.h"
-#include "data/image_io.h"
+#include "data/open_dataset.h"
+#include "data/phantom_dataset.h"
+#include "data/phantom_layouts.h"
+#include "data/read_case.h"
 
 namespace voxswap {
 namespace {

@@ -3,6 +3,11 @@
 #include <cmath>
 
 #include "base/log.h"
+#include "data/cache.h"
+#include "data/dataset.h"
+#include "data/image_io.h"
+#include "data/image_writing.h"
+#include "data/open_dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -3,9 +3,11 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "data/check.h"
 #include "data/dataset.h"
+#include "data/image_header.h"
+#include "data/image_io.h"
 #include "data/orientation.h"
+#include "data/read_case.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/image_io.h"
 #include "data/volume.h"
 
 namespace voxswap::test {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

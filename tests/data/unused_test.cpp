@@ -7,8 +7,12 @@
 #include <algorithm>
 
 #include "data/check.h"
-#include "data/layouts/layouts.h"
+#include "data/dataset.h"
+#include "data/image_io.h"
+#include "data/image_writing.h"
+#include "data/open_dataset.h"
 #include "data/prediction_input.h"
+#include "data/read_case.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

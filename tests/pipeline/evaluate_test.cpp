@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/image_io.h"
+#include "data/image_writing.h"
 
 namespace voxswap {
 namespace {

@@ -6,7 +6,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "data/phantom.h"
+#include "data/open_dataset.h"
+#include "data/phantom_dataset.h"
 #include "pipeline/cases.h"
 
 namespace voxswap {

@@ -1,5 +1,7 @@
 // Predicting scans that lie there in another way than those that were trained on: other layouts, other
 // storage orders, and the training data gone.
+#include "pipeline/new_scans.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,9 +9,10 @@
 
 #include "base/text.h"
 #include "data/image_io.h"
+#include "data/image_writing.h"
 #include "data/orientation.h"
-#include "data/phantom.h"
-#include "pipeline/new_scans.h"
+#include "data/phantom_dataset.h"
+#include "data/phantom_layouts.h"
 #include "pipeline/run.h"
 
 namespace voxswap {

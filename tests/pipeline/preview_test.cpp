@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/phantom.h"
+#include "data/phantom_dataset.h"
 #include "pipeline/lettering.h"
 
 namespace voxswap {

@@ -1,19 +1,15 @@
 // Opening a data set: the layout lists what there should be; here that is narrowed to what the experiment
 // asks for, and checked.
-#include "data/dataset.h"
+#include "data/open_dataset.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "data/align.h"
 #include "data/case_checks.h"
-#include "data/image_io.h"
 #include "data/layouts/layouts.h"
-#include "data/orientation.h"
-#include "data/placeholders.h"
-#include "data/transforms.h"
+#include "data/layouts/names.h"
 
 namespace voxswap {
 
@@ -211,51 +207,6 @@ Dataset list_dataset(const DatasetOptions& given) {
 
 namespace {
 
-// Opening a pipe waits for somebody to write into it.
-bool is_readable_kind(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored);
-}
-
-}  // namespace
-
-FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
-  if (!files.unclear.empty() && !files.unclear[channel].empty())
-    return {format("case {}: {}", files.id, files.unclear[channel]),
-            "say which is meant with data.files, or leave the channel out of data.modalities"};
-  const fs::path& path = files.channels[channel];
-  const std::string name =
-      channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
-  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
-    return {format("case {}: channel {}: {}: {}", files.id, name, path.string(), placeholder),
-            "fetch its content"};
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
-            "add the file, move the case away, or leave the channel out of data.modalities"};
-  if (!is_readable_kind(path))
-    return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
-            "put the image itself there"};
-  return {};
-}
-
-FileTrouble truth_trouble(const CaseFiles& files) {
-  std::error_code ignored;
-  if (files.truth.empty()) return {};
-  if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
-    return {format("case {}: the truth {}: {}", files.id, files.truth.string(), placeholder),
-            "fetch its content"};
-  if (!fs::exists(files.truth, ignored))
-    return {format("case {}: the truth is missing: expected {}", files.id, files.truth.string()),
-            "add the file"};
-  if (!is_readable_kind(files.truth))
-    return {format("case {}: the truth {} is no file (a pipe or a device)", files.id, files.truth.string()),
-            "put the label map itself there"};
-  return {};
-}
-
-namespace {
-
 void stop_if(const FileTrouble& trouble) {
   if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
 }
@@ -270,69 +221,6 @@ Dataset open_dataset(const DatasetOptions& options) {
     stop_if(truth_trouble(files));
   }
   return dataset;
-}
-
-namespace {
-
-void stop_if(const std::string& problem) {
-  if (!problem.empty()) throw Error(Exit::bad_data, problem);
-}
-
-// Reads the channels; a 4D file that gives several of them is unpacked once.
-std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
-  std::vector<Image> channels(files.channels.size());
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    if (!channels[i].voxels.empty()) continue;
-    const fs::path& path = files.channels[i];
-    stop_if(channel_trouble(dataset, files, i));
-    if (files.components[i] >= 0) stop_if(too_many_volumes(path, read_header(path).volumes, dataset));
-    if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
-      channels[i] = read_image(path, files.components[i]);
-      continue;
-    }
-    std::vector<Image> volumes = read_images(path);
-    for (std::size_t j = i; j < channels.size(); ++j) {
-      if (files.channels[j] != path) continue;
-      const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
-      if (component >= volumes.size()) {
-        fail(Exit::bad_data,
-             "{}: holds {} volumes, but the data set promises channel number {} (counted from 0)",
-             path.string(), volumes.size(), component);
-      }
-      channels[j] = std::move(volumes[component]);
-    }
-  }
-  return channels;
-}
-
-}  // namespace
-
-Volume read_case(const Dataset& dataset, const CaseFiles& files) {
-  Volume volume;
-  volume.id = files.id;
-  volume.channels = read_channels(dataset, files);
-  volume.file_geometry = volume.channels[0].geometry;
-  for (std::size_t i = 0; i < volume.channels.size(); ++i) {
-    Image& image = volume.channels[i];
-    stop_if(nonfinite_voxels(files.channels[i], image));
-    image = canonical(std::move(image));
-    const Geometry& grid = volume.geometry();
-    if (dataset.align && !same_grid(image.geometry, grid))
-      image = resample_onto(grid, image, corner_value(image));
-    stop_if(different_grids(files.channels[i], image.geometry, files.channels[0], grid));
-    image.geometry = grid;  // what formats round away is gone from here on
-  }
-  stop_if(truth_trouble(files));
-  if (!files.truth.empty()) {
-    LabelMap& truth = volume.truth;
-    truth = canonical(read_label_map(files.truth));
-    const Geometry& grid = volume.geometry();
-    if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
-    stop_if(different_grids(files.truth, truth.geometry, files.channels[0], grid));
-    truth.geometry = grid;
-    stop_if(unknown_labels(files.truth, truth, dataset.labels));
-  }
-  return volume;
 }
 
 }  // namespace voxswap

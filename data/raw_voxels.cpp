@@ -1,4 +1,4 @@
-#include "data/raw_image.h"
+#include "data/raw_voxels.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "data/formats.h"
 #include "data/itk_buffer.h"
+#include "data/meta_image.h"
+#include "data/nrrd.h"
 #include "data/placeholders.h"
 #include "data/voxel_bytes.h"
 

@@ -1,0 +1,42 @@
+#include "data/dicom_files.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// DICOM, part 10: 128 bytes of preamble, then these letters.
+bool is_dicom_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::array<char, 4> letters{};
+  stream.seekg(128);
+  return stream.read(letters.data(), 4) && std::string_view(letters.data(), 4) == "DICM";
+}
+
+}  // namespace
+
+std::vector<fs::path> dicom_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool is_dicom_folder(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) return true;
+  }
+  return false;
+}
+
+}  // namespace voxswap

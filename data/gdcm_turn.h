@@ -1,0 +1,11 @@
+// GDCM's objects share state without a lock, readers as well as writers.
+#pragma once
+
+#include <mutex>
+
+namespace voxswap {
+
+// Whoever has any of GDCM's objects holds this, so that threads may read and write DICOM files at once.
+std::unique_lock<std::mutex> gdcm_turn();
+
+}  // namespace voxswap

@@ -1,0 +1,101 @@
+#include "data/layouts/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/image_io.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+std::string snake_case(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!result.empty() && result.back() != '_') {
+      result += '_';
+    }
+  }
+  while (!result.empty() && result.back() == '_') result.pop_back();
+  return result;
+}
+
+std::string modality_name(const std::string& written) {
+  const std::string name = snake_case(written);
+  if (name == "t1n" || name == "t1w") return "t1";
+  if (name == "t1c" || name == "t1gd" || name == "t1_gd" || name == "t1wce" || name == "t1w_ce")
+    return "t1ce";
+  if (name == "t2w") return "t2";
+  if (name == "t2f" || name == "t2_flair" || name == "t2flair") return "flair";
+  return name;
+}
+
+// A tumour's labels are oedema, an enhancing part and perhaps others of the core. A resection cavity (BraTS
+// 2024) is no tumour: it is scored by itself.
+Regions default_regions(const Labels& labels) {
+  Regions alone;
+  std::vector<int> whole, core, enhancing;
+  bool has_oedema = false;
+  for (const auto& [label, value] : labels) {
+    const std::string name = snake_case(label);
+    alone.push_back({name, {value}});
+    if (contains(name, "resection") || contains(name, "cavity")) continue;
+    whole.push_back(value);
+    const bool oedema = contains(name, "edema");
+    has_oedema = has_oedema || oedema;
+    if (!oedema) core.push_back(value);
+    if (name.starts_with("enhancing")) enhancing.push_back(value);
+  }
+  if (!has_oedema || enhancing.empty()) return alone;
+  Regions regions{{"whole_tumor", whole}, {"tumor_core", core}, {"enhancing_tumor", enhancing}};
+  for (const auto& region : alone) {
+    if (std::find(whole.begin(), whole.end(), region.second.front()) == whole.end())
+      regions.push_back(region);
+  }
+  return regions;
+}
+
+Labels observed_labels(const Dataset& dataset) {
+  std::set<int> values;
+  constexpr std::size_t enough = 20;
+  std::size_t looked_at = 0;
+  for (const CaseFiles& files : dataset.cases) {
+    std::error_code ignored;
+    if (looked_at == enough) break;
+    if (files.truth.empty() || !fs::is_regular_file(files.truth, ignored)) continue;
+    try {
+      const LabelMap labels = read_label_map(files.truth);
+      values.insert(labels.voxels.begin(), labels.voxels.end());
+      ++looked_at;
+    } catch (const Error&) {
+      continue;  // told when the case itself is read
+    }
+  }
+  Labels labels;
+  for (const int value : values) {
+    if (value > 0) labels.push_back({format("label_{}", value), value});
+  }
+  if (!labels.empty()) {
+    log::warn(
+        "nothing names the labels; the first {} label maps hold {} different ones. Name them with "
+        "data.labels",
+        looked_at, labels.size());
+  }
+  return labels;
+}
+
+}  // namespace voxswap
