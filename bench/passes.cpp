@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "net/backend.h"
-#include "net/operation.h"
+#include "net/graph.h"
 
 namespace voxswap {
 namespace {

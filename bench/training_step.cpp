@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "bench/peak_memory.h"
 #include "bench/random_training.h"
-#include "net/operation.h"
+#include "net/graph.h"
 #include "swap/planner.h"
 #include "swap/profile.h"
 

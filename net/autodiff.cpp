@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "base/index.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -2,21 +2,13 @@
 
 #include <array>
 #include <cassert>
-#include <cmath>
 
-#include "base/error.h"
+#include "base/text.h"
 #include "net/operation.h"
 
 namespace voxswap {
 
 namespace {
-
-struct ElementInfo {
-  std::string_view name;
-  std::int64_t bytes;
-};
-constexpr std::array<ElementInfo, 5> elements = {
-    {{"f64", 8}, {"f32", 4}, {"bf16", 2}, {"f16", 2}, {"u8", 1}}};
 
 // What the backward pass makes is a gradient; of the rest, volumes are activations and everything small is a
 // statistic.
@@ -31,39 +23,6 @@ std::string_view phase_name(Phase phase) {
 }
 
 }  // namespace
-
-std::int64_t element_bytes(ElementType type) {
-  return elements[static_cast<std::size_t>(type)].bytes;
-}
-std::string_view element_name(ElementType type) {
-  return elements[static_cast<std::size_t>(type)].name;
-}
-
-ElementType parse_element_type(std::string_view name) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i].name == name) return static_cast<ElementType>(i);
-    names.emplace_back(elements[i].name);
-  }
-  fail(Exit::usage, "element type: expected one of {}, found '{}'", join(names, ", "), name);
-}
-
-double Attributes::real(std::string_view name) const {
-  const auto found = values_.find(name);
-  assert(found != values_.end() && "the operation needs an attribute that the node lacks");
-  return found->second;
-}
-
-std::int64_t Attributes::integer(std::string_view name) const {
-  const double value = real(name);
-  assert(value == std::floor(value) && "the attribute is a whole number");
-  return static_cast<std::int64_t>(value);
-}
-
-bool Attributes::flag(std::string_view name) const {
-  const auto found = values_.find(name);
-  return found != values_.end() && found->second != 0;
-}
 
 ValueId Graph::add_value(std::string name, Shape shape, ElementType type, Role role) {
   values_.push_back({std::move(name), std::move(shape), type, role, none});
@@ -143,6 +102,17 @@ std::string Graph::text() const {
     result += "\n";
   }
   return result;
+}
+
+double node_flops(const Graph& graph, const Node& node) {
+  return node.operation->flops == nullptr ? 0 : node.operation->flops(graph, node);
+}
+
+std::int64_t node_bytes(const Graph& graph, const Node& node) {
+  std::int64_t bytes = 0;
+  for (const std::vector<ValueId>* ids : {&node.inputs, &node.outputs, &node.updates})
+    for (ValueId id : *ids) bytes += graph.value(id).bytes();
+  return bytes;
 }
 
 }  // namespace voxswap

@@ -1,69 +1,14 @@
 // The graph: values and nodes by index, in the order in which they run. One flat list is one whole step.
-//
-// Layout is N,D,H,W,C everywhere (C innermost); convolution weights are O,I,D,H,W (I,O,D,H,W for transposed
-// ones), as PyTorch writes them. Accumulation, norm statistics, losses, parameters and optimiser state are
-// f32 (f64 where the activations are, for checks of gradients); activations and their gradients are of the
-// graph's activation type.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/shape.h"
+#include "net/value.h"
 
 namespace voxswap {
-
-enum class ElementType { f64, f32, bf16, f16, u8 };
-std::int64_t element_bytes(ElementType type);
-std::string_view element_name(ElementType type);
-ElementType parse_element_type(std::string_view name);  // throws Exit::usage
-
-enum class Role {
-  input,            // written from outside before the step
-  parameter,        // persistent, trained
-  optimizer_state,  // persistent
-  activation,       // made by the forward pass
-  statistic,        // small: norm statistics, dropout scales, loss sums
-  gradient,         // made by the backward pass
-};
-enum class Phase { forward, loss, backward, update };
-
-using ValueId = std::int32_t;
-using NodeId = std::int32_t;
-constexpr std::int32_t none = -1;
-
-struct Value {
-  std::string name;
-  Shape shape;
-  ElementType type = ElementType::f32;
-  Role role = Role::activation;
-  NodeId producer = none;  // none for inputs and persistent values
-
-  std::int64_t bytes() const { return shape.count() * element_bytes(type); }
-  bool persistent() const { return role == Role::parameter || role == Role::optimizer_state; }
-};
-
-// Named numbers; integers are exact up to 2^53.
-class Attributes {
- public:
-  Attributes() = default;
-  Attributes(std::initializer_list<std::pair<const std::string, double>> values) : values_(values) {}
-  double real(std::string_view name) const;           // REQUIRES: it is there
-  std::int64_t integer(std::string_view name) const;  // REQUIRES: it is there and whole
-  bool flag(std::string_view name) const;             // false when it is not there
-  std::int64_t integer_or(std::string_view name, std::int64_t otherwise) const {
-    return values_.contains(name) ? integer(name) : otherwise;
-  }
-  void set(const std::string& name, double value) { values_[name] = value; }
-  const std::map<std::string, double, std::less<>>& values() const { return values_; }
-  bool operator==(const Attributes&) const = default;
-
- private:
-  std::map<std::string, double, std::less<>> values_;
-};
 
 struct Operation;  // net/operation.h
 
@@ -110,5 +55,8 @@ class Graph {
   std::vector<Value> values_;
   std::vector<Node> nodes_;
 };
+
+double node_flops(const Graph& graph, const Node& node);
+std::int64_t node_bytes(const Graph& graph, const Node& node);
 
 }  // namespace voxswap

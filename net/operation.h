@@ -2,15 +2,18 @@
 // file in ops/. Backends turn a node into a kernel by the operation's name.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "net/graph.h"
+#include "net/value.h"
 
 namespace voxswap {
+
+class Graph;
+struct Node;  // net/graph.h
 
 struct ValueSpec {
   Shape shape;
@@ -72,8 +75,6 @@ struct Operation {
 
 const std::vector<const Operation*>& operations();       // the table
 const Operation& find_operation(std::string_view name);  // REQUIRES: it is in the table
-double node_flops(const Graph& graph, const Node& node);
-std::int64_t node_bytes(const Graph& graph, const Node& node);
 
 // clang-format off
 // The table, for writers of backends. x, y: N,D,H,W,C of the activation type. "full" means f32 (f64 in f64

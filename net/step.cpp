@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "net/autodiff.h"
+#include "net/graph.h"
 #include "net/networks/builder.h"
 #include "net/operation.h"
 #include "net/passes.h"

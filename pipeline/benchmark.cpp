@@ -3,7 +3,7 @@
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
-#include "net/operation.h"
+#include "net/graph.h"
 #include "pipeline/patches.h"
 #include "pipeline/session.h"
 #include "swap/trace.h"

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "data/open_dataset.h"
-#include "net/operation.h"
+#include "net/graph.h"
 #include "pipeline/cases.h"
 #include "pipeline/patches.h"
 #include "swap/planner.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "net/operation.h"
+#include "net/graph.h"
 
 namespace voxswap {
 namespace {

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "net/graph.h"
 #include "net/operation.h"
 #include "swap/plan.h"
 

@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "net/graph.h"
 #include "net/operation.h"
 #include "swap/occupancy.h"
 

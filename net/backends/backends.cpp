@@ -7,6 +7,7 @@
 #include "net/backends/reference/reference_backend.h"
 #ifdef VOXSWAP_CUDA
 #include "net/backends/cuda/cuda_backend.h"
+#include "net/backends/cuda/open_device.h"
 #endif
 
 namespace voxswap {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap::ops {

@@ -5,6 +5,7 @@
 #include "base/index.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
+#include "swap/planners/scheduling.h"
 
 namespace voxswap {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/graph.h"
 #include "net/operation.h"
 #include "swap/arena.h"
 #include "swap/in_place.h"

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
+#include "swap/planners/scheduling.h"
 
 namespace voxswap {
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "net/backends/cuda/kernels.h"
+#include "net/graph.h"
 #include "net/operation.h"
 #include "net/step.h"
 #include "tests/cuda/paper_devices.h"

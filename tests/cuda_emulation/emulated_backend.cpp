@@ -3,6 +3,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/reference/reference_backend.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/backends/cuda/kernels.h"
+#include "net/graph.h"
 #include "net/operation.h"
 #include "tests/cuda_emulation/emulation.h"
 

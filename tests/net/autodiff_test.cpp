@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -15,6 +15,7 @@
 #include "base/philox.h"
 #include "net/backend.h"
 #include "net/backends/reference/elements.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/philox.h"
-#include "net/operation.h"
+#include "net/graph.h"
 
 namespace voxswap {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "net/graph.h"
 #include "net/operation.h"
 #include "swap/plan.h"
 

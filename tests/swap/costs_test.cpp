@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "net/operation.h"
+#include "net/graph.h"
 #include "net/step.h"
 
 namespace voxswap {

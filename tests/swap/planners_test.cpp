@@ -11,6 +11,7 @@
 #include "swap/planner.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/schedule.h"
+#include "swap/planners/scheduling.h"
 #include "swap/simulator.h"
 #include "tests/swap/graphs.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "net/graph.h"
 #include "net/operation.h"
 #include "swap/arena.h"
 #include "swap/in_place.h"

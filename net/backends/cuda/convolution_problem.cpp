@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap::cuda {

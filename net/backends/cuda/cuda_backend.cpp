@@ -19,6 +19,7 @@
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
 #include "net/device_features.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

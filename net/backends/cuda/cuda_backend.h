@@ -3,14 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "net/backend.h"
 
 namespace voxswap {
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);  // throws Exit::does_not_fit
-int cuda_device_count();
-std::string why_no_cuda_device();  // empty where there is one
 
 }  // namespace voxswap

@@ -2,6 +2,7 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap::cuda {

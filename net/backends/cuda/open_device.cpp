@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "base/error.h"
-#include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/cuda/runtime.h"
 
 namespace voxswap {

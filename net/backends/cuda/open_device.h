@@ -6,7 +6,12 @@
 #include "net/backend.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap {
+
+int cuda_device_count();
+std::string why_no_cuda_device();  // empty where there is one
+
+namespace cuda {
 
 // Makes the device the thread's current one; without libraries. Throws Exit::does_not_fit with the reason
 // where it is not there.
@@ -15,4 +20,6 @@ Device open_device(const BackendOptions& options);
 int driver_version();                   // of CUDA, 13000 for 13.0; 0 without a driver
 std::string version_text(int version);  // "13.0" of 13000
 
-}  // namespace voxswap::cuda
+}  // namespace cuda
+
+}  // namespace voxswap

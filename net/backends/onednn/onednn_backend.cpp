@@ -7,6 +7,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

@@ -6,6 +6,7 @@
 
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/passes.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap::onednn {

@@ -5,6 +5,7 @@
 
 #include "net/backends/onednn/library.h"
 #include "net/backends/onednn/passes.h"
+#include "net/operation.h"
 
 namespace voxswap::onednn {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "net/backends/onednn/kernels.h"
-#include "net/operation.h"
+#include "net/graph.h"
 
 namespace voxswap::onednn {
 

@@ -8,6 +8,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/reference/elements.h"
 #include "net/backends/reference/kernels.h"
+#include "net/graph.h"
 #include "net/operation.h"
 
 namespace voxswap {

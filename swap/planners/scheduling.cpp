@@ -1,4 +1,4 @@
-#include "swap/planners/schedule.h"
+#include "swap/planners/scheduling.h"
 
 #include <algorithm>
 #include <limits>

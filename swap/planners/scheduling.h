@@ -1,0 +1,33 @@
+// Choosing a schedule: what leaves, in which stretches, and when its place is given up and taken again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "swap/planners/schedule.h"
+
+namespace voxswap {
+
+enum class Prefetch {
+  early,   // as early as the time of the copy asks for and memory allows
+  at_use,  // when the value is needed
+};
+
+struct ScheduleOptions {
+  std::int64_t device_budget = 0;  // 0: unlimited
+  Prefetch prefetch = Prefetch::early;
+  std::int64_t least_bytes = 0;  // smaller values stay
+};
+
+// Chooses the stretches so that memory is within the budget: at the first step that is over it, what is
+// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use), what
+// the step itself may write over included; then what turns out not to be needed stays after all. Then hosts
+// or disk, then windows and time.
+Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
+                  const ScheduleOptions& options);
+
+// For stretches chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
+void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
+                     Schedule& schedule);
+
+}  // namespace voxswap
