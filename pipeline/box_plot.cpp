@@ -1,4 +1,6 @@
 // Dice per region as boxes: a panel per grid, regions along the axis, one colour per group of runs.
+#include "pipeline/box_plot.h"
+
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -6,7 +8,6 @@
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/plots.h"
 
 namespace voxswap {
 

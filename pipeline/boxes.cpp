@@ -1,5 +1,7 @@
 // Box statistics of dice.csv: a model trained several times answers once per case, with the mean of its
 // answers, so that repeats do not count as cases (as in the study).
+#include "pipeline/boxes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,8 +9,6 @@
 #include <tuple>
 
 #include "metrics/metrics.h"
-#include "pipeline/run_groups.h"
-#include "pipeline/tables.h"
 
 namespace voxswap {
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "pipeline/boxes.h"
 
 namespace voxswap {
 

@@ -1,5 +1,7 @@
 // A training over its epochs: losses, Dice, learning rate and seconds; a colour per group of runs, a line per
 // run and repeat, and a ring at the epoch whose weights are kept.
+#include "pipeline/epochs_plot.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,7 +10,6 @@
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/plots.h"
 
 namespace voxswap {
 

@@ -13,6 +13,7 @@
 #include "data/formats.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
+#include "pipeline/boxes.h"
 
 namespace voxswap {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "pipeline/utf8.h"
+#include "base/xml.h"
 
 extern char** environ;
 

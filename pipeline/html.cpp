@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "pipeline/plots.h"
-#include "pipeline/utf8.h"
+#include "base/xml.h"
+#include "pipeline/drawing.h"
 
 namespace voxswap {
 
@@ -137,32 +137,6 @@ pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
 
 }  // namespace
 
-std::string html_escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : as_utf8(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string base64(std::string_view bytes) {
   static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -187,9 +161,9 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
     html += r == 0 ? "<tr class=\"head\">" : "<tr>";
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
       const std::string label =
-          r > 0 && wide ? format(" data-label=\"{}\"", html_escape(rows.front()[c])) : "";
+          r > 0 && wide ? format(" data-label=\"{}\"", xml_escaped(rows.front()[c])) : "";
       html += format("<{0}{1}{2}>{3}</{0}>", r == 0 ? "th" : "td",
-                     numeric_column(rows, c) ? " class=\"number\"" : "", label, html_escape(rows[r][c]));
+                     numeric_column(rows, c) ? " class=\"number\"" : "", label, xml_escaped(rows[r][c]));
     }
     html += "</tr>\n";
   }
@@ -199,13 +173,13 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts) {
   std::string html = "<dl class=\"facts\">\n";
   for (const auto& [name, value] : facts)
-    html += format("<dt>{}</dt><dd>{}</dd>\n", html_escape(name), html_escape(value));
+    html += format("<dt>{}</dt><dd>{}</dd>\n", xml_escaped(name), xml_escaped(value));
   return html + "</dl>\n";
 }
 
 std::string html_download(const std::string& name, std::string_view content) {
   return format("<a download=\"{0}\" href=\"data:text/csv;charset=utf-8;base64,{1}\">{0}</a>",
-                html_escape(name), base64(content));
+                xml_escaped(name), base64(content));
 }
 
 bool is_harmless_svg(const std::string& svg) {
@@ -226,7 +200,7 @@ std::string html_figure(const std::string& svg, const std::string& caption) {
                                 natural > narrow ? natural * 3 / 5 : 0, natural * 5 / 4));
   }
   return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", html,
-                html_escape(caption));
+                xml_escaped(caption));
 }
 
 std::string inline_svg(std::string svg, const std::string& name) {
@@ -248,7 +222,7 @@ std::string html_page(const std::string& title, const std::string& body) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      html_escape(title), style, body);
+      xml_escaped(title), style, body);
 }
 
 }  // namespace voxswap

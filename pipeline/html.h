@@ -8,7 +8,6 @@
 
 namespace voxswap {
 
-std::string html_escape(std::string_view text);
 std::string base64(std::string_view bytes);
 
 // The first row is the header; cells are plain text. Numbers align to the right. On a narrow screen the rows

@@ -1,4 +1,6 @@
 // What the memories hold over a step, a panel per memory and a colour per group of runs.
+#include "pipeline/memory_plot.h"
+
 #include <algorithm>
 #include <map>
 
@@ -6,7 +8,6 @@
 #include "base/units.h"
 #include "pipeline/gnuplot.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/plots.h"
 
 namespace voxswap {
 

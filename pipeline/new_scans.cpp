@@ -20,7 +20,7 @@
 #include "pipeline/predict.h"
 #include "pipeline/prediction_record.h"
 #include "pipeline/resume.h"
-#include "pipeline/run.h"
+#include "pipeline/run_folder.h"
 
 namespace voxswap {
 

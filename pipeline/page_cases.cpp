@@ -1,10 +1,13 @@
 // Cases on the page: the worst, the median and the best one, as every group of runs sees them.
+#include "pipeline/page_cases.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/xml.h"
 #include "pipeline/html.h"
 #include "pipeline/page_parts.h"
 
@@ -109,7 +112,7 @@ std::string view(const Gallery& gallery, const std::string& case_id) {
   const std::string caption = gallery.label.empty() ? scores : gallery.label + ": " + scores;
   return format(
       "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"/><figcaption>{2}</figcaption></figure>\n",
-      html_escape(case_id), base64(read_file(picture_of(*gallery.run, case_id))), html_escape(caption));
+      xml_escaped(case_id), base64(read_file(picture_of(*gallery.run, case_id))), xml_escaped(caption));
 }
 
 std::string three_cases(const std::vector<Gallery>& views) {
@@ -121,7 +124,7 @@ std::string three_cases(const std::vector<Gallery>& views) {
   if (cases.size() < 2) chosen = {{"The only", 0}};
   std::string html;
   for (const auto& [name, index] : chosen) {
-    html += format("<h3>{} case: {}</h3>\n<div class=\"cases\">\n", name, html_escape(cases[index]));
+    html += format("<h3>{} case: {}</h3>\n<div class=\"cases\">\n", name, xml_escaped(cases[index]));
     for (const Gallery& gallery : views) html += view(gallery, cases[index]);
     html += "</div>\n";
   }
@@ -141,7 +144,7 @@ std::string cases_section(const ReportParts& parts) {
   if (!left_out.empty())
     html += format(
         "<p class=\"note\">Not shown here: {}. Their pictures are in the folder slices of each run.</p>\n",
-        html_escape(join(left_out, "; ")));
+        xml_escaped(join(left_out, "; ")));
   return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Slices where the truth is largest, numbered from "
          "1 as in "
          "the case's file; R is the patient's right, A anterior. Outlines of the truth in the left column, "

@@ -1,11 +1,12 @@
 // What the data was warned of, on the page: what `voxswap check` had to say of the scans that runs were
 // trained on.
+#include "pipeline/page_data.h"
+
 #include <set>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "pipeline/data_warnings.h"
-#include "pipeline/html.h"
 #include "pipeline/page_parts.h"
 
 namespace voxswap {

@@ -1,11 +1,11 @@
-// The sections of report.html, each as HTML; empty where there is nothing to tell.
+// What the sections of report.html are put together from.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
-#include "pipeline/page.h"
+#include "pipeline/report_parts.h"
 
 namespace voxswap {
 
@@ -26,16 +26,5 @@ std::string take_out_common(Rows& rows, const std::string& heading);
 // "A, B and 4 more"
 std::string listed(const std::vector<std::string>& names, std::size_t most);
 std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
-
-std::string answer_section(const ReportParts& parts);
-std::string dice_section(const ReportParts& parts);
-std::string comparison_section(const ReportParts& parts);
-std::string cases_section(const ReportParts& parts);
-std::string speed_section(const ReportParts& parts);
-std::string memory_section(const ReportParts& parts);
-std::string runs_section(const ReportParts& parts);
-std::string data_section(const ReportParts& parts);
-// When, with what, on which data, for how long: what all runs have in common, and where they differ.
-std::string facts_section(const ReportParts& parts);
 
 }  // namespace voxswap

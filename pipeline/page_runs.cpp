@@ -1,4 +1,6 @@
 // What was run, on the page: with which versions, where, how far, and the experiments themselves.
+#include "pipeline/page_runs.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "pipeline/headings.h"
 #include "pipeline/html.h"
 #include "pipeline/page_parts.h"
@@ -195,7 +198,7 @@ std::string runs_section(const ReportParts& parts) {
     const std::string plan = plan_table(run);
     if (run.experiment.empty() && plan.empty()) continue;
     html += format("<details><summary>{}: experiment and memory plan</summary>\n{}<pre>{}</pre></details>\n",
-                   html_escape(run.name), plan, html_escape(run.experiment));
+                   xml_escaped(run.name), plan, xml_escaped(run.experiment));
   }
   return html;
 }

@@ -1,10 +1,12 @@
 // Dice on the page: which group is best, boxes and their numbers, and groups of runs against each other.
+#include "pipeline/page_scores.h"
+
 #include <cmath>
 #include <set>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "pipeline/headings.h"
-#include "pipeline/html.h"
 #include "pipeline/page_parts.h"
 
 namespace voxswap {
@@ -85,7 +87,7 @@ std::string compared_words(const std::string& keys) {
 std::string answer_section(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
   if (ranked.empty()) return {};
-  std::string html = format("<p class=\"answer\">{}</p>\n", html_escape(answer_words(parts)));
+  std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
   if (ranked.size() == 1) return html;
   html +=
       ranking_table(parts) +
@@ -137,7 +139,7 @@ std::string comparison_section(const ReportParts& parts) {
   const std::string what = take_out_common(rows, "Compared");  // a column of its own would only repeat it
   take_out_common(rows, "Scored on grid");
   std::string html = "<h2>Differences</h2>\n";
-  if (!what.empty()) html += format("<p>Compared: {}.</p>\n", html_escape(what));
+  if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
   html += table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
           "<p>Dice of the same cases on the same grid, paired: To minus From. The interval is of the mean "
           "difference "
@@ -148,7 +150,7 @@ std::string comparison_section(const ReportParts& parts) {
           "for the regions of a comparison. Other metrics are in comparison.csv.</p>\n";
   if (!also.empty()) {
     html += format("<p class=\"note\">Some of what is compared also differs in {}.</p>\n",
-                   html_escape(join({also.begin(), also.end()}, "; ")));
+                   xml_escaped(join({also.begin(), also.end()}, "; ")));
   }
   return html + unshared_note(parts.comparisons);
 }

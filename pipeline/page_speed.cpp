@@ -1,10 +1,13 @@
 // Time and memory on the page: what steps took, and what their plans hold when.
+#include "pipeline/page_speed.h"
+
 #include <map>
 #include <set>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "pipeline/html.h"
 #include "pipeline/page_parts.h"
 
@@ -110,7 +113,7 @@ std::string memory_section(const ReportParts& parts) {
   for (const auto& [name, svg] : arenas(parts, left_out)) {
     html += format(
         "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
-        html_escape(name),
+        xml_escaped(name),
         html_figure(svg,
                     "Every value of a step in its place: kernels across, bytes up. Names and sizes show "
                     "when a pointer rests on a rectangle."));
@@ -119,7 +122,7 @@ std::string memory_section(const ReportParts& parts) {
   if (!left_out.empty())
     html += format(
         "<p class=\"note\">Arenas not shown here: {}. They are arena.svg in the folder of each run.</p>\n",
-        html_escape(join(left_out, "; ")));
+        xml_escaped(join(left_out, "; ")));
   return html.empty() ? html : "<h2>Memory</h2>\n" + html;
 }
 

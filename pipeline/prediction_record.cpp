@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "pipeline/patches.h"
-#include "pipeline/run.h"
+#include "pipeline/run_folder.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {

@@ -4,10 +4,11 @@
 #include "base/log.h"
 #include "pipeline/generations.h"
 #include "pipeline/identity.h"
+#include "pipeline/normalization.h"
 #include "pipeline/patches.h"
-#include "pipeline/run.h"
+#include "pipeline/run_folder.h"
 #include "pipeline/tables.h"
-#include "pipeline/train.h"
+#include "pipeline/cases.h"
 
 namespace voxswap {
 

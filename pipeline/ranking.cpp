@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "pipeline/boxes.h"
 
 namespace voxswap {
 

@@ -5,8 +5,15 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "pipeline/box_plot.h"
+#include "pipeline/boxes.h"
+#include "pipeline/drawing.h"
+#include "pipeline/epochs_plot.h"
 #include "pipeline/gnuplot.h"
+#include "pipeline/memory_plot.h"
 #include "pipeline/page.h"
+#include "pipeline/timing_plot.h"
+#include "pipeline/validation_plot.h"
 
 namespace voxswap {
 

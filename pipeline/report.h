@@ -2,18 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "base/outputs.h"
+#include "pipeline/report_frame.h"
 
 namespace voxswap {
-
-// What a sweep adds to the report of its runs.
-struct ReportFrame {
-  std::string title;    // empty: the names of the runs
-  std::string section;  // HTML, behind what is asked first
-};
 
 // Reads the tables of each run folder (dice.csv and others may be missing: a run that only trained, or was
 // stopped) and writes into `out`: their tables merged, boxplot.csv, comparison.csv (where groups of runs can

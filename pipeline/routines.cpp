@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "net/device_features.h"
 #include "pipeline/checkpoint.h"
-#include "pipeline/run.h"
+#include "pipeline/run_folder.h"
 
 namespace voxswap {
 

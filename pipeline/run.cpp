@@ -22,6 +22,7 @@
 #include "pipeline/report.h"
 #include "pipeline/resume.h"
 #include "pipeline/routines.h"
+#include "pipeline/run_folder.h"
 #include "pipeline/slices.h"
 #include "pipeline/step_memory.h"
 #include "pipeline/train.h"
@@ -282,16 +283,6 @@ void predict_and_score(Job& job) {
 }
 
 }  // namespace
-
-fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
-  const fs::path folder = options.output / "checkpoints";
-  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
-}
-
-fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
-  const fs::path folder = options.output / "predictions";
-  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
-}
 
 void train(const RunOptions& options) {
   train_job(options, false);

@@ -2,9 +2,6 @@
 // have been checked.
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "pipeline/options.h"
 
 namespace voxswap {
@@ -15,12 +12,5 @@ void train(const RunOptions& options);
 
 // train(), then predict the validation cases with the best weights, evaluate and report.
 void run(const RunOptions& options);
-
-constexpr const char* description_file = "dataset.json";  // in a run's folder: the data it was trained on
-
-// The folders of a run.
-std::filesystem::path checkpoint_folder(const RunOptions& options,
-                                        std::int64_t repeat);  // repeat counts from 1
-std::filesystem::path prediction_folder(const RunOptions& options, std::int64_t repeat);
 
 }  // namespace voxswap

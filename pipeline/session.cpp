@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/image_writing.h"
 #include "pipeline/routines.h"
 #include "pipeline/staging.h"
 #include "pipeline/upload.h"

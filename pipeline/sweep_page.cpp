@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "pipeline/headings.h"
 #include "pipeline/html.h"
 #include "pipeline/page_parts.h"
@@ -101,12 +102,12 @@ std::string sweep_section(const SweepResults& results, const Csv& figures, const
     html += "<h2>Published, for comparison</h2>\n" + table_section(rows, "published.csv", results.published);
   }
   for (const std::string& failure : results.failures)
-    html += "<p class=\"note\">Missing: " + html_escape(failure) + "</p>\n";
+    html += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
   return html;
 }
 
 std::string sweep_page(const SweepResults& results, const std::string& section) {
-  return html_page(results.title, "<h1>" + html_escape(results.title) + "</h1>\n" + section);
+  return html_page(results.title, "<h1>" + xml_escaped(results.title) + "</h1>\n" + section);
 }
 
 }  // namespace voxswap

@@ -1,3 +1,5 @@
+#include "pipeline/sweep_plot.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include "pipeline/gnuplot.h"
 #include "pipeline/headings.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/sweep_page.h"
 
 namespace voxswap {
 

@@ -1,5 +1,4 @@
-// What a sweep ends with: the table of its cells, the table's plot, and the section of the report that shows
-// it, with published figures beside.
+// What the cells of a sweep came to, and the tables that are made of it.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +47,5 @@ Csv dice_table_of_cells(const SweepResults& results);
 // The name of the cell with the highest mean Dice on the first grid that it was evaluated at; empty without
 // any. REQUIRES: command run.
 std::string best_cell(const SweepResults& results);
-
-// Writes OUT/sweep.csv (dice_table_of_cells() of runs, result_table() otherwise), sweep.svg and .png where
-// there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
-// or a page of its own. Without gnuplot there is a warning instead of plots.
-void write_sweep_results(const SweepResults& results, const std::filesystem::path& out);
 
 }  // namespace voxswap

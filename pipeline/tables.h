@@ -95,14 +95,6 @@ std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where);
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);
 
-// Per resolution (coarse to fine), grid, region and metric (dice, sensitivity, specificity; then others
-// where any value is a number), over the per-case means of the repeats. Cases of different runs count by
-// themselves.
-std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
-// The same per group, whose runs are repeats of each other. REQUIRES: every run and resolution is in a group.
-struct RunGroup;
-std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups);
-
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
 double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
 

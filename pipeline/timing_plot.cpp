@@ -1,4 +1,6 @@
 // What epochs and steps took over what was varied: seconds, overhead, utilisation, and how fast bytes moved.
+#include "pipeline/timing_plot.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +10,6 @@
 #include "pipeline/gnuplot.h"
 #include "pipeline/headings.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/plots.h"
 
 namespace voxswap {
 

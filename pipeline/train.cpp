@@ -14,10 +14,11 @@
 #include "base/units.h"
 #include "pipeline/generations.h"
 #include "pipeline/identity.h"
+#include "pipeline/normalization.h"
 #include "pipeline/patches.h"
 #include "pipeline/position.h"
 #include "pipeline/routines.h"
-#include "pipeline/run.h"
+#include "pipeline/run_folder.h"
 #include "pipeline/schedule.h"
 #include "pipeline/validation.h"
 #include "pipeline/written_files.h"
@@ -351,24 +352,6 @@ class Trainer {
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left) {
   return Trainer(options, repeat, session, cases, split, rows, left).train();
-}
-
-std::map<std::string, std::string> normalization_metadata(const Normalization& normalization) {
-  return {{"normalization.mean", numbers_text(normalization.mean)},
-          {"normalization.deviation", numbers_text(normalization.deviation)}};
-}
-
-Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
-                                 const std::string& where) {
-  const Normalization made{numbers_from(checkpoint, "normalization.mean", where),
-                           numbers_from(checkpoint, "normalization.deviation", where)};
-  for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
-    if (list->size() != channels ||
-        !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
-      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {} channels", where,
-           channels);
-  }
-  return made;
 }
 
 }  // namespace voxswap

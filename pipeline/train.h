@@ -34,10 +34,4 @@ struct TrainingResult {
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left);
 
-// What prediction needs of the data set, in a checkpoint's metadata.
-std::map<std::string, std::string> normalization_metadata(const Normalization& normalization);
-// Throws Exit::bad_data where it is not one of so many channels.
-Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
-                                 const std::string& where);
-
 }  // namespace voxswap

@@ -1,5 +1,7 @@
 // Dice of the validation cases over the time of training: a panel per region, a colour per group of runs,
 // a line per run and repeat.
+#include "pipeline/validation_plot.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -7,7 +9,6 @@
 #include "base/text.h"
 #include "pipeline/gnuplot.h"
 #include "pipeline/plot_parts.h"
-#include "pipeline/plots.h"
 
 namespace voxswap {
 

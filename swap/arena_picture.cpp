@@ -12,12 +12,12 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "swap/svg.h"
 
 namespace voxswap {
 namespace {
 
-using svg::escaped;
 using svg::line;
 using svg::pixels;
 using svg::text_at;
@@ -141,7 +141,7 @@ class Picture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
         "class=\"arena\" role=\"img\" aria-label=\"The device arena over a step, planner {2}\">\n"
         "<style>{3}</style>\n<rect width=\"{0}\" height=\"{1}\" class=\"ground\"/>\n",
-        pixels(width), pixels(height), escaped(plan_.planner), css);
+        pixels(width), pixels(height), xml_escaped(plan_.planner), css);
   }
 
   std::string heading() const {
@@ -237,7 +237,7 @@ class Picture {
     return format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}{}\"><title>{}</title></rect>\n",
         pixels(box.x0), pixels(box.y0), pixels(w), pixels(h), std::min(w, h) >= 2.5 ? "edge " : "",
-        style(fate).css_class, escaped(title));
+        style(fate).css_class, xml_escaped(title));
   }
   std::string tooltip(const Residency& r) const {
     const int first = slot_[index(r.first)], last = static_cast<int>(end_slot(r)) - 1;
@@ -356,7 +356,7 @@ class Picture {
       result +=
           format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"><title>{}</title></rect>\n",
                  pixels(x(at)), pixels(floor - height), pixels(std::max(0.8, x(at + 1) - x(at))),
-                 pixels(height), again ? "r" : "move", escaped(title));
+                 pixels(height), again ? "r" : "move", xml_escaped(title));
     }
     return result + line(left, floor, right, floor, "grid");
   }

@@ -1,25 +1,9 @@
 #include "swap/svg.h"
 
 #include "base/text.h"
+#include "base/xml.h"
 
 namespace voxswap::svg {
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n')  // XML knows no other control characters
-      result += c;
-  }
-  return result;
-}
 
 std::string pixels(double value) {
   std::string text = format("{:.1f}", value);
@@ -29,7 +13,7 @@ std::string pixels(double value) {
 
 std::string text_at(double x, double y, std::string_view css_class, std::string_view text) {
   return format("<text x=\"{}\" y=\"{}\" class=\"{}\">{}</text>\n", pixels(x), pixels(y), css_class,
-                escaped(text));
+                xml_escaped(text));
 }
 
 std::string line(double x0, double y0, double x1, double y1, std::string_view css_class) {

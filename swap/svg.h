@@ -6,7 +6,6 @@
 
 namespace voxswap::svg {
 
-std::string escaped(std::string_view text);  // for content and attributes
 std::string pixels(double value);            // "12.3", "12"
 std::string text_at(double x, double y, std::string_view css_class, std::string_view text);
 std::string line(double x0, double y0, double x1, double y1, std::string_view css_class);

@@ -20,6 +20,7 @@
 #include "data/open_dataset.h"
 #include "pipeline/forecast.h"
 #include "pipeline/split.h"
+#include "pipeline/sweep_output.h"
 #include "pipeline/sweep_results.h"
 
 namespace voxswap {

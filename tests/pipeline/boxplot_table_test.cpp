@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "pipeline/boxes.h"
 #include "pipeline/tables.h"
 
 namespace voxswap {

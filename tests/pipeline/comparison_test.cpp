@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "pipeline/boxes.h"
 
 namespace voxswap {
 namespace {

@@ -7,8 +7,9 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "pipeline/plots.h"
+#include "pipeline/drawing.h"
 #include "pipeline/report.h"
+#include "pipeline/tables.h"
 
 namespace voxswap {
 namespace {

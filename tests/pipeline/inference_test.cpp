@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "pipeline/identity.h"
+#include "pipeline/normalization.h"
 #include "pipeline/patches.h"
 #include "pipeline/predictor.h"
-#include "pipeline/identity.h"
-#include "pipeline/run.h"
-#include "pipeline/train.h"
+#include "pipeline/run_folder.h"
 
 namespace voxswap {
 namespace {

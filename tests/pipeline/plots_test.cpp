@@ -1,13 +1,19 @@
 // The plots as their SVG says: as many boxes and points as there are in the tables, where the axis says, and
 // no label on another.
-#include "pipeline/plots.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "pipeline/box_plot.h"
+#include "pipeline/drawing.h"
+#include "pipeline/epochs_plot.h"
+#include "pipeline/memory_plot.h"
 #include "pipeline/run_groups.h"
 #include "pipeline/sweep_page.h"
+#include "pipeline/sweep_plot.h"
+#include "pipeline/timing_plot.h"
+#include "pipeline/validation_plot.h"
 #include "tests/pipeline/svg_shapes.h"
 
 namespace voxswap {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "pipeline/boxes.h"
 
 namespace voxswap {
 namespace {

@@ -10,4 +10,8 @@ namespace voxswap {
 // but line feeds and tabs: XML knows no others.
 std::string as_utf8(std::string_view text);
 
+// The same with characters for entities where they would be markup: for content and attributes, of XML and
+// HTML.
+std::string xml_escaped(std::string_view text);
+
 }  // namespace voxswap

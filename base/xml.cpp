@@ -1,4 +1,4 @@
-#include "pipeline/utf8.h"
+#include "base/xml.h"
 
 #include <algorithm>
 
@@ -44,6 +44,32 @@ std::string as_utf8(std::string_view text) {
     text.remove_prefix(character.size());
   }
   return result;
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : as_utf8(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
 }
 
 }  // namespace voxswap

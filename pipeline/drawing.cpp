@@ -1,12 +1,12 @@
-#include "pipeline/plots.h"
+#include "pipeline/drawing.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "pipeline/gnuplot.h"
-#include "pipeline/html.h"
 
 namespace voxswap {
 
@@ -38,7 +38,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 // gnuplot calls every SVG "Gnuplot" and its parts "gnuplot_plot_1", which browsers show where a pointer
 // rests, and leaves "]]>" in texts, which XML forbids.
 std::string tidied(std::string svg, const std::string& title) {
-  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", html_escape(title)));
+  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", xml_escaped(title)));
   for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
     svg.erase(at, svg.find("</title>", at) + 8 - at);
   replace_all(svg, "]]>", "]]&gt;");

@@ -1,0 +1,14 @@
+// What a report may be a part of.
+#pragma once
+
+#include <string>
+
+namespace voxswap {
+
+// What a sweep adds to the report of its runs.
+struct ReportFrame {
+  std::string title;    // empty: the names of the runs
+  std::string section;  // HTML, behind what is asked first
+};
+
+}  // namespace voxswap
