@@ -1,23 +1,15 @@
 // Runs the cells of a sweep, several at once, each as a process of its own within its share of the machine.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "cli/cell_status.h"
 #include "cli/sweep_cell.h"
 #include "pipeline/sweep_shares.h"
 
 namespace voxswap {
-
-enum class CellState { waiting, running, done, failed };
-
-struct CellStatus {
-  CellState state = CellState::waiting;
-  bool before = false;                 // settled by an earlier call
-  std::optional<CellOutcome> outcome;  // of this call, or what settled it before
-  double running_seconds = 0;
-};
 
 // Where the machine is shared: what was cut, and on what.
 struct SweepShares {

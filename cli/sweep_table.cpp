@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "cli/sweep_jobs.h"
 
 namespace voxswap {
 

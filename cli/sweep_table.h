@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/cell_status.h"
 #include "experiments/sweep.h"
 
 namespace voxswap {
-
-struct CellStatus;
 
 class SweepTable {
  public:

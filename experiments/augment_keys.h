@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "experiments/keys.h"
+#include "experiments/key.h"
 
 namespace voxswap {
 

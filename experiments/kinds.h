@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "experiments/keys.h"
+#include "experiments/key.h"
 
 namespace voxswap::kinds {
 

@@ -1,13 +1,23 @@
 // The keys that hold lists and maps of names: modalities, file patterns, labels, regions.
 #pragma once
 
-#include "experiments/keys.h"
+#include <string>
+#include <vector>
 
-namespace voxswap::kinds {
+#include "experiments/key.h"
+
+namespace voxswap {
+
+// A data set's files as written down: the order of a std::map is not the order of the file.
+std::vector<std::string> channel_order(const RunOptions& options);
+
+namespace kinds {
 
 Key modalities(const std::string& path);
 Key file_patterns(const std::string& path);
 Key labels(const std::string& path);
 Key regions(const std::string& path);
 
-}  // namespace voxswap::kinds
+}  // namespace kinds
+
+}  // namespace voxswap

@@ -1,7 +1,7 @@
 // Kinds of values that a single key has: one function per key.
 #pragma once
 
-#include "experiments/keys.h"
+#include "experiments/key.h"
 
 namespace voxswap::kinds {
 
