@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "data/volume.h"
 
 namespace voxswap {
 

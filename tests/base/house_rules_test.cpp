@@ -1,30 +1,27 @@
-// The walls of the house: a folder includes only folders below it, and a third party is named only in its own
-// room.
+// The walls of this house: a folder includes only folders below it, no units go in circles, and a third party
+// is named only in its own room.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
-#include "base/text.h"
+#include "tests/base/house.h"
 
 namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::IsEmpty;
 
 const fs::path source = VOXSWAP_SOURCE_DIR;
 const std::vector<std::string> rooms = {"base", "data",     "metrics",     "net",
                                         "swap", "pipeline", "experiments", "cli"};
 
-// What each room may include besides itself. Data and metrics and net stand side by side on base.
-const std::map<std::string, std::set<std::string>> allowed = {
+// What each folder may include besides itself. Data and metrics and net stand side by side on base.
+const std::vector<house::Folder> folders = {
     {"base", {}},
     {"data", {"base"}},
     {"metrics", {"base"}},
@@ -35,8 +32,14 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
 };
 
+const house::Namespaces namespaces = [] {
+  house::Namespaces all;
+  for (const std::string& room : rooms) all[room] = "voxswap";
+  return all;
+}();
+
 // The folders that may name a third party's headers, by how its includes begin.
-const std::map<std::string, std::vector<std::string>> third_parties = {
+const house::ThirdParties third_parties = {
     {"fmt/", {"base"}},
     {"spdlog/", {"base"}},
     {"xxhash", {"base"}},
@@ -57,60 +60,40 @@ const std::map<std::string, std::vector<std::string>> third_parties = {
     {"CLI/", {"cli"}},
 };
 
-struct Include {
-  fs::path file;  // relative to the source folder
-  std::string header;
-};
+const std::vector<house::SourceFile>& sources() {
+  static const std::vector<house::SourceFile> files = house::read_sources(source, rooms);
+  return files;
+}
 
-std::vector<Include> includes() {
-  std::vector<Include> found;
-  const std::regex line_pattern(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
-  for (const std::string& room : rooms) {
-    for (const auto& entry : fs::recursive_directory_iterator(source / room)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension != ".h" && extension != ".cpp" && extension != ".cu" && extension != ".cuh") continue;
-      std::ifstream stream(entry.path());
-      std::smatch match;
-      for (std::string line; std::getline(stream, line);) {
-        if (std::regex_search(line, match, line_pattern)) {
-          found.push_back({fs::relative(entry.path(), source), match[1].str()});
-        }
-      }
-    }
-  }
-  return found;
+TEST(HouseRules, SourcesAreThere) {
+  EXPECT_GT(sources().size(), 300u);
 }
 
 TEST(HouseRules, FoldersIncludeOnlyFoldersBelowThem) {
-  const auto all = includes();
-  ASSERT_GT(all.size(), 100u);
-  for (const Include& include : all) {
-    const std::string from = include.file.begin()->string(), to = fs::path(include.header).begin()->string();
-    if (from == to || std::find(rooms.begin(), rooms.end(), to) == rooms.end()) continue;
-    EXPECT_TRUE(allowed.at(from).contains(to)) << include.file << " includes " << include.header;
-  }
+  EXPECT_THAT(house::faults_of_order(folders), IsEmpty());
+  EXPECT_THAT(house::faults_of_includes(sources(), folders), IsEmpty());
+}
+
+TEST(HouseRules, UnitsGoInNoCircles) {
+  EXPECT_THAT(house::circles_of_units(sources()), IsEmpty());
 }
 
 TEST(HouseRules, ThirdPartiesAreNamedOnlyInTheirRoom) {
-  for (const Include& include : includes()) {
-    for (const auto& [prefix, places] : third_parties) {
-      if (!include.header.starts_with(prefix)) continue;
-      const bool at_home = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-        return include.file.string().starts_with(place + "/");
-      });
-      EXPECT_TRUE(at_home) << include.file << " includes " << include.header;
-    }
-  }
+  EXPECT_THAT(house::faults_of_third_parties(sources(), third_parties), IsEmpty());
 }
 
 TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmtAndJson) {
-  for (const Include& include : includes()) {
-    if (include.file.extension() != ".h" || include.file.string().starts_with("net/backends/")) continue;
-    for (const auto& [prefix, places] : third_parties) {
-      if (prefix == "fmt/" || include.file == "base/json.h") continue;
-      EXPECT_FALSE(include.header.starts_with(prefix)) << include.file << " includes " << include.header;
-    }
-  }
+  house::ThirdParties at_home_nowhere;
+  for (const auto& [prefix, places] : third_parties) at_home_nowhere[prefix] = {"net/backends"};
+  at_home_nowhere["fmt/"] = rooms;
+  std::vector<house::SourceFile> headers;
+  for (const house::SourceFile& file : sources())
+    if (file.path.extension() == ".h" && file.path != "base/json.h") headers.push_back(file);
+  EXPECT_THAT(house::faults_of_third_parties(headers, at_home_nowhere), IsEmpty());
+}
+
+TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {
+  EXPECT_THAT(house::faults_of_namespaces(sources(), namespaces), IsEmpty());
 }
 
 TEST(HouseRules, EveryFolderOfTestsIsBuilt) {
