@@ -5,9 +5,11 @@
 
 Writes DIR/limits.csv and DIR/steps.csv, a row as soon as it is measured. Parts, in the order in which they are run:
   limits    what the GPU reaches at most (gpu_limits.py)
-  steps     step time and peak memory without a limit: voxswap (any engines, and deterministic ones), PyTorch eager
+  steps     step time and peak memory without a limit: voxswap (any engines, deterministic ones, and those without
+            CUDA graphs, "one by one"), PyTorch eager
   compile   PyTorch with torch.compile, without a limit
-  swapping  the same within --budget-gib: voxswap's planner hybrid, PyTorch's save_on_cpu and checkpoint
+  swapping  the same within --budget-gib: voxswap's planner hybrid (the smallest cube also one by one), PyTorch's
+            save_on_cpu and checkpoint
   largest   the largest cube that trains in 16 and in 32 GiB
 
 PyTorch runs in both memory layouts at every size. Every program runs in a process of its own with a time limit; what runs out of memory or time becomes a row that says so.
@@ -29,6 +31,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 GIB = 1 << 30
 PARTS = ["limits", "steps", "compile", "swapping", "largest"]
+ONE_BY_ONE = {"VOXSWAP_GRAPHS": "0"}
 LAYOUTS = ["contiguous", "channels_last"]  # which is faster depends on the cube: PyTorch's instance norm wants the first
 STEP_COLUMNS = ["date", "part", "program", "mode", "side", "limit_gib", "status", "step_seconds", "peak_gib", "reserved_gib",
                 "host_gib", "out_gb", "in_gb", "recomputed_nodes", "predicted_seconds", "bound_seconds", "compute_seconds",
@@ -125,15 +128,15 @@ class Comparison:
         keys += [f"memory.budget={gib:g}GiB", f"memory.host={self.options.host_gib}GiB"] if gib else []
         return [self.options.program, verb, str(self.experiment), *more, *keys, "--json", "--quiet"]
 
-    def voxswap(self, part, side, mode, planner, deterministic, gib, limit, steps=None):
+    def voxswap(self, part, side, mode, planner, deterministic, gib, limit, steps=None, env=None):
         row = {"part": part, "program": "voxswap", "mode": mode, "side": side, "limit_gib": gib}
         if self.left() < 5:
             return self.add(**row, status="no time left")
         more = ["--steps", str(steps or self.options.steps)]
-        if self.options.traces and part == "swapping":
+        if self.options.traces and part == "swapping" and not env:
             more += ["--trace", "--out", str(pathlib.Path(self.options.traces) / f"{part}_{side}")]
         command = self.command("bench", side, planner, deterministic, gib, more)
-        status, lines, wall = run(command, min(limit, self.left()))
+        status, lines, wall = run(command, min(limit, self.left()), env)
         row.update(status=status, wall_seconds=wall)
         if status == "ok":
             b = json.loads("\n".join(lines))
@@ -196,6 +199,7 @@ class Comparison:
         for side in self.options.sides:
             self.voxswap("steps", side, "keep", "keep", False, None, 90)
             self.voxswap("steps", side, "keep, deterministic", "keep", True, None, 90)
+            self.voxswap("steps", side, "keep, deterministic, one by one", "keep", True, None, 90, env=ONE_BY_ONE)
         for layout in LAYOUTS:
             self.pytorch("steps", self.options.sides, "eager", None, 90, layout=layout)
 
@@ -208,6 +212,7 @@ class Comparison:
             self.voxswap("swapping", side, "hybrid", "hybrid", True, self.options.budget_gib, 90)
         for mode in ["save_on_cpu", "checkpoint"]:
             self.pytorch("swapping", self.options.sides, mode, self.options.budget_gib, 60, layout="contiguous")
+        self.voxswap("swapping", self.options.sides[0], "hybrid, one by one", "hybrid", True, self.options.budget_gib, 90, env=ONE_BY_ONE)
 
     def largest(self):
         for gib in self.options.largest_gib:

@@ -66,13 +66,14 @@ class RandomTraining {
   }
 
   // One step, counted from 1; the report's seconds are those of the step alone.
-  const StepReport& train(Executor& executor, std::int64_t number) const {
+  const StepReport& train(Executor& executor, std::int64_t number,
+                          Detail detail = Detail::instructions) const {
     if (half_.empty())
       executor.write(step.input, image_.data(), static_cast<std::int64_t>(image_.size() * sizeof image_[0]));
     else
       executor.write(step.input, half_.data(), static_cast<std::int64_t>(half_.size() * sizeof half_[0]));
     executor.write(step.target, target_.data(), static_cast<std::int64_t>(target_.size()));
-    return executor.run({1, number, 5e-4});
+    return executor.run({1, number, 5e-4}, detail);
   }
 
   std::unique_ptr<Backend> backend;

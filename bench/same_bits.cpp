@@ -1,5 +1,6 @@
 // Trains the same steps under every planner, budget and tier, and compares all losses and the final weights
-// bit for bit; CSV. Exit code 1 if any differ.
+// bit for bit with those of a step that keeps everything and whose kernels are launched one by one; CSV. Exit
+// code 1 if any differ.
 //
 //   same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
 //
@@ -41,13 +42,14 @@ struct Outcome {
   }
 };
 
-Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, const char* folder, int steps) {
+Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, const char* folder, int steps,
+            Detail detail = Detail::lanes) {
   Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, folder),
                     {rate, rate});
   training.write_weights(executor);
   Outcome outcome;
   for (int i = 1; i <= steps; ++i) {
-    const double seconds = training.train(executor, i).seconds;
+    const double seconds = training.train(executor, i, detail).seconds;
     outcome.seconds = i == 1 ? seconds : std::min(outcome.seconds, seconds);
     outcome.losses.push_back(0);
     executor.read(training.step.loss, &outcome.losses.back(), sizeof(float));
@@ -73,7 +75,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
   const CostModel costs = measure_costs(training.compiled, profile);
   request.costs = &costs;
 
-  const Outcome expected = run(training, keep, 0, folder, steps);
+  const Outcome expected = run(training, keep, 0, folder, steps, Detail::instructions);
   std::printf(
       "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n");
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };
@@ -86,13 +88,15 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
                 outcome == expected ? "yes" : "NO");
     std::fflush(stdout);
   };
-  print(keep, "none", expected);
+  print(keep, "none, one by one", expected);
+  const Outcome kept = run(training, keep, 0, folder, steps);
+  print(keep, "none", kept);
   const std::int64_t plenty = 4 * keep.peak_bytes;
   const Tier tiers[] = {{"host", plenty, 0, 0},
                         {"disk", 128 << 20, plenty, 0},
                         {"both", keep.peak_bytes / 6, plenty, 0},
                         {"host, link 2 GB/s", plenty, 0, 2e9}};
-  bool same = true;
+  bool same = kept == expected;
   for (const char* planner : {"lms-threshold", "tflms", "checkpoint", "hybrid"})
     for (const double share : {0.4, 0.02})
       for (const Tier& tier : tiers) {

@@ -71,6 +71,9 @@ struct Operation {
   bool cheap = false;
 
   std::vector<OperationCase> cases;
+
+  // What it does depends on StepContext: on the step's number, the seed or the learning rate.
+  bool depends_on_step = false;
 };
 
 const std::vector<const Operation*>& operations();       // the table

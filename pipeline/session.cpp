@@ -151,7 +151,8 @@ void Session::give(std::span<const float> images, std::span<const std::uint8_t> 
   s.targets = targets;
 }
 
-float Session::train(const StepContext& context, StepReport* report, const std::function<void()>& meanwhile) {
+float Session::train(const StepContext& context, StepReport* report, Detail detail,
+                     const std::function<void()>& meanwhile) {
   State& s = *state_;
   const TrainingStep& step = *s.steps.training;
   Executor& executor = *s.training_step.executor;
@@ -163,7 +164,7 @@ float Session::train(const StepContext& context, StepReport* report, const std::
     s.write_image(executor, step.graph, step.input, s.images);
     executor.write(step.target, s.targets.data(), static_cast<std::int64_t>(s.targets.size()));
   }
-  const StepReport made = executor.run(context, s.upload ? meanwhile : std::function<void()>());
+  const StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
   if (report != nullptr) *report = made;
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
@@ -186,7 +187,7 @@ std::vector<float> Session::predict(std::span<const float> image) {
         static_cast<std::size_t>(s.steps.inference.graph.value(s.steps.inference.target).bytes()));
     executor.write(s.steps.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
-  executor.run({});
+  executor.run({}, Detail::lanes);
   return s.probabilities();
 }
 
@@ -197,7 +198,7 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   Executor& executor = *s.inference_step.executor;
   s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
   executor.write(s.steps.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
-  executor.run({});
+  executor.run({}, Detail::lanes);
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
   if (probabilities != nullptr) *probabilities = s.probabilities();

@@ -31,7 +31,7 @@ class Session {
   void give(std::span<const float> images, std::span<const std::uint8_t> targets);
   // A step on the batch that was given last; returns the loss. `meanwhile` is called while the step runs, on
   // a device with a memory of its own: to give the next batch.
-  float train(const StepContext& context, StepReport* report = nullptr,
+  float train(const StepContext& context, StepReport* report = nullptr, Detail detail = Detail::lanes,
               const std::function<void()>& meanwhile = {});
   float train(std::span<const float> images, std::span<const std::uint8_t> targets,
               const StepContext& context, StepReport* report = nullptr);  // both

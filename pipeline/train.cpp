@@ -180,7 +180,8 @@ class Trainer {
       given_ = false;
       StepReport report;
       const StepContext context{seed_, position_.total_steps + 1, rate};
-      const float loss = session_.train(context, &report, [this] {
+      const Detail detail = traces_this_step() ? Detail::instructions : Detail::lanes;
+      const float loss = session_.train(context, &report, detail, [this] {
         if (loader_->ready()) give_next();
       });
       if (!std::isfinite(loss)) {
@@ -215,16 +216,18 @@ class Trainer {
     given_ = true;
   }
 
+  // Not the first, which also pays for what only happens once.
+  bool traces_this_step() const { return options_.trace && steps_.seconds.size() == 1; }
+
   void note(const StepReport& report) {
+    if (traces_this_step())
+      write_file(options_.output / "timeline.json",
+                 timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
     steps_.add(report);
     position_.stall_seconds += report.stall_seconds;
     position_.moved.out_bytes += moved_per_step_.out_bytes;
     position_.moved.in_bytes += moved_per_step_.in_bytes;
     position_.moved.recomputed_nodes += moved_per_step_.recomputed_nodes;
-    // Not the first, which also pays for what only happens once.
-    if (options_.trace && steps_.seconds.size() == 2)
-      write_file(options_.output / "timeline.json",
-                 timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
   }
 
   double seconds_left() {

@@ -20,6 +20,7 @@ Upload::Upload(Backend& backend, const Value& image, const Value& target, std::i
       bytes_(target_place_ + target.bytes()),
       pinned_(backend.allocate_host(bytes_)),
       stream_(backend.make_stream()) {
+  // Half of what is free: the driver takes of the rest for itself.
   if (bytes_ <= std::min(spare_bytes, backend.free_bytes() / 2)) device_ = backend.allocate(bytes_);
 }
 

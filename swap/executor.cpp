@@ -1,8 +1,10 @@
 // Everything is resolved when the executor is made: addresses, argument lists, disk accesses, events, what is
 // poisoned after which instruction. A step then only enqueues, in the plan's order, each instruction on the
-// stream of its lane: first the waits for other lanes, then the work between two events. The second one is
-// what others wait for; the time between them is the instruction's. Nothing waits on the host before all is
-// enqueued. A full queue holds the enqueuing up but never for ever, because waits only point backwards.
+// stream of its lane: first the waits for other lanes, then the work, then, where others wait for it, an
+// event that has no time. Two more events around the work give the instruction's time where that is asked
+// for; otherwise a device that can record takes kernels in groups (launches.h), each recorded in its second
+// step, and only stretches of them and copies are timed. Nothing waits on the host before all is enqueued. A
+// full queue holds the enqueuing up but never for ever, because waits only point backwards.
 //
 // Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
 // work while its events still happen, so that all lanes run empty; the results of such a step mean nothing.
@@ -13,12 +15,17 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/units.h"
+#include "net/device_features.h"
+#include "swap/disk_access.h"
 #include "swap/places.h"
 #include "swap/poison.h"
 #include "swap/slow_link.h"
+#include "swap/step_command.h"
 
 namespace voxswap {
 namespace {
@@ -31,30 +38,6 @@ std::size_t index(Lane lane) {
   return static_cast<std::size_t>(lane);
 }
 
-// A disk access as a kernel for a host stream.
-class DiskAccess : public Kernel {
- public:
-  DiskAccess(ScratchFile& file, const Instruction& instruction, std::byte* pool)
-      : file_(&file),
-        writes_(instruction.kind == Instruction::Kind::write_disk),
-        offset_(instruction.disk),
-        place_(pool + instruction.host),
-        bytes_(ScratchFile::whole_blocks(instruction.bytes)) {}
-  void run(const KernelArguments&) override {
-    if (writes_)
-      file_->write(offset_, place_, bytes_);
-    else
-      file_->read(offset_, place_, bytes_);
-  }
-
- private:
-  ScratchFile* file_;
-  bool writes_;
-  std::int64_t offset_;
-  std::byte* place_;
-  std::int64_t bytes_;
-};
-
 Plan verified(const CompiledGraph& compiled, Plan plan) {
   const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
   if (!violations.empty())
@@ -62,19 +45,6 @@ Plan verified(const CompiledGraph& compiled, Plan plan) {
          plan.planner, violations.size(), violations.front());
   return plan;
 }
-
-// An instruction with all that its enqueuing needs.
-struct Command {
-  Lane lane = Lane::compute;
-  Kernel* kernel = nullptr;  // null: a copy
-  KernelArguments arguments;
-  void* to = nullptr;
-  const void* from = nullptr;
-  std::int64_t bytes = 0;
-  std::vector<Event*> waits;
-  std::unique_ptr<Event> begun, done;
-  std::size_t number = 0;  // of a copy on its slow link
-};
 
 }  // namespace
 
@@ -97,9 +67,9 @@ struct Executor::State {
     check_tiers();
     make_streams(options);
     build_commands();
+    build_groups();
     started = backend.make_event();
-    report.begin.resize(commands.size());
-    report.end.resize(commands.size());
+    go = make_order_event();
     if (poisoning_wanted()) {
       poison.emplace(backend);
       poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
@@ -134,6 +104,22 @@ struct Executor::State {
     slow_down(Lane::to_device, options.to_device_rate);
   }
 
+  std::unique_ptr<Event> make_order_event() const {
+    if (auto* const device = dynamic_cast<OrderEventMaker*>(&backend)) return device->make_order_event();
+    return backend.make_event();
+  }
+
+  void build_groups() {
+    recorder = dynamic_cast<Recorder*>(streams[index(Lane::compute)].get());
+    if (recorder == nullptr || serial || !recording_wanted()) return;
+    group_of.assign(commands.size(), nullptr);
+    for (LaunchGroup& group : launch_groups(graph, plan)) groups.push_back({std::move(group)});
+    for (RecordedGroup& group : groups) {
+      group.one_by_one = !group.repeats || group.instructions.size() == 1;
+      group_of[group.instructions.front()] = &group;
+    }
+  }
+
   void build_commands() {
     std::size_t count = 0;
     for (const Instruction& instruction : plan.instructions)
@@ -149,8 +135,8 @@ struct Executor::State {
     }
   }
 
-  Command command(std::int32_t i, const Instruction& instruction) {
-    Command result;
+  StepCommand command(std::int32_t i, const Instruction& instruction) {
+    StepCommand result;
     result.lane = instruction.lane();
     result.begun = backend.make_event();
     result.done = backend.make_event();
@@ -204,29 +190,80 @@ struct Executor::State {
   }
 
   void add_waits(std::int32_t i) {
-    Command& later = commands[index(i)];
+    StepCommand& later = commands[index(i)];
     for (const std::int32_t earlier : plan.instructions[index(i)].waits)
-      later.waits.push_back(commands[index(earlier)].done.get());
+      later.waits.push_back(ready(commands[index(earlier)]));
     if (serial && i > 0 && commands[index(i - 1)].lane != later.lane)
-      later.waits.push_back(commands[index(i - 1)].done.get());
+      later.waits.push_back(ready(commands[index(i - 1)]));
+  }
+  Event* ready(StepCommand& command) const {
+    if (!command.ready) command.ready = make_order_event();
+    return command.ready.get();
   }
 
-  void enqueue() {
+  void enqueue(bool in_groups) {
     Stream& compute = *streams[index(Lane::compute)];
     if (poison) {
       poison->fill(compute, tiers.arena->data(), poisoned.before);
       if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
     }
     compute.record(*started);
+    compute.record(*go);
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
-      if (streams[lane] && lane != index(Lane::compute)) streams[lane]->wait(*started);
-      if (links[lane]) links[lane]->control().wait(*started);
+      if (streams[lane] && lane != index(Lane::compute)) streams[lane]->wait(*go);
+      if (links[lane]) links[lane]->control().wait(*go);
     }
-    for (std::size_t i = 0; i < commands.size(); ++i) enqueue(i);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      if (!in_groups || commands[i].lane != Lane::compute)
+        enqueue(i);
+      else if (group_of[i] != nullptr)
+        enqueue(*group_of[i]);
+    }
+  }
+
+  // All at the place of its first: what lies between that and its last in the plan's order has nothing to do
+  // with it.
+  void enqueue(RecordedGroup& group) {
+    Stream& compute = *streams[index(Lane::compute)];
+    const StepCommand &first = commands[group.instructions.front()],
+                      &last = commands[group.instructions.back()];
+    for (Event* event : first.waits) compute.wait(*event);
+    if (group.begins_stretch) compute.record(*first.begun);
+    if (group.enqueued_before && !group.recording && !group.one_by_one) record(group);
+    if (group.recording)
+      recorder->replay(*group.recording);
+    else
+      launch_each(group);
+    group.enqueued_before = true;
+    if (last.ready) compute.record(*last.ready);
+    if (group.ends_stretch) compute.record(*last.done);
+  }
+
+  void launch_each(const RecordedGroup& group) {
+    Stream& compute = *streams[index(Lane::compute)];
+    for (const std::size_t i : group.instructions) {
+      compute.launch(*commands[i].kernel, commands[i].arguments);
+      if (poison) poison->fill(compute, tiers.arena->data(), poisoned.after[i]);
+    }
+  }
+
+  // Everything in it ran once, so that nothing is loaded or chosen any more.
+  void record(RecordedGroup& group) {
+    try {
+      group.recording = recorder->make_recording([&] { launch_each(group); });
+    } catch (const std::exception& error) {
+      group.one_by_one = true;
+      if (std::exchange(warned, true)) return;
+      const auto name = [&](std::size_t i) { return graph.node(plan.instructions[i].node).name; };
+      log::warn(
+          "the kernels from {} to {} could not be recorded to be launched together ({}); they, and others of "
+          "which that is so, are launched one by one, which takes longer and changes no result",
+          name(group.instructions.front()), name(group.instructions.back()), error.what());
+    }
   }
 
   void enqueue(std::size_t i) {
-    const Command& command = commands[i];
+    const StepCommand& command = commands[i];
     Stream& work = *streams[index(command.lane)];
     SlowLink* link = links[index(command.lane)].get();
     Stream& control = link != nullptr ? link->control() : work;
@@ -239,6 +276,7 @@ struct Executor::State {
       work.copy(command.to, command.from, command.bytes);
     if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
     if (link != nullptr) link->end(work, command.number);
+    if (command.ready) control.record(*command.ready);
     control.record(*command.done);
   }
 
@@ -263,22 +301,6 @@ struct Executor::State {
     if (failure) throw *failure;
   }
 
-  void fill_report() {
-    for (double& seconds : report.busy_seconds) seconds = 0;
-    report.stall_seconds = 0;
-    double compute_ended = 0;
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      const Command& command = commands[i];
-      report.begin[i] = backend.elapsed(*started, *command.begun);
-      report.end[i] = backend.elapsed(*started, *command.done);
-      report.busy_seconds[index(command.lane)] += report.end[i] - report.begin[i];
-      if (command.lane != Lane::compute) continue;
-      if (!command.waits.empty()) report.stall_seconds += report.begin[i] - compute_ended;
-      compute_ended = report.end[i];
-    }
-    report.compute_seconds = report.busy_seconds[index(Lane::compute)];
-  }
-
   CompiledGraph& compiled;
   Backend& backend;
   const Graph& graph;
@@ -290,8 +312,12 @@ struct Executor::State {
   StepContext context;  // of the step that runs; the commands point to it
   std::vector<void*> addresses;
   std::vector<std::unique_ptr<DiskAccess>> accesses;
-  std::vector<Command> commands;
-  std::unique_ptr<Event> started;
+  std::vector<StepCommand> commands;
+  std::vector<RecordedGroup> groups;     // none: the device takes kernels one by one
+  std::vector<RecordedGroup*> group_of;  // of an instruction that is the first of one
+  Recorder* recorder = nullptr;          // the compute lane's stream
+  bool warned = false;                   // that a group could not be recorded
+  std::unique_ptr<Event> started, go;    // when a step began, and what the other lanes wait for
   std::optional<Poison> poison;
   PoisonPlan poisoned;
   std::vector<ByteRange> poisoned_pool;
@@ -339,12 +365,14 @@ void Executor::read(ValueId value, void* bytes, std::int64_t size) {
   stream.synchronize();
 }
 
-const StepReport& Executor::run(const StepContext& context, const std::function<void()>& meanwhile) {
+const StepReport& Executor::run(const StepContext& context, Detail detail,
+                                const std::function<void()>& meanwhile) {
   State& state = *state_;
+  const bool in_groups = detail == Detail::lanes && !state.groups.empty();
   state.check_usable();
   const auto start = std::chrono::steady_clock::now();
   state.context = context;
-  state.enqueue();
+  state.enqueue(in_groups);
   std::exception_ptr failed_meanwhile;
   try {
     if (meanwhile) meanwhile();
@@ -354,7 +382,7 @@ const StepReport& Executor::run(const StepContext& context, const std::function<
   state.synchronize();
   if (failed_meanwhile) std::rethrow_exception(failed_meanwhile);
   state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  state.fill_report();
+  read_times(state.backend, *state.started, state.commands, state.groups, in_groups, state.report);
   return state.report;
 }
 

@@ -11,16 +11,9 @@
 #include "net/backend.h"
 #include "swap/plan.h"
 #include "swap/scratch_file.h"
+#include "swap/step_report.h"
 
 namespace voxswap {
-
-struct StepReport {
-  double seconds = 0;          // wall time of the step
-  double compute_seconds = 0;  // during which kernels ran
-  double stall_seconds = 0;    // during which the compute stream waited for a copy
-  double busy_seconds[lane_count] = {};
-  std::vector<double> begin, end;  // per instruction, in seconds from the step's begin
-};
 
 // Kernels for every node of a graph, made before the plan because the plan holds their workspaces.
 class CompiledGraph {
@@ -76,7 +69,8 @@ class Executor {
   // What fails on any stream (a copy, the disk) is thrown here, as Error; the executor can then only be
   // destroyed. `meanwhile` is called when all is enqueued, before the caller waits for the step; what it
   // throws is thrown when the step is done.
-  const StepReport& run(const StepContext& context, const std::function<void()>& meanwhile = {});
+  const StepReport& run(const StepContext& context, Detail detail = Detail::instructions,
+                        const std::function<void()>& meanwhile = {});
   const Plan& plan() const;
 
  private:

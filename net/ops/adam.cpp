@@ -65,7 +65,8 @@ const Operation& adam() {
        scaled("scaled", {{16, 5, 3, 3, 3}}, Fill::positive),
        scaled("three, scaled", {{1}, {263}, {16, 5, 1, 1, 1}}, Fill::positive),
        scaled("scaled, not finite", {{7}}, Fill::zeros),
-       scaled("three, scaled, not finite", {{7}, {64}, {2}}, Fill::zeros)}};
+       scaled("three, scaled, not finite", {{7}, {64}, {2}}, Fill::zeros)},
+      /*depends_on_step=*/true};
   return operation;
 }
 

@@ -146,5 +146,33 @@ TEST(Reference, DropoutDropsWholeChannelsAtItsRateAndKeepsTheMean) {
   EXPECT_NEAR(dropped / 10000, 0.3, 5 * std::sqrt(0.3 * 0.7 / 10000));  // five standard deviations
 }
 
+// Kernels of other operations are recorded once and repeated in every step (swap/launches.h).
+TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
+  const StepContext first{.seed = 7, .step = 3, .learning_rate = 1e-2},
+      second{.seed = 8, .step = 4, .learning_rate = 2e-2};
+  const auto backend = make_backend("reference");
+  for (const Operation* operation : operations()) {
+    bool depends = false;
+    for (const OperationCase& example : operation->cases) {
+      const CaseGraph graph = case_graph(*operation, example, ElementType::f32);
+      std::vector<std::vector<std::byte>> found[2];
+      for (const bool again : {false, true}) {
+        GraphRun run(graph.graph, *backend);
+        for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+          run.set(graph.inputs[i], fill_values(example.inputs[i].fill, example.inputs[i].shape.count(), i));
+        for (std::size_t i = 0; i < graph.updates.size(); ++i)
+          run.set(graph.updates[i],
+                  fill_values(example.updates[i].fill, example.updates[i].shape.count(), 100 + i));
+        run.run(again ? second : first);
+        auto& bytes = found[again ? 1 : 0];
+        for (const ValueId id : graph.graph.node(graph.node).outputs) bytes.push_back(run.bytes(id));
+        for (const ValueId id : graph.updates) bytes.push_back(run.bytes(id));
+      }
+      depends = depends || found[0] != found[1];
+    }
+    EXPECT_EQ(depends, operation->depends_on_step) << operation->name;
+  }
+}
+
 }  // namespace
 }  // namespace voxswap

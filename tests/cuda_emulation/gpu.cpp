@@ -6,120 +6,20 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
-#include <deque>
-#include <exception>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "tests/cuda_emulation/gpu_memory.h"
+#include "tests/cuda_emulation/gpu_stream.h"
 
 namespace voxswap::emulation {
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-std::atomic<cudaError_t> broken = cudaSuccess;  // what no call gets over
-
-}  // namespace
-
-}  // namespace voxswap::emulation
-
-using voxswap::emulation::broken;
-using voxswap::emulation::Clock;
-
-// A thread and its queue.
-struct CUstream_st {
-  explicit CUstream_st(unsigned seed) : random_(seed), thread_([this] { work(); }) {}
-  ~CUstream_st() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  CUstream_st(const CUstream_st&) = delete;
-  CUstream_st& operator=(const CUstream_st&) = delete;
-
-  void enqueue(std::function<void()> command) {
-    {
-      const std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(command));
-    }
-    changed_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
-  }
-
- private:
-  void work() {
-    for (;;) {
-      std::function<void()> command;
-      {
-        std::unique_lock lock(mutex_);
-        busy_ = false;
-        changed_.notify_all();
-        changed_.wait(lock, [&] { return ends_ || !queue_.empty(); });
-        if (queue_.empty()) return;
-        command = std::move(queue_.front());
-        queue_.pop_front();
-        busy_ = true;
-      }
-      if (std::uniform_int_distribution<int>(0, 15)(random_) == 0)
-        std::this_thread::sleep_for(
-            std::chrono::microseconds(std::uniform_int_distribution<int>(0, 100)(random_)));
-      try {
-        if (broken == cudaSuccess) command();
-      } catch (const std::exception& error) {
-        std::fprintf(stderr, "emulated GPU: %s\n", error.what());
-        broken = cudaErrorLaunchFailure;
-      }
-    }
-  }
-
-  std::mt19937 random_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
-  bool busy_ = false, ends_ = false;
-  std::thread thread_;  // last: what it uses is there
-};
-
-// Records are counted; a wait is for the last one that was enqueued before it.
-struct CUevent_st {
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::uint64_t recorded = 0, happened = 0;
-    Clock::time_point time;
-
-    void happen(std::uint64_t record) {
-      {
-        const std::lock_guard lock(mutex);
-        happened = record;
-        time = Clock::now();
-      }
-      changed.notify_all();
-    }
-    void wait(std::uint64_t record) {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return happened >= record || broken != cudaSuccess; });
-    }
-  };
-  std::shared_ptr<State> state = std::make_shared<State>();  // outlives the event in queues
-};
-
-namespace voxswap::emulation {
+std::atomic<cudaError_t> broken = cudaSuccess;
 
 namespace {
 
@@ -183,13 +83,8 @@ class Gpu {
 
 thread_local cudaError_t last_error = cudaSuccess;
 
-cudaError_t told(cudaError_t status) {
-  if (status == cudaSuccess) status = broken;
-  if (status != cudaSuccess) last_error = status;
-  return status;
-}
-
 CUresult stream_wait_value(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned) {
+  if (breaks_capture(stream) != cudaSuccess) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   auto* const flag = reinterpret_cast<std::atomic<std::uint32_t>*>(address);
   stream->enqueue([=] {
     while (static_cast<std::int32_t>(flag->load(std::memory_order_acquire) - value) < 0 &&
@@ -200,6 +95,12 @@ CUresult stream_wait_value(CUstream stream, CUdeviceptr address, cuuint32_t valu
 }
 
 }  // namespace
+
+cudaError_t told(cudaError_t status) {
+  if (status == cudaSuccess) status = broken;
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   if (stream == nullptr) return work();
@@ -238,6 +139,7 @@ bool in_device_memory(const void* begin, std::int64_t bytes) {
 
 }  // namespace voxswap::emulation
 
+using voxswap::emulation::breaks_capture;
 using voxswap::emulation::Gpu;
 using voxswap::emulation::Place;
 using voxswap::emulation::told;
@@ -284,25 +186,32 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return told(cudaSuccess);
 }
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().take_device(data, bytes));
 }
 cudaError_t cudaMallocManaged(void** data, std::size_t bytes, unsigned flags) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_device(data, bytes)
                                            : cudaErrorInvalidValue);
 }
 cudaError_t cudaFree(void* data) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().give_back(data, true));
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().take_host(data, bytes));
 }
 cudaError_t cudaFreeHost(void* data) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().give_back(data, false));
 }
 cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().pin(data, bytes));
 }
 cudaError_t cudaHostUnregister(void* data) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   return told(Gpu::get().idle_memory().unpin(data));
 }
 cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned flags) {
@@ -323,6 +232,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (kind == cudaMemcpyDeviceToDevice && stream != nullptr &&
       (target != Place::device || source != Place::device))
     return told(cudaErrorInvalidValue);
+  const bool waits = stream != nullptr && (target == Place::unpinned || source == Place::unpinned);
+  if (waits)
+    if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
   const auto copy = [=] {
     std::memcpy(to, from, bytes);
     Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
@@ -331,13 +243,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     copy();
   else
     stream->enqueue(copy);
-  if (stream != nullptr && (target == Place::unpinned || source == Place::unpinned)) {
+  if (waits) {
     ++Gpu::get().unpinned_copies;
     stream->drain();
   }
   return told(cudaSuccess);
 }
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
   Place place = Place::unpinned;
   if (!Gpu::get().memory.find(data, bytes, place) || place != Place::device)
     return told(cudaErrorInvalidValue);
@@ -355,10 +268,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return told(cudaSuccess);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
   stream->drain();
   return told(cudaSuccess);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const cudaError_t status = breaks_capture(stream, cudaErrorStreamCaptureIsolation);
+      status != cudaSuccess)
+    return told(status);
   const auto state = event->state;
   const std::lock_guard lock(state->mutex);
   stream->enqueue([state, record = state->recorded] { state->wait(record); });
@@ -368,14 +285,17 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new CUevent_st;
   return told(cudaSuccess);
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return cudaEventCreate(event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  const cudaError_t status = cudaEventCreate(event);
+  (*event)->timed = (flags & cudaEventDisableTiming) == 0;
+  return status;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return told(cudaSuccess);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
   const auto state = event->state;
   const std::lock_guard lock(state->mutex);
   stream->enqueue([state, record = ++state->recorded] { state->happen(record); });
@@ -392,7 +312,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return told(cudaSuccess);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  Clock::time_point times[2];
+  if (!from->timed || !to->timed) return told(cudaErrorInvalidResourceHandle);
+  voxswap::emulation::Clock::time_point times[2];
   cudaEvent_t events[2] = {from, to};
   for (int i = 0; i < 2; ++i) {
     const std::lock_guard lock(events[i]->state->mutex);

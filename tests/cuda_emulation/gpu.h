@@ -34,6 +34,21 @@ std::int64_t bytes_copied();
 // How much memory the GPU has.
 constexpr std::int64_t device_bytes = std::int64_t{1} << 30;
 
+// How often a CUDA graph was launched so far.
+std::int64_t graph_launches();
+
+// While it lives the GPU has no memory for another graph.
+class GraphsRefused {
+ public:
+  GraphsRefused();
+  ~GraphsRefused();
+  GraphsRefused(const GraphsRefused&) = delete;
+  GraphsRefused& operator=(const GraphsRefused&) = delete;
+};
+
+// Called before every launch of a kernel: CUDA loads its code at the first.
+cudaError_t load_kernel(const void* kernel, cudaStream_t stream);
+
 // Copies so far from or to memory of the host that was not pinned.
 std::int64_t unpinned_copies();
 

@@ -97,6 +97,7 @@ TEST_F(GpuCheck, PassesPartBOnTheEmulatedGpu) {
     EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
   for (const char* file : {"b_engine_times.csv", "steps.csv"})
     EXPECT_GT(split(read_file(folder_ / "out_b" / file), '\n').size(), 3u) << file;
+  EXPECT_NE(read_file(folder_ / "out_b/steps.csv").find("one by one"), std::string::npos);
 }
 
 TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {

@@ -102,7 +102,7 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
   session.give(first.images, first.targets);
   const auto make_step = [&](const Batch&, const Batch& next, const StepContext& context) {
     auto held = std::make_unique<emulation::KernelsHeld>();
-    return session.train(context, nullptr, [&] {
+    return session.train(context, nullptr, Detail::lanes, [&] {
       const std::int64_t begun = emulation::kernels_begun(), copied = emulation::bytes_copied();
       session.give(next.images, next.targets);
       // Were the copy behind the step's kernels it would wait for ever.
@@ -121,7 +121,8 @@ TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
   const Batch first(0);
   tight.give(first.images, first.targets);
   EXPECT_TRUE(train(tight, [&](const Batch&, const Batch& next, const StepContext& context) {
-                return tight.train(context, nullptr, [&] { tight.give(next.images, next.targets); });
+                return tight.train(context, nullptr, Detail::lanes,
+                                   [&] { tight.give(next.images, next.targets); });
               }) == expected);
 }
 
@@ -130,7 +131,9 @@ TEST_F(SessionOnGpu, ThrowsWhatGoesWrongMeanwhileWhenTheStepIsDone) {
   session.initialize(3);
   const Batch batch(0);
   session.give(batch.images, batch.targets);
-  EXPECT_THROW(session.train({3, 1, 1e-2}, nullptr, [] { fail(Exit::bad_data, "the next case"); }), Error);
+  EXPECT_THROW(
+      session.train({3, 1, 1e-2}, nullptr, Detail::lanes, [] { fail(Exit::bad_data, "the next case"); }),
+      Error);
   EXPECT_NE(session.train(batch.images, batch.targets, {3, 2, 1e-2}), 0) << "and goes on";
 }
 

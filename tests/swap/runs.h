@@ -11,13 +11,22 @@ namespace voxswap::test {
 
 using Results = std::vector<std::vector<std::byte>>;
 
-// Sets an environment variable for as long as it lives.
-class Poisoned {
+// Sets an environment variable to 1 or 0 for as long as it lives.
+class Setting {
  public:
-  explicit Poisoned(bool on) { setenv("VOXSWAP_POISON", on ? "1" : "0", 1); }
-  ~Poisoned() { unsetenv("VOXSWAP_POISON"); }
-  Poisoned(const Poisoned&) = delete;
-  Poisoned& operator=(const Poisoned&) = delete;
+  Setting(const char* name, bool on) : name_(name) { setenv(name, on ? "1" : "0", 1); }
+  ~Setting() { unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+};
+struct Poisoned : Setting {
+  explicit Poisoned(bool on) : Setting("VOXSWAP_POISON", on) {}
+};
+struct Graphs : Setting {
+  explicit Graphs(bool on) : Setting("VOXSWAP_GRAPHS", on) {}
 };
 
 inline StepOptions tiny(const std::string& network) {
@@ -33,6 +42,19 @@ inline StepOptions tiny(const std::string& network) {
 struct Trained {
   const Graph& graph;
   std::vector<ValueId> inputs, kept;
+};
+
+// An executor whose steps are asked for so much detail: of lanes alone it may take kernels in groups.
+class InDetail {
+ public:
+  InDetail(Executor& executor, Detail detail) : executor_(&executor), detail_(detail) {}
+  void write(ValueId value, const void* bytes, std::int64_t size) { executor_->write(value, bytes, size); }
+  void read(ValueId value, void* bytes, std::int64_t size) { executor_->read(value, bytes, size); }
+  void run(const StepContext& context) { executor_->run(context, detail_); }
+
+ private:
+  Executor* executor_;
+  Detail detail_;
 };
 
 inline Results without_plan(const Trained& run, int steps) {

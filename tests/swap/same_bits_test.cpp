@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "net/device_features.h"
 #include "net/step.h"
 #include "swap/executor.h"
 #include "swap/planner.h"
@@ -15,7 +16,7 @@ namespace voxswap {
 namespace {
 
 using test::Results;
-constexpr int steps = 2;
+constexpr int steps = 3;  // groups of kernels are recorded in the second, and repeated in the third
 
 // A step on a backend, with costs under which nothing comes for free.
 struct Subject {
@@ -47,10 +48,17 @@ struct Subject {
     return result;
   }
 
+  // Kernels in groups, where the device takes them so, and one by one.
+  std::vector<bool> ways() const {
+    return dynamic_cast<Recorder*>(backend->make_stream().get()) != nullptr ? std::vector{true, false}
+                                                                            : std::vector{false};
+  }
+
   Results run(const Plan& plan, const ExecutorOptions& options) {
     const Tiers tiers = allocate_tiers(*backend, {&plan}, std::filesystem::temp_directory_path());
     Executor executor(compiled, plan, tiers, options);
-    return test::train(executor, step.graph, {step.input, step.target}, {step.loss}, steps);
+    test::InDetail runner(executor, Detail::lanes);
+    return test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
   }
 };
 
@@ -92,8 +100,12 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         ExecutorOptions options;
         if (runs % 5 == 1) options.to_host_rate = options.to_device_rate = 200e6;  // imitated
         if (runs % 7 == 2) options.serial = true;
-        EXPECT_TRUE(subject.run(plan, options) == subject.expected)
-            << planner << ", " << share << " of what is between least and most, " << tier.name;
+        for (const bool graphs : subject.ways()) {
+          const test::Graphs setting(graphs);
+          EXPECT_TRUE(subject.run(plan, options) == subject.expected)
+              << planner << ", " << share << " of what is between least and most, " << tier.name
+              << (graphs ? ", kernels in groups" : "");
+        }
         const PlanTotals moved = totals(plan);
         ++runs;
         swapped += moved.out_bytes > 0;

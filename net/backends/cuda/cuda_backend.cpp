@@ -92,7 +92,7 @@ class Clocks {
   HostEvent::Clock::time_point time_;
 };
 
-class CudaBackend final : public TuningBackend {
+class CudaBackend final : public TuningBackend, public OrderEventMaker {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : device_(cuda::open_device(options)),
@@ -147,6 +147,9 @@ class CudaBackend final : public TuningBackend {
   std::unique_ptr<Stream> make_host_stream() override { return voxswap::make_host_stream(); }
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(device_.ordinal, flags_);
+  }
+  std::unique_ptr<Event> make_order_event() override {
+    return std::make_unique<CudaEvent>(device_.ordinal, flags_, /*timed=*/false);
   }
   std::string routines() const override { return convolutions_.text(); }
   void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }

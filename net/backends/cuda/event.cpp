@@ -70,8 +70,8 @@ void Flags::give_back(Flag* flag) {
   free_.push_back(flag);
 }
 
-CudaEvent::CudaEvent(int ordinal, std::shared_ptr<Flags> flags)
-    : ordinal_(ordinal), flags_(std::move(flags)), flag_(flags_->take()) {
+CudaEvent::CudaEvent(int ordinal, std::shared_ptr<Flags> flags, bool timed)
+    : ordinal_(ordinal), timed_(timed), flags_(std::move(flags)), flag_(flags_->take()) {
   try {
     add_slot();
   } catch (...) {
@@ -88,8 +88,9 @@ CudaEvent::~CudaEvent() {
 CudaEvent::Slot& CudaEvent::add_slot() {
   check(cudaSetDevice(ordinal_), "cudaSetDevice");
   Slot slot;
-  // Blocking: a host stream sleeps while it waits.
-  check(cudaEventCreateWithFlags(&slot.event, cudaEventBlockingSync), "cudaEventCreateWithFlags");
+  unsigned flags = cudaEventBlockingSync;  // a host stream sleeps while it waits
+  if (!timed_) flags |= cudaEventDisableTiming;
+  check(cudaEventCreateWithFlags(&slot.event, flags), "cudaEventCreateWithFlags");
   return slots_.emplace_back(slot);
 }
 

@@ -39,7 +39,8 @@ class Flags {
 
 class CudaEvent final : public HostEvent {
  public:
-  CudaEvent(int ordinal, std::shared_ptr<Flags> flags);
+  // `timed`: somebody will ask for its time.
+  CudaEvent(int ordinal, std::shared_ptr<Flags> flags, bool timed = true);
   ~CudaEvent() override;
 
   // On a stream of the GPU.
@@ -67,6 +68,7 @@ class CudaEvent final : public HostEvent {
   std::size_t unused_slot();
 
   int ordinal_;
+  bool timed_;
   std::shared_ptr<Flags> flags_;
   Flags::Flag* flag_;
   mutable std::mutex mutex_;

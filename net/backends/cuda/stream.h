@@ -1,15 +1,15 @@
-// A stream of the GPU behind the backend's interface.
+// A stream of the GPU behind the backend's interface; what it records are CUDA graphs.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <exception>
 
-#include "net/backend.h"
+#include "net/device_features.h"
 
 namespace voxswap::cuda {
 
-class CudaStream final : public Stream {
+class CudaStream final : public Stream, public Recorder {
  public:
   explicit CudaStream(int ordinal);
   ~CudaStream() override;  // drains: what was enqueued is done first
@@ -21,6 +21,9 @@ class CudaStream final : public Stream {
   void record(Event& event) override;
   void wait(Event& event) override;
   void synchronize() override;
+
+  std::unique_ptr<Recording> make_recording(const std::function<void()>& enqueue) override;
+  void replay(Recording& recording) override;
 
  private:
   template <class Work>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-enum CUresult { CUDA_SUCCESS = 0 };
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900 };
 using CUstream = CUstream_st*;
 using CUdeviceptr = unsigned long long;
 using cuuint32_t = std::uint32_t;

@@ -40,6 +40,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
                                Arguments&&... arguments) {
   if (!voxswap::emulation::a_device_could(configuration->gridDim, configuration->blockDim))
     return cudaErrorInvalidConfiguration;
+  if (const cudaError_t status =
+          voxswap::emulation::load_kernel(reinterpret_cast<const void*>(kernel), configuration->stream);
+      status != cudaSuccess)
+    return status;
   voxswap::emulation::enqueue(configuration->stream,
                               [grid = configuration->gridDim, blocks = configuration->blockDim, kernel,
                                values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {

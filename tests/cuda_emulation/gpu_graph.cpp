@@ -1,0 +1,108 @@
+// CUDA graphs on the emulated GPU: what is enqueued on a stream while it is captured is kept, and enqueued
+// again by every launch of the graph. What a capture does not bear (taking memory, waiting, copies of memory
+// that is not pinned, events of outside) breaks it, as on a GPU. So do some things that a GPU may bear and
+// the backend has no use for: events at all, graphs within graphs, and kernels that were never launched
+// before, whose code CUDA would have to load then.
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "tests/cuda_emulation/gpu.h"
+#include "tests/cuda_emulation/gpu_stream.h"
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> commands;
+};
+struct CUgraphExec_st {
+  std::vector<std::function<void()>> commands;
+};
+
+namespace voxswap::emulation {
+
+namespace {
+
+thread_local cudaStream_t captured_here = nullptr;
+std::atomic<std::int64_t> launches = 0;
+std::atomic<int> refusals = 0;
+
+}  // namespace
+
+cudaError_t breaks_capture(cudaStream_t stream, cudaError_t status) {
+  cudaStream_t const broken_one = stream != nullptr ? stream : captured_here;
+  if (broken_one == nullptr || !broken_one->captured) return cudaSuccess;
+  broken_one->capture_is_broken = true;
+  return status;
+}
+
+cudaError_t load_kernel(const void* kernel, cudaStream_t stream) {
+  static std::mutex mutex;
+  static std::set<const void*> loaded;
+  const std::lock_guard lock(mutex);
+  if (stream == nullptr || loaded.contains(kernel)) return cudaSuccess;
+  const cudaError_t status = breaks_capture(stream);
+  if (status == cudaSuccess) loaded.insert(kernel);
+  return status;
+}
+
+std::int64_t graph_launches() {
+  return launches;
+}
+
+GraphsRefused::GraphsRefused() {
+  ++refusals;
+}
+GraphsRefused::~GraphsRefused() {
+  --refusals;
+}
+
+}  // namespace voxswap::emulation
+
+using voxswap::emulation::breaks_capture;
+using voxswap::emulation::captured_here;
+using voxswap::emulation::told;
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  if (mode != cudaStreamCaptureModeThreadLocal) return told(cudaErrorInvalidValue);
+  if (captured_here != nullptr || stream->captured) return told(cudaErrorIllegalState);
+  captured_here = stream;
+  stream->recorded.clear();
+  stream->capture_is_broken = false;
+  stream->captured = true;
+  return told(cudaSuccess);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  if (captured_here != stream) return told(cudaErrorIllegalState);
+  captured_here = nullptr;
+  stream->captured = false;
+  if (stream->capture_is_broken) return told(cudaErrorStreamCaptureInvalidated);
+  *graph = new CUgraph_st{std::move(stream->recorded)};
+  return told(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  if (flags != 0) return told(cudaErrorInvalidValue);
+  *executable = new CUgraphExec_st{graph->commands};
+  return told(cudaSuccess);
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return told(cudaSuccess);
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return told(cudaSuccess);
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t stream) {
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+  return told(voxswap::emulation::refusals > 0 ? cudaErrorMemoryAllocation : cudaSuccess);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+  ++voxswap::emulation::launches;
+  for (const std::function<void()>& command : executable->commands) stream->enqueue(command);
+  return told(cudaSuccess);
+}

@@ -1,0 +1,123 @@
+// Streams and events of the emulated GPU (gpu.h).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace voxswap::emulation {
+
+using Clock = std::chrono::steady_clock;
+
+extern std::atomic<cudaError_t> broken;  // what no call gets over
+
+cudaError_t told(cudaError_t status);  // what a call returns, and cudaGetLastError() after it
+
+// A call that no capture bears breaks the one that is under way, of the stream or, of calls without a stream,
+// of the calling thread. cudaSuccess where there is none.
+cudaError_t breaks_capture(cudaStream_t stream = nullptr,
+                           cudaError_t status = cudaErrorStreamCaptureUnsupported);
+
+}  // namespace voxswap::emulation
+
+// A thread and its queue.
+struct CUstream_st {
+  explicit CUstream_st(unsigned seed) : random_(seed), thread_([this] { work(); }) {}
+  ~CUstream_st() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  CUstream_st(const CUstream_st&) = delete;
+  CUstream_st& operator=(const CUstream_st&) = delete;
+
+  void enqueue(std::function<void()> command) {
+    if (captured) return recorded.push_back(std::move(command));
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back(std::move(command));
+    }
+    changed_.notify_all();
+  }
+  void drain() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
+  }
+
+  // While it is captured, what was enqueued since; by the thread alone that captures it.
+  std::atomic<bool> captured = false, capture_is_broken = false;
+  std::vector<std::function<void()>> recorded;
+
+ private:
+  void work() {
+    for (;;) {
+      std::function<void()> command;
+      {
+        std::unique_lock lock(mutex_);
+        busy_ = false;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return ends_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        command = std::move(queue_.front());
+        queue_.pop_front();
+        busy_ = true;
+      }
+      if (std::uniform_int_distribution<int>(0, 15)(random_) == 0)
+        std::this_thread::sleep_for(
+            std::chrono::microseconds(std::uniform_int_distribution<int>(0, 100)(random_)));
+      try {
+        if (voxswap::emulation::broken == cudaSuccess) command();
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "emulated GPU: %s\n", error.what());
+        voxswap::emulation::broken = cudaErrorLaunchFailure;
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool busy_ = false, ends_ = false;
+  std::thread thread_;  // last: what it uses is there
+};
+
+// Records are counted; a wait is for the last one that was enqueued before it.
+struct CUevent_st {
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t recorded = 0, happened = 0;
+    voxswap::emulation::Clock::time_point time;
+
+    void happen(std::uint64_t record) {
+      {
+        const std::lock_guard lock(mutex);
+        happened = record;
+        time = voxswap::emulation::Clock::now();
+      }
+      changed.notify_all();
+    }
+    void wait(std::uint64_t record) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return happened >= record || voxswap::emulation::broken != cudaSuccess; });
+    }
+  };
+  std::shared_ptr<State> state = std::make_shared<State>();  // outlives the event in queues
+  bool timed = true;
+};
