@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "cli/sweep_cell.h"
 
 namespace voxswap {
 
@@ -95,7 +96,14 @@ void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
 Experiment load(const ExperimentArguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.out.empty()) overrides.push_back("output.dir=" + arguments.out);
-  return load_experiment(arguments.file, overrides);
+  Experiment experiment = load_experiment(arguments.file, overrides);
+  warn_of_keys_without_effect(experiment);
+  return experiment;
+}
+
+void warn_of_keys_without_effect(const Experiment& experiment) {
+  if (experiment.file.filename() == cell_file) return;  // the sweep has told
+  for (const auto& [key, why] : experiment.without_effect) log::warn("{} has no effect: {}", key, why);
 }
 
 }  // namespace voxswap

@@ -50,5 +50,7 @@ struct ExperimentArguments {
 };
 void add_experiment(CLI::App& app, ExperimentArguments& arguments);
 Experiment load(const ExperimentArguments& arguments);
+// A warning for each key that was given in vain.
+void warn_of_keys_without_effect(const Experiment& experiment);
 
 }  // namespace voxswap

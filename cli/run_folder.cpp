@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "cli/output.h"
+#include "cli/sweep_cell.h"
 #include "commit.h"
 #include "pipeline/identity.h"
 #include "pipeline/planning.h"
@@ -32,7 +33,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
 
 // A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.
 bool may_begin_in(const fs::path& folder) {
-  if (fs::exists(folder / "cell.yaml")) return true;
+  if (fs::exists(folder / cell_file)) return true;
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") || name == "checksums.json";  // which is written before what it vouches for

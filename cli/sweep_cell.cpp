@@ -18,7 +18,7 @@ const fs::path& folder_of(const SweepCell& cell) {
   return cell.experiment.run.output;
 }
 fs::path asked_file(const SweepCell& cell) {
-  return folder_of(cell) / "cell.yaml";
+  return folder_of(cell) / cell_file;
 }
 fs::path outcome_file(const SweepCell& cell) {
   return folder_of(cell) / "outcome.json";

@@ -12,6 +12,8 @@
 
 namespace voxswap {
 
+constexpr const char* cell_file = "cell.yaml";
+
 struct CellOutcome {
   int exit = 0;
   double seconds = 0;   // of the process that ended so

@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "experiments/effects.h"
 #include "experiments/keys.h"
 #include "experiments/rules.h"
+#include "pipeline/split.h"
 
 namespace voxswap {
 
@@ -93,6 +95,7 @@ std::string resolve(const RunOptions& given) {
   std::string text;
   std::vector<std::string> open;  // the sections that the last line lies in
   for (const Key& key : keys()) {
+    if (key.path == "data.split.fold" && !has_folds(options.split)) continue;  // which would be refused
     std::vector<std::string> parts = split(key.path, '.');
     const std::string name = parts.back();
     parts.pop_back();
@@ -109,7 +112,13 @@ std::string resolve(const RunOptions& given) {
 }  // namespace
 
 Settings load_settings(const fs::path& file) {
-  return read_settings(parse_yaml(read_experiment_file(file), file.string()));
+  Settings settings = read_settings(parse_yaml(read_experiment_file(file), file.string()));
+  // Version 0.1 wrote the default into every resolved file, which always ends with an empty `sweep`.
+  const auto sweep = settings.find("sweep"), fold = settings.find("data.split.fold");
+  const bool resolved =
+      sweep != settings.end() && sweep->second.kind == Yaml::Kind::map && sweep->second.entries.empty();
+  if (resolved && fold != settings.end() && fold->second.text == "0") settings.erase(fold);
+  return settings;
 }
 
 Experiment make_experiment(const fs::path& file, Settings settings) {
@@ -129,8 +138,9 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   };
   expand_output(run, where("output.dir"));
   settle_paths(file, settings, run);
-  check_rules(run, where);
+  check_rules(run, where, [&](const std::string& path) { return settings.contains(path); });
   run.resolved = resolve(run);
+  experiment.without_effect = without_effect(settings, run);
   return experiment;
 }
 

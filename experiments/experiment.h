@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,13 @@ namespace voxswap {
 struct Experiment {
   RunOptions run;
   std::filesystem::path file;
+  std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (effects.h)
 };
 
 // Reads FILE, applies "dotted.key=value" overrides in order (value is YAML), checks everything that can be
 // checked without the data. Relative paths in the file are taken from the file's folder, those on the command
 // line from the current one, as are the defaults of data.cache and output.dir. run.resolved holds the file as
-// it would be written with every key, all paths absolute.
+// it would be written with every key, all paths absolute; data.split.fold only where there are folds.
 // Throws Exit::usage.
 Experiment load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 

@@ -14,6 +14,7 @@ namespace voxswap {
 namespace {
 
 using Where = std::function<std::string(const std::string& path)>;
+using Given = std::function<bool(const std::string& path)>;
 
 std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
   const std::int64_t below = side / multiple * multiple, above = below + multiple;
@@ -82,9 +83,9 @@ void check_files(const RunOptions& options, const Where& where) {
 
 // Only splits_final.json has folds; where the cases are drawn, or listed in a split.csv, every fold would be
 // the same.
-void check_fold(const RunOptions& options, const Where& where) {
+void check_fold(const RunOptions& options, const Where& where, const Given& given) {
   const SplitOptions& split = options.split;
-  if (split.fold == 0 || has_folds(split)) return;
+  if (!given("data.split.fold") || has_folds(split)) return;
   fail(Exit::usage,
        "{}: data.split.fold: {} is a fold of nnU-Net's splits_final.json, and {}; name the file in "
        "data.split.file, or draw other cases with data.split.seed",
@@ -127,12 +128,12 @@ void check_elastic(const RunOptions& options, const Where& where) {
 
 }  // namespace
 
-void check_rules(const RunOptions& options, const Where& where) {
+void check_rules(const RunOptions& options, const Where& where, const Given& given) {
   check_depth(options, where);
   check_sides(options, where);
   check_patch(options, where);
   check_files(options, where);
-  check_fold(options, where);
+  check_fold(options, where, given);
   check_labels(options, where);
   check_elastic(options, where);
 }

@@ -8,7 +8,8 @@
 
 namespace voxswap {
 
-// `where` gives the place at which a key was set. Throws Exit::usage with that place.
-void check_rules(const RunOptions& options, const std::function<std::string(const std::string& path)>& where);
+// `where` gives the place at which a key was set, `given` whether it was. Throws Exit::usage with that place.
+void check_rules(const RunOptions& options, const std::function<std::string(const std::string& path)>& where,
+                 const std::function<bool(const std::string& path)>& given);
 
 }  // namespace voxswap

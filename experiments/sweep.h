@@ -55,7 +55,4 @@ Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::strin
 
 std::filesystem::path split_file(const Sweep& sweep);
 
-// "[40,56,40],[20,28,20]" in two; quotes around a whole piece are taken off.
-std::vector<std::string> split_values(const std::string& text);
-
 }  // namespace voxswap

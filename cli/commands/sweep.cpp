@@ -98,7 +98,6 @@ void fix_split(const Sweep& sweep) {
   if (sweep.command != "run" || sweep.draws_splits || fs::exists(split_file(sweep))) return;
   const Dataset dataset = open_dataset(sweep.base.run.data);
   const Split split = make_split(dataset, sweep.base.run.split);
-  make_writable_directory(sweep.base.run.output);
   write_split(split_file(sweep), dataset, split);
 }
 
@@ -155,9 +154,9 @@ Exit tell_failures(const Sweep& sweep, const std::vector<CellStatus>& statuses) 
 Exit run_sweep(const Sweep& sweep, const SweepShares& shares) {
   const fs::path& out = sweep.base.run.output;
   for (const SweepCell& cell : sweep.cells) check_cell(cell, sweep.command);
-  fix_split(sweep);
   make_writable_directory(out);
   const FolderLock lock(out);
+  fix_split(sweep);
   const std::vector<CellStatus> statuses = run_cells(sweep, shares);
   if (interrupted()) {
     log::warn("interrupted; the same command goes on where it stopped");
@@ -185,6 +184,7 @@ Exit sweep_command(const Arguments& words) {
   if (!parse(app, words, arguments.common)) return Exit::done;
 
   const Sweep sweep = load_sweep(arguments.where.file, arguments.where.overrides, arguments.where.out);
+  warn_of_keys_without_effect(sweep.base);
   const std::int64_t memory =
       arguments.memory.empty() ? 0 : value_of("--memory", [&] { return parse_bytes(arguments.memory); });
   const SweepShares shares = share_machine(sweep, arguments.jobs, memory);

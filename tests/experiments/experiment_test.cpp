@@ -120,6 +120,16 @@ TEST_F(Experiments, NameLineAndNearestKeyForAnUnknownOne) {
   EXPECT_TRUE(contains(refusal("xyzzy_plugh: 1\n"), "voxswap run --help"));
 }
 
+// Linux answers a read there, of memory that is not mapped, with EIO.
+TEST_F(Experiments, OnADeviceThatFailsAreNoWrongUsage) {
+  try {
+    load_experiment("/proc/self/mem", {});
+    ADD_FAILURE() << "read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::failed) << error.what();
+  }
+}
+
 // Without folds every fold would be the same split.
 TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
   EXPECT_TRUE(
@@ -128,7 +138,13 @@ TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
                "no data.split.file"));
   EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is no .json"));
   EXPECT_EQ(load("data: {split: {file: splits_final.json, fold: 3}}\n").split.fold, 3);
-  EXPECT_EQ(load("data: {split: {fold: 0}}\n").split.fold, 0);  // as every resolved experiment.yaml says
+  EXPECT_TRUE(contains(refusal("data: {split: {fold: 0}}\n"), "data.split.fold: 0 is a fold of"));
+  EXPECT_FALSE(contains(load("").resolved, "fold:"));
+  EXPECT_TRUE(contains(load("data: {split: {file: splits_final.json}}\n").resolved, "fold: 0"));
+  // Runs of version 0.1 say so all the same, and can be gone on with.
+  fs::create_directories(folder_ / "before");
+  write("data: {split: {fold: 0}}\nsweep: {}\n", "before/experiment.yaml");
+  EXPECT_EQ(load_run(folder_ / "before").run.split.fold, 0);
 }
 
 TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "experiments/sweep_draft.h"
 #include "pipeline/tables.h"
 #include "tests/experiments/support.h"
 

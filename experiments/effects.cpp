@@ -1,0 +1,102 @@
+#include "experiments/effects.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "experiments/keys.h"
+
+namespace voxswap {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_among(const std::string& word, const Words& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Why a key has no effect; nothing where it has one.
+using Reason = std::function<std::string(const RunOptions&)>;
+
+struct Row {
+  Words keys;
+  Reason reason;
+};
+
+// They mean something only where another key has one of these values.
+template <class Field>
+Reason unless(const std::string& key, const Words& values, Field field) {
+  return [=](const RunOptions& o) {
+    return is_among(field(o), values) ? "" : format("{} is {}", key, field(o));
+  };
+}
+
+Reason unless_network(const Words& names) {
+  return unless("network.name", names, [](const RunOptions& o) { return o.network.name; });
+}
+
+Reason unless_planner(const Words& names) {
+  return unless("memory.planner", names, [](const RunOptions& o) { return o.memory.planner; });
+}
+
+Reason unless_scored(const std::string& metrics) {
+  return [=](const RunOptions& o) {
+    const bool scored = std::any_of(o.evaluate.metrics.begin(), o.evaluate.metrics.end(),
+                                    [&](const std::string& name) { return name.starts_with(metrics); });
+    return scored ? "" : format("evaluate.metrics has no {}", metrics);
+  };
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      {{"data.split.validation", "data.split.seed"},
+       [](const RunOptions& o) {
+         return o.split.file.empty() ? "" : "data.split.file says which cases validate";
+       }},
+      {{"network.dropout", "network.heads"}, unless_network({"isensee2017"})},
+      {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
+      {{"network.upsampling"}, unless_network({"unet3d"})},
+      {{"training.schedule.factor", "training.schedule.patience"},
+       unless("training.schedule.name", {"plateau"},
+              [](const RunOptions& o) { return o.training.schedule.name; })},
+      {{"training.augment.flip"},
+       [](const RunOptions& o) {
+         return o.training.augment.symmetries ? "training.augment.symmetries flips already" : "";
+       }},
+      {{"training.augment.elastic_grid"},
+       [](const RunOptions& o) {
+         return o.training.augment.elastic.probability > 0 ? "" : "there is no training.augment.elastic";
+       }},
+      {{"training.deterministic"},
+       [](const RunOptions& o) {
+         return is_among(o.memory.device, {"cpu", "reference"})
+                    ? format("memory.device is {}", o.memory.device)
+                    : "";
+       }},
+      {{"memory.disk", "memory.link"}, unless_planner({"hybrid", "tflms", "lms-threshold"})},
+      {{"memory.tflms.swapout_threshold", "memory.tflms.swapin_ahead", "memory.tflms.swapin_groupby",
+        "memory.tflms.sync_mode"},
+       unless_planner({"tflms"})},
+      {{"memory.lms_threshold"}, unless_planner({"lms-threshold"})},
+      {{"evaluate.surface_tolerance"}, unless_scored("surface_dice")},
+      {{"evaluate.lesions.dilation", "evaluate.lesions.volume"}, unless_scored("lesion_wise")}};
+  return table;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> without_effect(const Settings& given, const RunOptions& options) {
+  const RunOptions defaults = default_options();
+  std::map<std::string, std::string> found;
+  for (const Row& row : rows()) {
+    const std::string reason = row.reason(options);
+    if (reason.empty()) continue;
+    for (const Key& key : keys())
+      if (is_among(key.path, row.keys) && given.contains(key.path) &&
+          key.print(options) != key.print(defaults))
+        found[key.path] = reason;
+  }
+  return found;
+}
+
+}  // namespace voxswap

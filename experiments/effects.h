@@ -1,0 +1,16 @@
+// Which keys mean nothing beside the values of others: a factor of a schedule that has none, an upsampling
+// that the network does not do.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "experiments/settings.h"
+
+namespace voxswap {
+
+// The keys that were given another value than their default, and in vain: key -> why, as in "network.name is
+// unet3d".
+std::map<std::string, std::string> without_effect(const Settings& given, const RunOptions& options);
+
+}  // namespace voxswap
