@@ -2,12 +2,12 @@
 
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/file_bytes.h"
 #include "data/header_text.h"
 
 namespace voxswap {
@@ -28,12 +28,11 @@ struct Element {
 
 class Walker {
  public:
-  Walker(const fs::path& path, std::uint32_t last)
-      : path_(path), stream_(path, std::ios::binary), last_(last) {
+  Walker(const fs::path& path, std::uint32_t last) : path_(path), file_(path), last_(last) {
     std::error_code missing;
     size_ = static_cast<std::int64_t>(fs::file_size(path, missing));
-    if (missing || !stream_) fail(Exit::bad_data, "{}: cannot be opened", path.string());
-    stream_.seekg(128 + 4);  // a preamble, and the letters DICM
+    if (missing) fail(Exit::bad_data, "{}: cannot be opened", path.string());
+    file_.seek(128 + 4);  // a preamble, and the letters DICM
   }
 
   // Up to the pixels; nothing when the file has none.
@@ -52,7 +51,7 @@ class Walker {
     while (const std::optional<Element> element = next()) {
       if (element->tag == sequence_end) return;
       if (element->tag != item) break;
-      stream_.seekg(element->length, std::ios::cur);
+      file_.seek(file_.position() + element->length);
       if (position() > size_) break;
     }
     truncated("its compressed pixels end early");
@@ -62,14 +61,14 @@ class Walker {
     fail(Exit::bad_data, "{}: is truncated: {}. Fetch or copy the file again", path_.string(), how);
   }
 
-  std::int64_t position() { return stream_.good() ? static_cast<std::int64_t>(stream_.tellg()) : size_ + 1; }
+  std::int64_t position() const { return file_.ended() ? size_ + 1 : file_.position(); }
   std::int64_t size() const { return size_; }
   DicomElements& found() { return found_; }
 
  private:
   std::optional<std::uint32_t> number(std::size_t bytes) {
     std::array<unsigned char, 4> read{};
-    if (!stream_.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(bytes))) return {};
+    if (!file_.read(read.data(), static_cast<std::int64_t>(bytes))) return {};
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | read[found_.big_endian ? i : bytes - 1 - i];
     return value;
@@ -85,12 +84,12 @@ class Walker {
   }
 
   std::optional<Element> next() {
-    const std::streamoff begin = stream_.tellg();
+    const std::int64_t begin = file_.position();
     const auto group = number(2);
     if (in_first_group_ && group && *group != 2) {
       leave_first_group();
       if (found_.deflated) return std::nullopt;
-      stream_.seekg(begin);
+      file_.seek(begin);
       return next();
     }
     const auto element = number(2);
@@ -102,11 +101,11 @@ class Walker {
     std::size_t bytes = 4;
     if (typed_ && element.tag >> 16 != 0xfffe) {
       std::array<char, 2> type{};
-      if (!stream_.read(type.data(), 2)) return std::nullopt;
+      if (!file_.read(type.data(), 2)) return std::nullopt;
       const std::string_view name(type.data(), 2);
       constexpr std::string_view with_long_lengths = "OB OD OF OL OV OW SQ SV UC UN UR UT UV ";
       if (with_long_lengths.find(std::string(name) + " ") != std::string_view::npos) {
-        stream_.seekg(2, std::ios::cur);
+        file_.seek(file_.position() + 2);
       } else {
         bytes = 2;
       }
@@ -119,12 +118,10 @@ class Walker {
   }
 
   void keep(const Element& element) {
-    const std::streamoff begin = stream_.tellg();
+    const std::int64_t begin = file_.position();
     std::string value(element.length, '\0');
-    if (stream_.read(value.data(), static_cast<std::streamsize>(value.size())))
-      found_.values[element.tag] = std::move(value);
-    stream_.clear();
-    stream_.seekg(begin);
+    if (file_.read(value.data(), element.length)) found_.values[element.tag] = std::move(value);
+    file_.seek(begin);
   }
 
   void skip(const Element& element, int depth) {
@@ -134,7 +131,7 @@ class Walker {
         truncated(format("its element ({:04x},{:04x}) should have {} bytes, {} are there", element.tag >> 16,
                          element.tag & 0xffff, element.length,
                          std::max<std::int64_t>(0, size_ - position())));
-      stream_.seekg(element.length, std::ios::cur);
+      file_.seek(file_.position() + element.length);
       return;
     }
     const bool typed = typed_;
@@ -149,7 +146,7 @@ class Walker {
   }
 
   fs::path path_;
-  std::ifstream stream_;
+  FileBytes file_;
   std::int64_t size_ = 0;
   std::uint32_t last_;
   bool in_first_group_ = true, typed_ = true;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
+
+#include "base/error.h"
+#include "data/file_bytes.h"
 
 namespace voxswap {
 
@@ -13,10 +15,15 @@ namespace {
 
 // DICOM, part 10: 128 bytes of preamble, then these letters.
 bool is_dicom_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
   std::array<char, 4> letters{};
-  stream.seekg(128);
-  return stream.read(letters.data(), 4) && std::string_view(letters.data(), 4) == "DICM";
+  try {
+    FileBytes file(path);
+    file.seek(128);
+    return file.read(letters.data(), 4) && std::string_view(letters.data(), 4) == "DICM";
+  } catch (const Error& error) {
+    if (error.exit() != Exit::bad_data) throw;  // a device that fails, no memory
+    return false;                               // not ours to read
+  }
 }
 
 }  // namespace

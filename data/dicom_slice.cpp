@@ -4,11 +4,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "data/dicom_compressed.h"
+#include "data/file_bytes.h"
 #include "data/voxel_bytes.h"
 
 namespace voxswap {
@@ -158,9 +158,9 @@ void keep_stored_bits(std::string& bytes, const DicomSlice& slice) {
 
 std::string bytes_of(const DicomSlice& slice, std::int64_t count) {
   std::string bytes(static_cast<std::size_t>(count), '\0');
-  std::ifstream stream(slice.path, std::ios::binary);
-  stream.seekg(slice.elements.pixel_begin);
-  if (!stream.read(bytes.data(), count))
+  FileBytes file(slice.path);
+  file.seek(slice.elements.pixel_begin);
+  if (!file.read(bytes.data(), count))
     refuse(slice.path, "is truncated: it became shorter while it was read");
   return bytes;
 }

@@ -1,9 +1,7 @@
 #include "data/placeholders.h"
 
-#include <array>
-#include <fstream>
-#include <string_view>
-
+#include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace voxswap {
@@ -20,10 +18,12 @@ std::string placeholder_at(const fs::path& path) {
   }
   constexpr std::uintmax_t longest = 1024;  // of a pointer; images are longer
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > longest || error) return {};
-  std::array<char, 64> bytes{};
-  std::ifstream stream(path, std::ios::binary);
-  stream.read(bytes.data(), bytes.size());
-  const std::string_view begin(bytes.data(), static_cast<std::size_t>(stream.gcount()));
+  std::string begin;
+  try {
+    begin = read_file(path, 64);
+  } catch (const Error& trouble) {
+    if (trouble.exit() != Exit::bad_data) throw;  // a device that fails, no memory
+  }
   if (begin.starts_with("version https://git-lfs.github.com/spec/"))
     return "a Git LFS pointer, not the file itself; `git lfs pull` fetches it";
   if (begin.starts_with("/annex/objects/"))

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "base/error.h"
@@ -242,16 +241,13 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
 
 Checkpoint read_checkpoint_header(const std::filesystem::path& path) {
   return reading(path, [&] {
-    std::ifstream stream(path, std::ios::binary);
-    std::string start(sizeof(std::uint64_t), '\0');
-    if (!stream.read(start.data(), static_cast<std::streamsize>(start.size())))
-      throw Unreadable("it is cut off");
-    std::string header(header_size(start, std::filesystem::file_size(path)), '\0');
-    if (!stream.read(header.data(), static_cast<std::streamsize>(header.size())))
-      throw Unreadable("it cannot be read");
+    const std::string start = read_file(path, sizeof(std::uint64_t));
+    const std::uint64_t size = header_size(start, std::filesystem::file_size(path));
+    const std::string content = read_file(path, sizeof size + size);
+    if (content.size() < sizeof size + size) throw Unreadable("it is cut off");
     Checkpoint checkpoint;
     std::map<std::string, std::string> checksums;
-    parse_header(header, checkpoint, checksums);
+    parse_header(content.substr(sizeof size), checkpoint, checksums);
     return checkpoint;
   });
 }

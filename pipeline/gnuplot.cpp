@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/xml.h"
 
 extern char** environ;
@@ -30,25 +32,17 @@ class MemoryFile {
 
   int descriptor() const { return descriptor_; }
   void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(Exit::failed, "cannot hand gnuplot its script: {}", std::strerror(errno));
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (const int error = write_all(descriptor_, bytes.data(), bytes.size()); error != 0)
+      fail(exit_of(error), "cannot hand gnuplot its script: {}", std::strerror(error));
     ::lseek(descriptor_, 0, SEEK_SET);
   }
   std::string content() const {
-    std::string bytes;
-    char buffer[1 << 14];
+    std::string bytes(static_cast<std::size_t>(std::max<off_t>(0, ::lseek(descriptor_, 0, SEEK_END))), '\0');
     ::lseek(descriptor_, 0, SEEK_SET);
-    for (;;) {
-      const ssize_t n = ::read(descriptor_, buffer, sizeof buffer);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(Exit::failed, "cannot read what gnuplot drew: {}", std::strerror(errno));
-      if (n == 0) return bytes;
-      bytes.append(buffer, static_cast<std::size_t>(n));
-    }
+    const ssize_t got = read_up_to(descriptor_, bytes.data(), bytes.size());
+    if (got < 0) fail(exit_of(errno), "cannot read what gnuplot drew: {}", std::strerror(errno));
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
   }
 
  private:

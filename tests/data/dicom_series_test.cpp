@@ -1,6 +1,8 @@
 // Series of which something is missing or odd: the message names the file that it is, and says what it is.
 #include "base/file.h"
 #include "data/dicom.h"
+#include "data/dicom_elements.h"
+#include "data/file_bytes.h"
 #include "data/image_io.h"
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
@@ -68,6 +70,20 @@ TEST_F(ASeries, WithASliceCutShortAnywhereIsRefused) {
   }
   std::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - 1);
   expect_message({"/s/2.dcm: is truncated: its header promises 48 bytes of pixels, 47 are there"});
+}
+
+// Linux answers a read there, of memory that is not mapped, with EIO.
+TEST(ASlice, OnADeviceThatFailsIsNotCalledTruncated) {
+  for (const auto& read :
+       {std::function<void()>([] { read_elements("/proc/self/mem"); }),
+        std::function<void()>([] { FileBytes("/proc/self/mem").read(std::array<char, 4>().data(), 4); })}) {
+    try {
+      read();
+      ADD_FAILURE() << "read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::failed) << error.what();
+    }
+  }
 }
 
 TEST_F(ASeries, WithMoreOrFewerPixelsThanItsHeaderPromisesIsRefused) {

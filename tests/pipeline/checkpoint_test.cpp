@@ -59,6 +59,18 @@ void put(const fs::path& file, const std::string& bytes) {
 }
 
 // In every byte of the file: of the header's length, the header, its padding, and the tensors.
+// Linux answers a read there, of memory that is not mapped, with EIO.
+TEST(Checkpoint, OnADeviceThatFailsIsNotCalledDamaged) {
+  for (const auto read : {read_checkpoint, read_checkpoint_header}) {
+    try {
+      read("/proc/self/mem");
+      ADD_FAILURE() << "read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::failed) << error.what();
+    }
+  }
+}
+
 TEST(Checkpoint, NoticesABitThatIsFlippedWhereverItIs) {
   const fs::path file = temporary("flipped.safetensors");
   write_checkpoint(file, example());

@@ -1,0 +1,35 @@
+// A file that is read here and there, a few bytes at a time. A device that fails is told of as what it is;
+// only the end of the file is an end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/descriptor.h"
+
+namespace voxswap {
+
+class FileBytes {
+ public:
+  // Throws as read_file() does where it cannot be opened.
+  explicit FileBytes(const std::filesystem::path& path);
+
+  // All `size` bytes from here on; false where the file ends before, and then nothing more can be read until
+  // seek().
+  bool read(void* bytes, std::int64_t size);
+  void seek(std::int64_t offset);
+  std::int64_t position() const { return at_; }
+  bool ended() const { return ended_; }
+
+ private:
+  std::int64_t take(char* bytes, std::int64_t size);  // how many were there
+
+  std::filesystem::path path_;
+  Descriptor file_;
+  std::vector<char> piece_;  // what lies from piece_begin_ on
+  std::int64_t piece_begin_ = 0, at_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace voxswap
