@@ -123,9 +123,11 @@ Link link_of(const Json& object, const char* key) {
 }  // namespace
 
 const std::vector<DeviceRates>& known_devices() {
-  // NVIDIA's data sheets, of the SXM modules where there are some, and for GeForce cards its papers on the
-  // Ampere GA102, Ada and RTX Blackwell architectures. Tensor rates are those of dense matrices with sums in
-  // f32.
+  // NVIDIA's data sheets, of the SXM modules where there are some; of the RTX 3090 and the A6000 "NVIDIA
+  // Ampere GA102 GPU Architecture" 2.0, appendices A and C, of the RTX 4090 and 5090 "NVIDIA Ada GPU
+  // Architecture" and "NVIDIA RTX Blackwell GPU Architecture". Tensor rates are those of dense matrices with
+  // sums in f32, which GeForce cards have at half the rate of sums in f16. Links: what copies reach of the
+  // 16, 32 and 64 GB/s of PCIe x16.
   static const std::vector<DeviceRates> devices = {
       gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (it has no bf16)", 900 * giga, 16 * gib,
           12 * giga, "PCIe Gen3"),
