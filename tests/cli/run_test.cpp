@@ -295,6 +295,20 @@ TEST_F(Run, GoesOnUnderItsFoldersName) {
   EXPECT_NE(program({"plan", run}).output.find("such as " + run + "/experiment.yaml"), std::string::npos);
 }
 
+TEST_F(Run, GoesOnWhereItWasKilledBeforeItsFirstFileWasWritten) {
+  fs::create_directories(folder_ / "begun");
+  write_file(folder_ / "begun/.lock", "");
+  write_file(folder_ / "begun/checksums.json", R"({"experiment.yaml": ["0123456789abcdef", "none"]})");
+  write_file(folder_ / "begun/notes.txt", "mine");
+  const Outcome refused = program(run_into("begun", {"--resume", "training.epochs=1"}));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.output.find("is not empty and holds no run"), std::string::npos) << refused.output;
+  fs::remove(folder_ / "begun/notes.txt");
+  const Outcome outcome = program(run_into("begun", {"--resume", "training.epochs=1"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(fs::exists(folder_ / "begun/report.html"));
+}
+
 TEST_F(Run, ADryRunTellsAndWritesNothing) {
   const Outcome outcome = program(run_into("dry", {"--dry-run"}));
   EXPECT_EQ(outcome.code, 0) << outcome.output;

@@ -51,6 +51,14 @@ memory: {planner: keep}
   Outcome sweep(const std::string& out, const Words& more) { return program(sweep_into(out, more)); }
   std::string bytes(const std::string& path) const { return read_file(folder_ / path); }
 
+  int ended_cells(const std::string& out) const {
+    int ended = 0;
+    if (!fs::exists(folder_ / out)) return 0;
+    for (const auto& cell : fs::directory_iterator(folder_ / out))
+      ended += fs::exists(cell.path() / "outcome.json");
+    return ended;
+  }
+
   // The values of one column of a CSV, by the cell (or run) of the row.
   std::map<std::string, std::string> column(const std::string& path, const std::string& name) const {
     const Csv csv = read_csv(folder_ / path);
@@ -78,19 +86,22 @@ TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
                        "training.loss=weighted_dice,dice_cross_entropy"};
   const Outcome whole = sweep("whole", cells);
   ASSERT_EQ(whole.code, 0) << whole.output;
+  // Each is killed a while after some cells more have ended, however long they take; the last leaves some to
+  // be done.
   std::mt19937 random(7);
-  int killed = 0;
-  for (; killed < 5; ++killed) {
+  for (int kills = 0; kills < 4; ++kills) {
     const pid_t child = start(sweep_into("cut", cells), folder_ / "log");
-    if (!still_running(child, std::uniform_int_distribution<int>(200, 1500)(random))) {
+    while (ended_cells("cut") < 2 * kills && still_running(child, 10)) {
+    }
+    if (!still_running(child, std::uniform_int_distribution<int>(0, 150)(random))) {
       ASSERT_EQ(finish(child, folder_ / "log").code, 0) << read_file(folder_ / "log");
       break;
     }
-    kill(child, killed % 2 == 0 ? SIGKILL : SIGINT);
+    kill(child, kills % 2 == 0 ? SIGKILL : SIGINT);
     const Outcome outcome = finish(child, folder_ / "log");
-    ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130) << outcome.code << outcome.output;
+    ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130 || outcome.code == 0)
+        << outcome.code << outcome.output;
   }
-  EXPECT_GT(killed, 2);
   const Outcome end = sweep("cut", cells);
   ASSERT_EQ(end.code, 0) << end.output;
   for (const char* file : {"dice.csv", "boxplot.csv", "sweep.csv", "split.csv"})
@@ -172,8 +183,7 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   const auto device = column("s/epochs.csv", "device_peak_bytes"),
              host = column("s/epochs.csv", "host_peak_bytes");
   ASSERT_EQ(device.size(), 4u);
-  for (const auto& [run, used] : device)
-    EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
+  for (const auto& [run, used] : device) EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
   // Two that ask for more than half do not run beside one another.
   const Outcome large =
       sweep("t", {"training.seed=1,2", "--jobs", "2", "--memory", "64MiB", "memory.budget=40MiB"});

@@ -2,26 +2,20 @@
 #include "pipeline/generations.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/pipeline/scratch.h"
 
 namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Generation : public testing::Test {
+class Generation : public test::InAFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path file(const std::string& name) const { return folder_ / (name + ".safetensors"); }
   static Checkpoint holding(float value) {
     return {{{"value", std::to_string(static_cast<int>(value))}}, {{"w", Shape{1}, {value}}}};
@@ -67,7 +61,6 @@ class Generation : public testing::Test {
     }
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_generations_{}", ::getpid());
   Generations checkpoints_{folder_};
 };
 

@@ -2,26 +2,19 @@
 #include "pipeline/written_files.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/pipeline/scratch.h"
 
 namespace voxswap {
 namespace {
 
 namespace fs = std::filesystem;
 
-class WrittenFiles : public testing::Test {
+class WrittenFiles : public test::InAFolder {
  protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   using Names = std::vector<std::string>;
-  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_written_{}", ::getpid());
 };
 
 TEST_F(WrittenFiles, AreKnownAgainUntilOneIsChangedOrGone) {
