@@ -71,7 +71,11 @@ void Progress::draw() {
 }
 
 Doing::Doing(const std::string& what) {
-  if (!all_quiet && draws_on_terminal()) draw_line(cut_to_width(what + " ...", screen().columns - 1));
+  if (all_quiet) return;
+  if (draws_on_terminal())
+    draw_line(cut_to_width(what + " ...", screen().columns - 1));
+  else
+    log::info("{} ...", what);
 }
 
 Doing::~Doing() {

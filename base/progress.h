@@ -37,7 +37,8 @@ class Progress {
   bool terminal_;
 };
 
-// For work that nobody knows the length of: on a terminal its name stands at the bottom while it lasts.
+// For work that nobody knows the length of: on a terminal its name stands at the bottom while it lasts,
+// elsewhere it is said once.
 class Doing {
  public:
   explicit Doing(const std::string& what);  // "planning"

@@ -182,7 +182,7 @@ class CaseChecker {
       note(warning,
            format("{}: its labels are stored as {}; they are rounded to whole numbers", files_.truth.string(),
                   header.element),
-           "nothing, if they are labels");
+           "look whether it is the map of labels; if so, nothing has to be done");
     }
     note(error, unknown_labels(files_.truth, truth, dataset_.labels), "correct data.labels or the file");
     for (const std::int16_t value : truth.voxels) {

@@ -40,6 +40,7 @@ const std::map<std::string, std::string>& known() {
       {"recomputed_nodes", "Nodes computed again"},
       {"device_peak_bytes", "Device memory"},
       {"budget_bytes", "Budget"},
+      {"host_budget_bytes", "Host budget"},
       {"host_bytes", "Host pool"},
       {"disk_bytes", "Scratch file"}};
   return headings;

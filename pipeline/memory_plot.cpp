@@ -17,6 +17,7 @@ struct Panel {
   const char* title;
   std::int64_t MemoryRow::*bytes;
   int column;  // of the data
+  std::int64_t MemoryRow::*budget = nullptr;
 };
 
 struct Unit {
@@ -56,10 +57,11 @@ std::string data_block(std::size_t group, const std::vector<const MemoryRow*>& s
 }
 
 // Groups with the same budget share a line.
-std::map<std::int64_t, std::vector<std::size_t>> budgets_of(const Steps& steps) {
+std::map<std::int64_t, std::vector<std::size_t>> budgets_of(const Steps& steps, const Panel& panel) {
   std::map<std::int64_t, std::vector<std::size_t>> budgets;
+  if (panel.budget == nullptr) return budgets;
   for (const auto& [group, step] : steps) {
-    if (step.front()->budget_bytes > 0) budgets[step.front()->budget_bytes].push_back(group);
+    if (const std::int64_t bytes = step.front()->*panel.budget; bytes > 0) budgets[bytes].push_back(group);
   }
   return budgets;
 }
@@ -76,8 +78,7 @@ std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps
                               panel.column, unit.bytes, plot_color(group, groups.size())));
   }
   std::vector<std::string> far;
-  for (const auto& [bytes, of] : budgets_of(steps)) {
-    if (panel.column != 2) break;
+  for (const auto& [bytes, of] : budgets_of(steps, panel)) {
     const double budget = static_cast<double>(bytes) / unit.bytes;
     if (static_cast<double>(bytes) > 1.7 * static_cast<double>(most)) {
       far.push_back(format_bytes(bytes));
@@ -103,8 +104,8 @@ std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps
 
 Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
   const auto steps = steps_of(rows, groups);
-  std::vector<Panel> panels = {{"Device arena", &MemoryRow::device_bytes, 2},
-                               {"Host pool", &MemoryRow::host_bytes, 3},
+  std::vector<Panel> panels = {{"Device arena", &MemoryRow::device_bytes, 2, &MemoryRow::budget_bytes},
+                               {"Host pool", &MemoryRow::host_bytes, 3, &MemoryRow::host_budget_bytes},
                                {"Scratch file", &MemoryRow::disk_bytes, 4}};
   const auto most = [&](const Panel& panel) {
     std::int64_t bytes = 0;

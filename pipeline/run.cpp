@@ -136,11 +136,11 @@ void write_plan(const RunOptions& options, const Session& session) {
   const Graph& graph = session.graph();
   const Plan& plan = session.plan();
   write_file(options.output / "arena.svg", arena_svg(graph, plan));
-  write_noted(
-      options.output,
-      {{"plan.json", plan_json(graph, plan)},
-       {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
-                                                      resolution_text(options.preprocess.resolution))))}});
+  write_noted(options.output,
+              {{"plan.json", plan_json(graph, plan)},
+               {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
+                                                              resolution_text(options.preprocess.resolution),
+                                                              options.memory.host_bytes.value_or(0))))}});
 }
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {

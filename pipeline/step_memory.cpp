@@ -27,7 +27,8 @@ class Reader {
 }  // namespace
 
 std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const CostModel& costs,
-                                   const std::string& run, const std::string& resolution) {
+                                   const std::string& run, const std::string& resolution,
+                                   std::int64_t host_budget) {
   const Simulation simulation = simulate(plan, costs);
   const Occupancy held = occupancy(graph, plan, simulation.begin, simulation.end);
   std::set<double> times;
@@ -38,7 +39,7 @@ std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const C
   std::vector<MemoryRow> rows;
   for (const double seconds : times)
     rows.push_back({run, resolution, plan.planner, seconds, device.at(seconds), host.at(seconds),
-                    disk.at(seconds), plan.budget_bytes});
+                    disk.at(seconds), plan.budget_bytes, host_budget});
   return rows;
 }
 

@@ -7,7 +7,9 @@
 
 namespace voxswap {
 
+// `host_budget`: what the host pool may take; 0: nobody said.
 std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const CostModel& costs,
-                                   const std::string& run, const std::string& resolution);
+                                   const std::string& run, const std::string& resolution,
+                                   std::int64_t host_budget = 0);
 
 }  // namespace voxswap

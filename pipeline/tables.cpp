@@ -187,6 +187,7 @@ const std::vector<Column<MemoryRow>>& memory_columns() {
       count("host_bytes", &Row::host_bytes),
       count("disk_bytes", &Row::disk_bytes),
       count("budget_bytes", &Row::budget_bytes),
+      count("host_budget_bytes", &Row::host_budget_bytes),
   };
   return columns;
 }
@@ -337,7 +338,8 @@ std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where) {
     return std::find(csv.header.begin(), csv.header.end(), name) != csv.header.end();
   };
   std::vector<Column<MemoryRow>> columns = memory_columns();
-  if (!has("budget_bytes")) columns.pop_back();  // a run of version 0.1
+  for (const char* later : {"host_budget_bytes", "budget_bytes"})
+    if (!has(later)) columns.pop_back();  // a run of an earlier version
   return from_csv(csv, columns, where);
 }
 

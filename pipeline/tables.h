@@ -66,7 +66,9 @@ struct MemoryRow {  // memory.csv: what the memories hold over the time of a ste
   std::string run, resolution, planner;
   double seconds = 0;  // from here to the next row, as simulated
   std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
-  std::int64_t budget_bytes = 0;  // of the device; 0: none (also in tables of earlier versions)
+  // Of the device and, where memory.host gives one, of the host pool; 0: none (also in tables of earlier
+  // versions).
+  std::int64_t budget_bytes = 0, host_budget_bytes = 0;
 };
 
 struct PhaseRow {  // phases.csv: what a run spent its time with

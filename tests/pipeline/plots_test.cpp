@@ -322,6 +322,11 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;
   EXPECT_TRUE(
       has_text(memory_plot(rows, one).svg, "Device arena, MiB (budget 1.00 GiB, above this picture)"));
+  for (MemoryRow& row : rows) {
+    row.host_bytes = 4096;
+    row.host_budget_bytes = 5120;
+  }
+  EXPECT_TRUE(has_text(memory_plot(rows, one).svg, "budget 5.00 KiB"));
 }
 
 TEST(SweepPlots, IsEmptyWhereNoRowHasANumberToDraw) {

@@ -28,6 +28,8 @@ TEST(StepMemory, FollowsThePlanThroughItsTime) {
   EXPECT_GT(rows.back().device_bytes, 0);
   EXPECT_EQ(rows[0].planner, "keep");
   EXPECT_EQ(rows[0].budget_bytes, plan.budget_bytes);
+  EXPECT_EQ(rows[0].host_budget_bytes, 0);
+  EXPECT_EQ(step_memory(small.graph, plan, costs, "r", "2", 77)[0].host_budget_bytes, 77);
 }
 
 }  // namespace
