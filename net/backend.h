@@ -97,6 +97,7 @@ struct BackendOptions {
   int device = 0;              // of several, counted from 0
   bool deterministic = true;   // the same bits every time; always so on a CPU
   bool tensor_floats = false;  // f32 convolutions may round their factors to TF32 (10 bits of mantissa)
+  bool tuned = true;           // of several routines the fastest, by timing them; false: the first
 };
 
 // Throws Exit::usage with the nearest name, Exit::does_not_fit where the machine has no such device.

@@ -8,6 +8,7 @@
 #include "net/graph.h"
 #include "pipeline/cases.h"
 #include "pipeline/patches.h"
+#include "pipeline/routines.h"
 #include "swap/planner.h"
 
 namespace voxswap {
@@ -54,13 +55,15 @@ DataShape data_shape(const RunOptions& options) {
 }
 
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
-    : options_(options), target_(open_target(options, how.as)) {
+    : options_(options), target_(open_target(options, how.as, how.tuned || !how.estimate)) {
+  if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
   Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
   std::vector<ValueId> kept = kept_values(steps.inference);
   inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
   inference_.costs = estimate(inference_, target_, options.memory);
   training_ = with_costs(plannable(target_, std::move(steps.training->graph), {steps.training->loss}),
                          target_, options, how);
+  if (target_.backend && how.remember) remember_routines(*target_.backend, options);
 }
 
 Plan StepForecast::plan(const std::string& planner, bool quick) const {
@@ -105,8 +108,8 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
-  // last holds weights and two moments, best the weights, and of each there is the one before; a label map packs
-  // to about a tenth of its voxels.
+  // last holds weights and two moments, best the weights, and of each there is the one before; a label map
+  // packs to about a tenth of its voxels.
   forecast.output_bytes =
       options.training.repeats * (2 * 4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
   for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);

@@ -23,6 +23,7 @@ DataShape data_shape(const RunOptions& options);
 
 struct ForecastOptions {
   bool estimate = false;  // costs from rates, nothing is measured
+  bool tuned = false;     // where costs are estimated: routines are chosen by their time nevertheless
   std::string as;         // a known device instead of memory.device: implies estimate
   bool remember = true;   // write measured costs into the cache
 };

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "net/device_features.h"
 #include "pipeline/patches.h"
 #include "pipeline/tables.h"
 
@@ -83,9 +84,11 @@ Largest find_largest(const RunOptions& options, const DataShape& data, const std
   result.dimension = dimension;
   result.unit = sizes.text(1);
   std::int64_t good = sizes.first - 1, bad = sizes.last + 1;  // fits; does not
-  const auto fits = [&](std::int64_t factor) {
+  bool tunes = false;
+  const auto fits = [&](std::int64_t factor, bool tuned = false) {
     try {
-      const StepForecast step(sizes.at(factor, options), data, {.estimate = true, .as = as});
+      const StepForecast step(sizes.at(factor, options), data, {.estimate = true, .tuned = tuned, .as = as});
+      tunes = dynamic_cast<const TuningBackend*>(step.target().backend.get()) != nullptr;
       Plan plan = step.plan(options.memory.planner, /*quick=*/true);
       step.inference_peak();
       log::info("{} fits", sizes.text(factor));
@@ -104,6 +107,9 @@ Largest find_largest(const RunOptions& options, const DataShape& data, const std
   for (std::int64_t next = sizes.start; next < bad && fits(next);)
     next = good == sizes.last ? bad : std::min(2 * good, sizes.last);
   while (bad - good > 1) fits(good + (bad - good) / 2);
+  // Routines that are chosen by their time may need other workspaces than those of the search, where timing
+  // them at every size would have taken minutes.
+  while (tunes && good >= sizes.first && !fits(good, /*tuned=*/true)) good = bad - 1;
   result.factor = good < sizes.first ? 0 : good;
   if (result.factor > 0) result.size = sizes.text(good);
   if (bad <= sizes.last) result.next = sizes.text(bad);

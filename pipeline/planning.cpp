@@ -155,10 +155,12 @@ std::int64_t Target::voxel_alignment() const {
   return backend ? backend->voxel_alignment() : rates->voxel_alignment;
 }
 
-Target open_target(const RunOptions& options, const std::string& as) {
+Target open_target(const RunOptions& options, const std::string& as, bool tuned) {
   Target target;
   if (as.empty()) {
-    target.backend = open_device(options.memory.device, backend_options(options.training));
+    BackendOptions how = backend_options(options.training);
+    how.tuned = tuned;
+    target.backend = open_device(options.memory.device, how);
     if (options.memory.planner == unified_planner && target.backend->computes_on_host())
       fail(
           Exit::usage,

@@ -45,8 +45,8 @@ struct Target {
   std::int64_t voxel_alignment() const;  // of images there (net/backend.h)
 };
 // `as`: one of known_devices(), whether or not it is here, and with as much host memory as is asked for;
-// empty: memory.device.
-Target open_target(const RunOptions& options, const std::string& as = "");
+// empty: memory.device. `tuned`: it may time routines to choose among them (BackendOptions).
+Target open_target(const RunOptions& options, const std::string& as = "", bool tuned = true);
 
 // A step to be planned, on its target.
 struct PlannableStep {

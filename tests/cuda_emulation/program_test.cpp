@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/csv.h"
+#include "base/text.h"
 
 namespace voxswap {
 namespace {
@@ -80,6 +81,34 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
       EXPECT_NEAR(std::stod(gpu.rows[epoch][gpu.column(column, "gpu")]),
                   std::stod(cpu.rows[epoch][cpu.column(column, "cpu")]), 1e-4)
           << column << epoch;
+}
+
+// Each size that a search tries has convolutions of its own: they would be timed for minutes.
+TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
+  const auto plan = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> arguments = {"plan", (folder_ / "experiment.yaml").string(), "--json",
+                                          "data.cache=" + (folder_ / "cache").string(), "memory.budget=1MiB"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    return program(arguments);
+  };
+  ASSERT_EQ(plan({"--estimate"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "cache" / "routines"));
+  const Outcome search = plan({"--max-resolution"});
+  ASSERT_EQ(search.code, 0) << search.output;
+  const std::size_t begin = search.output.find("\"largest\": \"");
+  ASSERT_NE(begin, std::string::npos) << search.output;
+  const int side = std::stoi(search.output.substr(begin + 12));
+  EXPECT_GT(side, 16);
+  std::string timed;
+  for (const auto& file : fs::directory_iterator(folder_ / "cache" / "routines")) timed += read_file(file.path());
+  for (int other = 8; other <= 128; other += 4) {
+    if (side % other == 0) continue;  // its own levels
+    const std::string cube = format("{}x{}x{}", other, other, other);
+    EXPECT_EQ(timed.find("x" + cube + "x"), std::string::npos) << cube << "\n" << timed;
+  }
+  EXPECT_NE(timed.find(format("{}x{}x{}", side, side, side)), std::string::npos) << timed;
+  const std::string found = format("preprocess.resolution={}", side);
+  EXPECT_EQ(plan({"--estimate", found}).code, 0);
 }
 
 // Without the choice of before each of a dozen convolutions would be timed again, on a machine on which two

@@ -129,6 +129,7 @@ Plan ConvolutionChoices::choose(const ConvolutionProblem& problem) {
           earlier->second, key);
     warned_ = true;
   }
+  if (!device_.tuned) return plans[0];
   const Plan best = plans.size() == 1 ? plans[0] : fastest(plans, problem, device_);
   engines_[key] = best->choice;
   return best;

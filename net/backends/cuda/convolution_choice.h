@@ -17,8 +17,8 @@ namespace voxswap::cuda {
 
 class ConvolutionChoices {
  public:
-  // REQUIRES: both are the same device. The libraries of `device` are used for timing only; where the plans
-  // are for a device that is not here, nothing is timed and cuDNN's first is taken.
+  // REQUIRES: both are the same device. The libraries of `device` are used for timing only; where it is not
+  // to be tuned, or the plans are for a device that is not here, nothing is timed and cuDNN's first is taken.
   ConvolutionChoices(const Device& device, PlanDevice plan_device);
 
   // What is to be taken again: the text() of other choices, or several, one after the other; of a problem the

@@ -35,6 +35,7 @@ Device open_device(const BackendOptions& options) {
   device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   device.deterministic = options.deterministic;
   device.tensor_floats = options.tensor_floats;
+  device.tuned = options.tuned;
   return device;
 }
 
