@@ -100,7 +100,7 @@ class Comparison:
             csv.DictWriter(file, STEP_COLUMNS, lineterminator="\n").writerow(
                 {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()})
         time_text = f"{row['step_seconds']:9.4f} s {row['peak_gib']:7.2f} GiB" if row["status"] == "ok" else row["status"]
-        limit = f" in {row['limit_gib']} GiB" if row.get("limit_gib") else ""
+        limit = f" in {row['limit_gib']:g} GiB" if row.get("limit_gib") else ""
         print(f"{row['part']:9} {row['side']:4}^3{limit:11} {row['program']:8} {row['mode']:24} {time_text}", flush=True)
 
     def measure_limits(self):
@@ -232,7 +232,7 @@ class Comparison:
             if ours and peers:
                 best, peer = (min(rows, key=lambda r: r["step_seconds"]) for rows in (ours, peers))
                 least = min(peers, key=lambda r: r["peak_gib"])
-                print(f"{side}^3{f' in {gib} GiB' if gib else ''}: {peer['step_seconds'] / best['step_seconds']:.2f} times as fast as "
+                print(f"{side}^3{f' in {gib:g} GiB' if gib else ''}: {peer['step_seconds'] / best['step_seconds']:.2f} times as fast as "
                       f"PyTorch's fastest ({peer['mode']}), {best['peak_gib'] / peer['peak_gib']:.2f} of its memory, "
                       f"{best['peak_gib'] / least['peak_gib']:.2f} of the least ({least['mode']})", flush=True)
 
@@ -261,7 +261,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=400, help="for all parts together")
     parser.add_argument("--budget-gib", type=float, default=16)
     parser.add_argument("--host-gib", type=int, default=64, help="host memory that voxswap may use under a limit")
-    parser.add_argument("--largest-gib", type=int, nargs="+", default=[16, 32])
+    parser.add_argument("--largest-gib", type=float, nargs="+", default=[16, 32])
     parser.add_argument("--most", type=int, default=576, help="no larger cube is tried")
     parser.add_argument("--most-on-cpu", type=int, default=384, help="with save_on_cpu, which takes host memory without limit")
     sys.exit(0 if Comparison(parser.parse_args()).all() else 1)

@@ -100,7 +100,8 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   const int side = std::stoi(search.output.substr(begin + 12));
   EXPECT_GT(side, 16);
   std::string timed;
-  for (const auto& file : fs::directory_iterator(folder_ / "cache" / "routines")) timed += read_file(file.path());
+  for (const auto& file : fs::directory_iterator(folder_ / "cache" / "routines"))
+    timed += read_file(file.path());
   for (int other = 8; other <= 128; other += 4) {
     if (side % other == 0) continue;  // its own levels
     const std::string cube = format("{}x{}x{}", other, other, other);

@@ -51,7 +51,7 @@ def part_c(run, settings):
     traces = ["--traces", settings.scratch + "/kept/traces"]
     run(Step("swapping", 140, compare(settings, 140, ["swapping"], settings.swapped_sides, "--append", *traces)))
     run(Step("largest", 110, compare(settings, 110, ["largest"], settings.swapped_sides[:1], "--append", "--most", str(settings.most_side),
-                                     "--largest-gib", *map(str, settings.largest_gib))))
+                                     "--largest-gib", *(f"{gib:g}" for gib in settings.largest_gib))))
     run(Step("huge_convolution", 40, [settings.program("engine_times"), "--taken", "--most", 1, "--seconds", 35 * settings.patience, "--filters",
                                       settings.filters, "--depth", settings.depth, settings.huge_side],
              keep_stdout="c_huge_convolution.csv"))

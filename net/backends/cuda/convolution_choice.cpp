@@ -101,8 +101,8 @@ ConvolutionChoices::Plans ConvolutionChoices::candidates(const ConvolutionProble
                            .tensor_floats = device_.tensor_floats,
                            .workspace_limit = workspace_limit(problem),
                            .most_of_an_engine = timed_of_an_engine};
-  const bool is_here = plan_device_.handle != nullptr;
-  Plans plans = convolution_plans(problem, plan_device_, rules, is_here ? timed_plans : 1);
+  const bool one_will_do = plan_device_.handle == nullptr || (!device_.tuned && earlier_.empty());
+  Plans plans = convolution_plans(problem, plan_device_, rules, one_will_do ? 1 : timed_plans);
   if (plans.empty()) plans = least_workspace(problem, plan_device_, rules);
   const auto without = [](const auto& plan) { return !plan->tensor_cores; };
   // Beside those that use tensor cores the others would take most of the time that timing takes.
