@@ -8,21 +8,6 @@
 
 namespace voxswap {
 
-namespace {
-
-// A signal interrupts a call once; a file system that answers nothing else is broken.
-constexpr int most_interruptions = 1000;
-
-// Repeats a call of the system while it is interrupted.
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  for (int i = 0; result < 0 && errno == EINTR && i < most_interruptions; ++i) result = call();
-  return result;
-}
-
-}  // namespace
-
 Exit exit_of(int system_error) {
   switch (system_error) {
     case ENOSPC:

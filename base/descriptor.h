@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 
@@ -15,6 +16,17 @@ namespace voxswap {
 // The exit code that an error number of the system stands for: does_not_fit where disk or memory ran out,
 // else failed.
 Exit exit_of(int system_error);
+
+// Repeats a call of the system, which is to return less than 0 and set errno where it fails, while it is
+// interrupted. A signal interrupts a call once; a file system that answers nothing else is broken, and the
+// thousandth time is an error.
+template <class Call>
+auto uninterrupted(Call call) {
+  constexpr int most_interruptions = 1000;
+  auto result = call();
+  for (int i = 0; result < 0 && errno == EINTR && i < most_interruptions; ++i) result = call();
+  return result;
+}
 
 // Owns an open file; closes it at its end.
 class Descriptor {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -61,9 +62,7 @@ FolderLock::~FolderLock() {
 bool FolderLock::try_to_hold() {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
-  int held = 0;
-  while ((held = ::flock(descriptor_, LOCK_EX | LOCK_NB)) != 0 && errno == EINTR) {
-  }
+  const int held = uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); });
   if (held != 0 && errno == EWOULDBLOCK)
     fail(Exit::failed,
          "{}: another voxswap{} is at work there; let it end, or choose another folder with --out",

@@ -15,6 +15,7 @@
 #include <new>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/units.h"
 
@@ -58,8 +59,11 @@ std::int64_t room(int descriptor) {
 void reserve(int descriptor, const fs::path& folder, std::int64_t bytes) {
   if (const std::int64_t free = room(descriptor); bytes > free) fail_room(folder, bytes, free);
   if (bytes == 0) return;
-  int code = EINTR;
-  while (code == EINTR) code = posix_fallocate(descriptor, 0, bytes);
+  int code = 0;
+  uninterrupted([&] {
+    errno = code = posix_fallocate(descriptor, 0, bytes);  // which returns what others leave in errno
+    return code == 0 ? 0 : -1;
+  });
   if (code == ENOSPC || code == EDQUOT || code == EFBIG) fail_room(folder, bytes, room(descriptor));
   if (code != 0)
     fail(Exit::failed, "{}: {} could not be reserved for the scratch file: {}", folder.string(),
@@ -123,9 +127,10 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
          folder_.string(), what, size, offset, bytes_, alignment);
   for (std::int64_t done = 0; done < size;) {
     const auto left = static_cast<std::size_t>(size - done);
-    const ssize_t moved = writing ? pwrite(descriptor_, memory + done, left, offset + done)
-                                  : pread(descriptor_, memory + done, left, offset + done);
-    if (moved < 0 && errno == EINTR) continue;
+    const ssize_t moved = uninterrupted([&] {
+      return writing ? pwrite(descriptor_, memory + done, left, offset + done)
+                     : pread(descriptor_, memory + done, left, offset + done);
+    });
     if (moved < 0) fail_access(folder_, what, offset, size, errno);
     // A short transfer may end anywhere; direct access has to go on from a boundary.
     const std::int64_t whole = static_cast<std::int64_t>(moved) / alignment * alignment;

@@ -127,5 +127,22 @@ TEST(ExitCode, TellsWhatRanOutFromWhatBroke) {
   for (const int error : {EIO, EACCES, EMFILE, EPIPE}) EXPECT_EQ(exit_of(error), Exit::failed);
 }
 
+TEST(InterruptedCalls, AreRepeatedButNotForEver) {
+  int calls = 0;
+  const auto interrupted_for = [&](int times) {
+    calls = 0;
+    return uninterrupted([&] {
+      errno = EINTR;
+      return ++calls > times ? 0 : -1;
+    });
+  };
+  EXPECT_EQ(interrupted_for(0), 0);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(interrupted_for(1000), 0);
+  EXPECT_EQ(interrupted_for(1'000'000'000), -1);
+  EXPECT_EQ(calls, 1001);
+  EXPECT_EQ(errno, EINTR);
+}
+
 }  // namespace
 }  // namespace voxswap

@@ -24,7 +24,7 @@ ERRORS = {
     "mmap": ["ENOMEM"],
     "malloc": ["ENOMEM"],
     "thread": ["EAGAIN"],
-    "fallocate": ["EIO", "ENOSPC"],
+    "fallocate": ["EIO", "ENOSPC", "EINTR"],
 }
 LASTING = {"write", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}  # may fail from then on; messages need fwrite
 died_in = collections.Counter()  # libraries, by how often
