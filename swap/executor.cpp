@@ -235,8 +235,8 @@ struct Executor::State {
     else
       launch_each(group);
     group.enqueued_before = true;
-    if (last.ready) compute.record(*last.ready);
     if (group.ends_stretch) compute.record(*last.done);
+    if (last.ready) compute.record(*last.ready);  // last: nothing that waits begins before the end is noted
   }
 
   void launch_each(const RecordedGroup& group) {
@@ -276,8 +276,8 @@ struct Executor::State {
       work.copy(command.to, command.from, command.bytes);
     if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
     if (link != nullptr) link->end(work, command.number);
-    if (command.ready) control.record(*command.ready);
     control.record(*command.done);
+    if (command.ready) control.record(*command.ready);  // last, as in a group
   }
 
   // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.

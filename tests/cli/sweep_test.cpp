@@ -247,7 +247,7 @@ TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
 TEST_F(SweepCommand, RefusesFoldsWithoutAFileThatHasThemBeforeAnyCellRuns) {
   const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
   EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_NE(folds.output.find("data.split.fold: 1 is a fold of"), std::string::npos) << folds.output;
+  EXPECT_NE(folds.output.find("data.split.fold: 0 is a fold of"), std::string::npos) << folds.output;
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 

@@ -181,6 +181,9 @@ TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
 // A gzip stream of 400 MB behind a header that promises 2 KiB, and a file as large: what is not promised is
 // not kept.
 TEST(Images, TakeNoMoreMemoryThanTheirHeadersPromise) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "this sanitizer keeps what was given back for a while";
+#endif
   const TemporaryFolder folder;
   for (const char* name : {"a.nii", "a.nrrd", "a.mha"}) {
     const fs::path path = folder / name, packed = folder / (std::string(name) + ".gz");
