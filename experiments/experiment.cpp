@@ -162,8 +162,9 @@ Experiment load_run(const fs::path& run_directory) {
     experiment.run.output = run_directory;
     return experiment;
   } catch (const Error& trouble) {
-    fail(Exit::bad_data, "{}: its experiment file cannot be used: {}", run_directory.string(),
-         trouble.what());
+    // What would be wrong usage in an experiment that somebody wrote is damage in one that a run wrote.
+    const Exit exit = trouble.exit() == Exit::usage ? Exit::bad_data : trouble.exit();
+    fail(exit, "{}: its experiment file cannot be used: {}", run_directory.string(), trouble.what());
   }
 }
 

@@ -330,5 +330,15 @@ TEST_F(Experiments, OfNoRunAreBadData) {
   }
 }
 
+TEST_F(Experiments, OfRunsThatADeviceFailsToReadAreNotCalledDamaged) {
+  fs::create_symlink("/proc/self/mem", folder_ / "experiment.yaml");
+  try {
+    load_run(folder_);
+    ADD_FAILURE() << "memory at address 0 was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::failed) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace voxswap
