@@ -53,9 +53,8 @@ const std::vector<Row>& rows() {
        [](const RunOptions& o) {
          return o.split.file.empty() ? "" : "data.split.file says which cases validate";
        }},
-      {{"network.dropout", "network.heads"}, unless_network({"isensee2017"})},
+      {{"network.dropout"}, unless_network({"isensee2017"})},
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
-      {{"network.upsampling"}, unless_network({"unet3d"})},
       {{"training.schedule.factor", "training.schedule.patience"},
        unless("training.schedule.name", {"plateau"},
               [](const RunOptions& o) { return o.training.schedule.name; })},

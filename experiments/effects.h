@@ -1,5 +1,5 @@
-// Which keys mean nothing beside the values of others: a factor of a schedule that has none, an upsampling
-// that the network does not do.
+// Which keys mean nothing beside the values of others: a factor of a schedule that has none, a slope of a
+// network without leaky ReLUs. What a network refuses (heads, ways up that it does not have) is not among them.
 #pragma once
 
 #include <map>
