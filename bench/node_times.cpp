@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "bench/random_training.h"
 #include "net/graph.h"
+#include "net/network.h"
 #include "net/operation.h"
 #include "swap/planner.h"
 

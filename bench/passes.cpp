@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "net/backend.h"
+#include "net/backends/backends.h"
 #include "net/graph.h"
 
 namespace voxswap {

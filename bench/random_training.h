@@ -11,6 +11,9 @@
 
 #include "base/bfloat16.h"
 #include "base/philox.h"
+#include "net/backends/backends.h"
+#include "net/network.h"
+#include "net/networks/networks.h"
 #include "net/step.h"
 #include "swap/executor.h"
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/random_training.h"
+#include "net/network.h"
 #include "swap/bound.h"
 #include "swap/planner.h"
 #include "swap/profile.h"

@@ -11,6 +11,7 @@
 #include "cli/child_process.h"
 #include "cli/sweep_table.h"
 #include "net/backend.h"
+#include "net/backends/backends.h"
 
 namespace voxswap {
 

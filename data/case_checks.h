@@ -18,13 +18,4 @@ std::string different_grids(const std::filesystem::path& path, const Geometry& g
 std::string too_many_volumes(const std::filesystem::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const std::filesystem::path& path, const LabelMap& truth, const Labels& labels);
 
-// What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no
-// file, or it is not clear which one it is. Empty when all is well.
-struct FileTrouble {
-  std::string what, fix;
-  explicit operator bool() const { return !what.empty(); }
-};
-FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
-FileTrouble truth_trouble(const CaseFiles& files);
-
 }  // namespace voxswap

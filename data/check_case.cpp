@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "data/align.h"
 #include "data/case_checks.h"
+#include "data/file_trouble.h"
 #include "data/image_header.h"
 #include "data/image_io.h"
 #include "data/orientation.h"

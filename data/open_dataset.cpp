@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "data/case_checks.h"
+#include "data/file_trouble.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "data/case_checks.h"
 #include "data/dicom_files.h"
+#include "data/file_trouble.h"
 #include "data/formats.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data/align.h"
 #include "data/case_checks.h"
+#include "data/file_trouble.h"
 #include "data/image_io.h"
 #include "data/orientation.h"
 #include "data/transforms.h"

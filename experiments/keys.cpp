@@ -11,7 +11,7 @@
 #include "experiments/memory_keys.h"
 #include "experiments/special.h"
 #include "experiments/sweep_words.h"
-#include "net/network.h"
+#include "net/networks/networks.h"
 
 // Where a value lies in the options, for reading and for printing.
 #define AT(member)       \

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "experiments/keys.h"
 #include "experiments/maps.h"
-#include "net/network.h"
+#include "net/networks/networks.h"
 #include "pipeline/patches.h"
 #include "pipeline/split.h"
 

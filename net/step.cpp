@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "net/autodiff.h"
 #include "net/graph.h"
-#include "net/networks/builder.h"
+#include "net/networks/networks.h"
 #include "net/operation.h"
 #include "net/passes.h"
 

@@ -6,6 +6,7 @@
 #include "net/graph.h"
 #include "pipeline/patches.h"
 #include "pipeline/session.h"
+#include "swap/plan_report.h"
 #include "swap/trace.h"
 
 namespace voxswap {

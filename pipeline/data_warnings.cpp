@@ -11,6 +11,7 @@
 #include "base/sealed_file.h"
 #include "data/check.h"
 #include "data/unused.h"
+#include "pipeline/tables.h"
 
 namespace voxswap {
 

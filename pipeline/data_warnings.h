@@ -13,6 +13,4 @@ namespace voxswap {
 // next run on these files.
 void warn_of_data(const RunOptions& options, const Dataset& dataset, const Split& split);
 
-inline constexpr const char* warnings_file = "warnings.csv";
-
 }  // namespace voxswap

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "data/open_dataset.h"
 #include "net/graph.h"
+#include "net/networks/networks.h"
 #include "pipeline/cases.h"
 #include "pipeline/patches.h"
 #include "pipeline/routines.h"

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "net/device_features.h"
+#include "net/network.h"
+#include "net/networks/networks.h"
 #include "pipeline/patches.h"
 #include "pipeline/tables.h"
 

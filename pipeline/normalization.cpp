@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "pipeline/position.h"
+#include "pipeline/number_lists.h"
 
 namespace voxswap {
 

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/prepare.h"
 #include "metrics/metrics.h"
+#include "net/network.h"
 #include "net/step.h"
 #include "swap/planner.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "pipeline/data_warnings.h"
 #include "pipeline/page_parts.h"
 
 namespace voxswap {

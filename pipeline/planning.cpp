@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "net/backends/backends.h"
 #include "pipeline/patches.h"
 #include "swap/planner.h"
 #include "swap/profile.h"

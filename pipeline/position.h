@@ -31,9 +31,4 @@ std::map<std::string, std::string> to_metadata(const Position& position);
 Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int64_t steps_per_epoch,
                      const std::string& where);
 
-// Lists of numbers in metadata. A part that is no number is an Exit::bad_data that names `key` and `where`.
-std::string numbers_text(const std::vector<double>& values);
-std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string& key,
-                                 const std::string& where);
-
 }  // namespace voxswap

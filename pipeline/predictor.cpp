@@ -2,13 +2,14 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases.h"
 #include "pipeline/generations.h"
 #include "pipeline/identity.h"
 #include "pipeline/normalization.h"
 #include "pipeline/patches.h"
 #include "pipeline/run_folder.h"
 #include "pipeline/tables.h"
-#include "pipeline/cases.h"
 
 namespace voxswap {
 

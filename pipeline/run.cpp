@@ -15,6 +15,7 @@
 #include "data/open_dataset.h"
 #include "data/orientation.h"
 #include "data/read_case.h"
+#include "net/networks/networks.h"
 #include "pipeline/data_warnings.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/predict.h"
@@ -28,6 +29,7 @@
 #include "pipeline/train.h"
 #include "pipeline/written_files.h"
 #include "swap/arena_picture.h"
+#include "swap/plan_report.h"
 
 namespace voxswap {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "net/networks/networks.h"
 #include "pipeline/routines.h"
 #include "pipeline/staging.h"
 #include "pipeline/upload.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/dataset.h"
+#include "data/labels.h"
 #include "data/volume.h"
 
 namespace voxswap {

@@ -13,6 +13,8 @@
 
 namespace voxswap {
 
+inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap check` says of the data
+
 struct EpochRow {  // epochs.csv
   std::string run;
   std::int64_t repeat = 1;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "swap/disk_blocks.h"
 #include "swap/scratch_file.h"
 
 namespace voxswap {
@@ -105,7 +106,7 @@ void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& c
 }
 
 void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs) {
-  constexpr std::int64_t block = ScratchFile::alignment;
+  constexpr std::int64_t block = disk_block;
   const std::int64_t size = std::min(bytes, measured_disk) / block * block;
   const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
   if (chunk == 0) return;

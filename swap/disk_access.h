@@ -2,6 +2,7 @@
 #pragma once
 
 #include "net/backend.h"
+#include "swap/disk_blocks.h"
 #include "swap/plan.h"
 #include "swap/scratch_file.h"
 
@@ -14,7 +15,7 @@ class DiskAccess : public Kernel {
         writes_(instruction.kind == Instruction::Kind::write_disk),
         offset_(instruction.disk),
         place_(pool + instruction.host),
-        bytes_(ScratchFile::whole_blocks(instruction.bytes)) {}
+        bytes_(whole_blocks(instruction.bytes)) {}
   void run(const KernelArguments&) override {
     if (writes_)
       file_->write(offset_, place_, bytes_);

@@ -22,10 +22,12 @@
 #include "base/units.h"
 #include "net/device_features.h"
 #include "swap/disk_access.h"
+#include "swap/disk_blocks.h"
 #include "swap/places.h"
 #include "swap/poison.h"
 #include "swap/slow_link.h"
 #include "swap/step_command.h"
+#include "swap/verify.h"
 
 namespace voxswap {
 namespace {
@@ -158,7 +160,7 @@ struct Executor::State {
       }
       case Instruction::Kind::write_disk:
       case Instruction::Kind::read_disk:
-        if (instruction.host + ScratchFile::whole_blocks(instruction.bytes) > tiers.host->bytes())
+        if (instruction.host + whole_blocks(instruction.bytes) > tiers.host->bytes())
           fail(Exit::failed, "instruction {}: the last block of a disk access is outside the host pool", i);
         accesses.push_back(std::make_unique<DiskAccess>(*tiers.disk, instruction, tiers.host->data()));
         result.kernel = accesses.back().get();

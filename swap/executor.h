@@ -10,8 +10,8 @@
 
 #include "net/backend.h"
 #include "swap/plan.h"
-#include "swap/scratch_file.h"
 #include "swap/step_report.h"
+#include "swap/tiers.h"
 
 namespace voxswap {
 
@@ -30,24 +30,6 @@ class CompiledGraph {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::int64_t> workspaces_;
 };
-
-// The memories of a step. Several executors may share them (training and validation do): persistent values
-// lie at the same offsets in each.
-struct Tiers {
-  std::shared_ptr<Memory> arena;
-  std::shared_ptr<Memory> host;       // null where no plan needs it
-  std::shared_ptr<ScratchFile> disk;  // likewise
-};
-
-// Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
-// cgroup) has both together, the scratch file after checking that the disk has room. Throws
-// Exit::does_not_fit. Null plans are skipped. For a plan of planner `unified` the arena moves by itself.
-//
-// How much host memory is free is an estimate, and some virtual machines, which grow only when memory is
-// used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device
-// has a memory of its own, the estimate does not count: the pool is taken, page by page, or is not there.
-Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
-                     const std::filesystem::path& disk_folder, bool host_as_asked = false);
 
 struct ExecutorOptions {
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s: a slower link is imitated; 0: as fast as it is

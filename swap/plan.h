@@ -9,7 +9,7 @@
 // for the host by copy_out, for disk by copy_out and write_disk, and comes back by read_disk and copy_in, in
 // chunks. It may come back to another place, and may be made again by a second run of its node instead.
 //
-// Disk is accessed in blocks of ScratchFile::alignment (4096 bytes). `bytes` of a disk instruction is what
+// Disk is accessed in blocks of disk_block bytes (disk_blocks.h). `bytes` of a disk instruction is what
 // belongs to the value, as everywhere; the access itself covers that rounded up to whole blocks, in the host
 // pool as in the file: write_disk also reads, and read_disk also overwrites, the rest of the last block.
 // `begin`, `host` and `disk` of disk instructions are multiples of the block.
@@ -89,19 +89,5 @@ struct PlanTotals {
   std::int64_t recomputed_nodes = 0;
 };
 PlanTotals totals(const Plan& plan);
-
-std::string plan_json(const Graph& graph, const Plan& plan);
-std::string plan_text(const Graph& graph,
-                      const Plan& plan);  // the report: peaks per tier, what fills the arena at its fullest
-
-// Every violation, in words. Follows every byte of the three memories through the list: each instruction must
-// find there what it is to read (the right bytes of the right value, persistent ones in the right version),
-// written by an instruction that is ordered before it, and may write only where everybody who used what lay
-// there is ordered before it. Also: nodes missing or in a wrong order, waits on later or unknown
-// instructions, places outside their memory, misaligned, too small or missing, persistent values elsewhere
-// than at the bottom or not resident throughout, kept values gone at the end, a budget exceeded, sums that
-// are not those of the places. Empty for a good plan. Knows nothing of how the plan was made.
-std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                                const Plan& plan);
 
 }  // namespace voxswap

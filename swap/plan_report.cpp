@@ -1,5 +1,7 @@
 // A plan for machines (plan.json) and for people (memories, what is moved, what fills the arena at its
 // fullest).
+#include "swap/plan_report.h"
+
 #include <algorithm>
 
 #include "base/json.h"
@@ -7,7 +9,6 @@
 #include "base/units.h"
 #include "net/graph.h"
 #include "net/operation.h"
-#include "swap/plan.h"
 
 namespace voxswap {
 namespace {

@@ -18,6 +18,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "swap/disk_blocks.h"
 
 namespace voxswap {
 namespace {
@@ -72,7 +73,7 @@ void reserve(int descriptor, const fs::path& folder, std::int64_t bytes) {
 
 // Some file systems take the flag and refuse the access, so an access is tried.
 bool go_direct(int descriptor, std::int64_t bytes) {
-  constexpr auto unit = static_cast<std::size_t>(ScratchFile::alignment);
+  constexpr auto unit = static_cast<std::size_t>(disk_block);
   const int flags = fcntl(descriptor, F_GETFL);
   if (bytes == 0 || flags < 0 || fcntl(descriptor, F_SETFL, flags | O_DIRECT) != 0) return false;
   void* block = ::operator new (unit, std::align_val_t{unit});
@@ -120,11 +121,11 @@ void ScratchFile::read(std::int64_t offset, std::byte* to, std::int64_t size) {
 
 void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory, std::int64_t size) {
   const char* what = writing ? "writing" : "reading";
-  if (offset < 0 || size < 0 || size > bytes_ - offset || offset % alignment != 0 || size % alignment != 0 ||
-      reinterpret_cast<std::uintptr_t>(memory) % alignment != 0)
+  if (offset < 0 || size < 0 || size > bytes_ - offset || offset % disk_block != 0 ||
+      size % disk_block != 0 || reinterpret_cast<std::uintptr_t>(memory) % disk_block != 0)
     fail(Exit::failed,
          "{}: {} {} bytes at {} of a scratch file of {}: not within it, or not at multiples of {}",
-         folder_.string(), what, size, offset, bytes_, alignment);
+         folder_.string(), what, size, offset, bytes_, disk_block);
   for (std::int64_t done = 0; done < size;) {
     const auto left = static_cast<std::size_t>(size - done);
     const ssize_t moved = uninterrupted([&] {
@@ -133,7 +134,7 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
     });
     if (moved < 0) fail_access(folder_, what, offset, size, errno);
     // A short transfer may end anywhere; direct access has to go on from a boundary.
-    const std::int64_t whole = static_cast<std::int64_t>(moved) / alignment * alignment;
+    const std::int64_t whole = static_cast<std::int64_t>(moved) / disk_block * disk_block;
     if (whole == 0) fail_access(folder_, what, offset, size, 0);
     done += whole;
   }

@@ -10,14 +10,8 @@ namespace voxswap {
 
 class ScratchFile {
  public:
-  static constexpr std::int64_t alignment = 4096;  // of offsets, sizes and addresses of direct access
-
-  static std::int64_t whole_blocks(std::int64_t size) {
-    return (size + alignment - 1) / alignment * alignment;
-  }
-
-  // Room is reserved at once, in whole blocks of `alignment`. Throws Exit::does_not_fit when the disk has not
-  // got it, Exit::failed when the folder cannot be written.
+  // Room is reserved at once, in whole blocks (disk_blocks.h). Throws Exit::does_not_fit when the disk has
+  // not got it, Exit::failed when the folder cannot be written.
   ScratchFile(const std::filesystem::path& folder, std::int64_t bytes);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
@@ -28,7 +22,7 @@ class ScratchFile {
 
   // Whole, or throws with the folder and the system's reason: Exit::does_not_fit when the disk is full after
   // all, Exit::failed otherwise. May be called from several threads. REQUIRES (checked): within the file;
-  // offset, size and address multiples of `alignment`.
+  // offset, size and address multiples of a block.
   void write(std::int64_t offset, const std::byte* from, std::int64_t size);
   void read(std::int64_t offset, std::byte* to, std::int64_t size);
 

@@ -1,10 +1,13 @@
 // Taking the memories of a step: sizes are checked together before anything is taken.
+#include "swap/tiers.h"
+
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/units.h"
-#include "swap/executor.h"
+#include "swap/disk_blocks.h"
 #include "swap/planner.h"
+#include "swap/scratch_file.h"
 
 namespace voxswap {
 namespace {
@@ -71,7 +74,7 @@ Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
   Tiers tiers;
   if (sizes.disk > 0) tiers.disk = std::make_shared<ScratchFile>(disk_folder, sizes.disk);
   // Whole blocks, because disk accesses move whole blocks.
-  if (sizes.host > 0) tiers.host = backend.allocate_host(ScratchFile::whole_blocks(sizes.host));
+  if (sizes.host > 0) tiers.host = backend.allocate_host(whole_blocks(sizes.host));
   tiers.arena = wants_unified(plans) ? backend.allocate_unified(sizes.arena) : backend.allocate(sizes.arena);
   return tiers;
 }

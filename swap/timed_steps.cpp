@@ -6,7 +6,7 @@
 
 #include "base/index.h"
 #include "base/philox.h"
-#include "net/network.h"
+#include "net/networks/networks.h"
 #include "net/step.h"
 
 namespace voxswap {

@@ -1,8 +1,9 @@
 // Checks a plan against its graph and nothing else: what the planner believed plays no part. First that
 // everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
+#include "swap/verify.h"
+
 #include "base/index.h"
-#include "swap/plan.h"
-#include "swap/scratch_file.h"
+#include "swap/disk_blocks.h"
 #include "swap/verify_memory.h"
 #include "swap/verify_places.h"
 #include "swap/violations.h"
@@ -57,15 +58,15 @@ class InstructionChecker {
           value.name, value.bytes());
       return;
     }
-    const std::int64_t bytes = on_disk(i) ? ScratchFile::whole_blocks(i.bytes) : i.bytes;
+    const std::int64_t bytes = on_disk(i) ? whole_blocks(i.bytes) : i.bytes;
     check_stretch(at, "the host pool", i.host, bytes, plan_.host_bytes);
     if (!on_disk(i)) return;
     check_stretch(at, "the scratch file", i.disk, bytes, plan_.disk_bytes);
     for (const std::int64_t position : {i.begin, i.host, i.disk})
-      if (position % ScratchFile::alignment != 0)
+      if (position % disk_block != 0)
         bad("instruction {} accesses the disk with {} as byte of '{}', {} in the host pool and {} in the "
             "file: not all are multiples of {}",
-            at, i.begin, value.name, i.host, i.disk, ScratchFile::alignment);
+            at, i.begin, value.name, i.host, i.disk, disk_block);
   }
 
   void check_stretch(std::int32_t at, const char* memory, std::int64_t offset, std::int64_t bytes,

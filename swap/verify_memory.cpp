@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "base/index.h"
+#include "swap/disk_blocks.h"
 #include "swap/places.h"
-#include "swap/scratch_file.h"
 #include "swap/shadow.h"
 #include "swap/stream_order.h"
 
@@ -144,7 +144,7 @@ class Walk {
 
   // What fills the last block of a disk access.
   void pass_rest(std::int32_t at, const Instruction& i) {
-    const std::int64_t rest = ScratchFile::whole_blocks(i.bytes) - i.bytes;
+    const std::int64_t rest = whole_blocks(i.bytes) - i.bytes;
     if (rest == 0) return;
     const bool out = i.kind == Kind::write_disk;
     Memory &from = out ? host_ : disk_, &to = out ? disk_ : host_;

@@ -12,6 +12,7 @@
 #include "data/libraries.h"
 #include "experiments/yaml.h"
 #include "net/backend.h"
+#include "net/backends/backends.h"
 #include "swap/profile.h"
 
 namespace voxswap {

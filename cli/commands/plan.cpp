@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "swap/arena_picture.h"
+#include "swap/plan_report.h"
 #include "swap/simulator.h"
 #include "swap/trace.h"
 

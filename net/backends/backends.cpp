@@ -1,8 +1,8 @@
-// The table of backends.
+#include "net/backends/backends.h"
+
 #include <array>
 
 #include "base/error.h"
-#include "net/backend.h"
 #include "net/backends/onednn/onednn_backend.h"
 #include "net/backends/reference/reference_backend.h"
 #ifdef VOXSWAP_CUDA

@@ -1,11 +1,10 @@
-// What the networks' files build with, and their table.
+// What the networks' files build with, and the rows of their table (networks.cpp).
 //
 // A network is built twice: once to learn its parameters, and then into the graph proper, where the
 // parameters (and the optimiser's state, if any) come first. So persistent values have the same ids whatever
 // is built on them.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -90,12 +89,5 @@ struct Network {
 const Network& isensee2017();
 const Network& unet3d();
 const Network& resnet3d();
-
-// build_network() with something to be done between the parameters and the rest. It gets those that some node
-// will read.
-ForwardGraph build_network(
-    const NetworkOptions& options, const Shape& input, std::int64_t outputs, ElementType activations,
-    bool training, std::int64_t voxel_alignment,
-    const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
 
 }  // namespace voxswap

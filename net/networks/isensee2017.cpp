@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "net/network.h"
 #include "net/networks/builder.h"
 
 namespace voxswap {

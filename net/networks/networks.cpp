@@ -1,4 +1,6 @@
 // The table of networks, the checks that hold for all of them, and the first values of their parameters.
+#include "net/networks/networks.h"
+
 #include <cassert>
 #include <cmath>
 #include <set>

@@ -5,8 +5,8 @@
 
 #include "base/index.h"
 #include "swap/arena.h"
+#include "swap/disk_blocks.h"
 #include "swap/planners/waits.h"
-#include "swap/scratch_file.h"
 #include "swap/simulator.h"
 
 namespace voxswap {
@@ -76,18 +76,16 @@ class Layout {
     if (!uses_disk_) return;
     const std::int64_t share = passage_bytes(plan_.host_budget_bytes);
     if (slot_ * 2 * ring_out > share) {
-      limit_ =
-          round_up(std::max(share / (2 * ring_out) - ScratchFile::alignment + 1, largest / most_small_chunks),
-                   ScratchFile::alignment);
-      limit_ = std::max(limit_, ScratchFile::alignment);
+      limit_ = round_up(std::max(share / (2 * ring_out) - disk_block + 1, largest / most_small_chunks),
+                        disk_block);
+      limit_ = std::max(limit_, disk_block);
       slot_ = limit_;
     }
-    slot_ = round_up(slot_, ScratchFile::alignment);
+    slot_ = round_up(slot_, disk_block);
     ring_in_ = std::clamp<std::int64_t>(share / slot_ - ring_out, 2, 32);
   }
   std::int64_t chunk_bytes(std::int32_t life) const {
-    const std::int64_t bytes =
-        round_up(std::max(chunk_, true_bytes(life) / most_chunks), ScratchFile::alignment);
+    const std::int64_t bytes = round_up(std::max(chunk_, true_bytes(life) / most_chunks), disk_block);
     return schedule_.on_disk[index(life)] ? std::min(bytes, limit_) : bytes;
   }
   Passage passage(std::int32_t i) const {
@@ -280,8 +278,8 @@ class Layout {
       std::vector<Interval>& list = on_disk ? disk : host;
       const auto [place, added] = places.try_emplace(move.life, Place{list.size(), on_disk});
       if (added)
-        list.push_back({round_up(true_bytes(move.life), on_disk ? ScratchFile::alignment : place_alignment),
-                        move.at, move.at, 0});
+        list.push_back(
+            {round_up(true_bytes(move.life), on_disk ? disk_block : place_alignment), move.at, move.at, 0});
       list[place->second.interval].last = move.at;
     }
     std::int64_t ring = uses_disk_ ? (ring_out + ring_in_) * slot_ : 0;

@@ -10,8 +10,8 @@
 
 #include <vector>
 
+#include "swap/disk_blocks.h"
 #include "swap/planners/sequence.h"
-#include "swap/scratch_file.h"
 
 namespace voxswap {
 
@@ -28,7 +28,7 @@ struct Schedule {
 // The part of the host pool through which values pass on their way to disk and back, where a plan uses the
 // disk.
 constexpr std::int64_t passage_bytes(std::int64_t host_budget) {
-  constexpr std::int64_t least = 6 * ScratchFile::alignment;  // four blocks out, two in
+  constexpr std::int64_t least = 6 * disk_block;  // four blocks out, two in
   return host_budget / 4 > least ? host_budget / 4 : least;
 }
 

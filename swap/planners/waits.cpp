@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/index.h"
+#include "swap/disk_blocks.h"
 #include "swap/places.h"
-#include "swap/scratch_file.h"
 
 namespace voxswap {
 namespace {
@@ -112,7 +112,7 @@ class Waits {
   void touch(std::int32_t i, const Instruction& in, std::size_t lane, Latest& after) {
     using Kind = Instruction::Kind;
     if (in.kind == Kind::run) return touch_operands(i, lane, after);
-    const std::int64_t blocks = ScratchFile::whole_blocks(in.bytes);
+    const std::int64_t blocks = whole_blocks(in.bytes);
     const std::int64_t host_end = in.host + blocks, disk_end = in.disk + blocks;
     switch (in.kind) {
       case Kind::run:

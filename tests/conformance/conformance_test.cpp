@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "net/backends/backends.h"
 #include "net/backends/reference/kernels.h"
 #include "tests/conformance/agreement.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "net/backends/backends.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {

@@ -7,6 +7,7 @@
 
 #include "net/backends/cuda/kernels.h"
 #include "net/graph.h"
+#include "net/networks/networks.h"
 #include "net/operation.h"
 #include "net/step.h"
 #include "tests/cuda/paper_devices.h"

@@ -4,6 +4,8 @@
 
 #include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/reference/reference_backend.h"
+#include "net/network.h"
+#include "net/networks/networks.h"
 #include "net/step.h"
 #include "tests/net/run_graph.h"
 

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "net/backend.h"
+#include "net/backends/backends.h"
 
 namespace voxswap {
 namespace {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "net/autodiff.h"
+#include "net/backends/backends.h"
 #include "net/step.h"
 #include "tests/net/directions.h"
 

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "base/float16.h"
+#include "net/backends/backends.h"
+#include "net/networks/networks.h"
 #include "net/step.h"
 #include "tests/net/run_graph.h"
 

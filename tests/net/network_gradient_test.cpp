@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "net/backends/backends.h"
+#include "net/network.h"
+#include "net/networks/networks.h"
 #include "net/step.h"
 #include "tests/net/directions.h"
 

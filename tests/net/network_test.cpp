@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "net/graph.h"
+#include "net/networks/networks.h"
 #include "net/operation.h"
 
 namespace voxswap {

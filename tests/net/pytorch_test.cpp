@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "net/backends/backends.h"
 #include "net/step.h"
 #include "tests/net/run_graph.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/philox.h"
+#include "net/backends/backends.h"
 #include "net/graph.h"
 
 namespace voxswap {

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "net/backends/backends.h"
 #include "net/graph.h"
+#include "net/networks/networks.h"
 #include "net/operation.h"
 #include "tests/net/run_graph.h"
 

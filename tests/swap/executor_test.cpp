@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/planner.h"
 #include "tests/swap/disk.h"

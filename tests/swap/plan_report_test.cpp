@@ -1,4 +1,6 @@
 // What is told about plans, to machines and to people.
+#include "swap/plan_report.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -10,6 +10,7 @@
 #include "net/step.h"
 #include "swap/arena.h"
 #include "swap/planner.h"
+#include "swap/verify.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap {

@@ -13,6 +13,7 @@
 #include "swap/planners/schedule.h"
 #include "swap/planners/scheduling.h"
 #include "swap/simulator.h"
+#include "swap/verify.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap {

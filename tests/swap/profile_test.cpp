@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "net/backends/backends.h"
 #include "swap/planner.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"

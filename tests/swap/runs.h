@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "net/backends/backends.h"
 #include "net/step.h"
 #include "swap/executor.h"
 #include "tests/swap/graphs.h"

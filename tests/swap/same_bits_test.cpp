@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "net/backends/backends.h"
 #include "net/device_features.h"
 #include "net/step.h"
 #include "swap/executor.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "swap/disk_blocks.h"
 #include "tests/swap/disk.h"
 
 namespace voxswap {
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t block = ScratchFile::alignment;
+constexpr std::int64_t block = disk_block;
 
 struct Blocks {  // at a block's boundary
   explicit Blocks(std::int64_t count)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 
 namespace voxswap {

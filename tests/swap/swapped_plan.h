@@ -9,9 +9,9 @@
 #include "net/graph.h"
 #include "net/operation.h"
 #include "swap/arena.h"
+#include "swap/disk_blocks.h"
 #include "swap/in_place.h"
 #include "swap/plan.h"
-#include "swap/scratch_file.h"
 
 namespace voxswap::test {
 
@@ -82,7 +82,7 @@ class SwapEverything {
 
   static std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
   static std::int64_t blocks(std::int64_t bytes) {
-    return (bytes + ScratchFile::alignment - 1) / ScratchFile::alignment * ScratchFile::alignment;
+    return (bytes + disk_block - 1) / disk_block * disk_block;
   }
   State& state(ValueId value) { return state_[at(value)]; }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }

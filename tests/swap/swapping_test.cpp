@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/executor.h"
 #include "swap/slow_link.h"

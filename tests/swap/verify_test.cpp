@@ -1,5 +1,7 @@
 // A plan that is broken is refused. The judge is an adversary (adversary.h) that tries orders in which the
 // streams might get on: whatever it can break, verify() must have refused.
+#include "swap/verify.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,0 +1,14 @@
+// What the values of a label map are called, and what is scored of them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace voxswap {
+
+// A named label value, or a named set of them; both keep the order in which they were written down.
+using Labels = std::vector<std::pair<std::string, int>>;                // {necrosis: 1, oedema: 2, …}
+using Regions = std::vector<std::pair<std::string, std::vector<int>>>;  // {whole_tumor: [1, 2, 4], …}
+
+}  // namespace voxswap

@@ -1,0 +1,38 @@
+// Networks as graphs of their forward pass: rows of one table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/network.h"
+
+namespace voxswap {
+
+// `input` is the images' shape; `voxel_alignment` the bytes of which their voxels are to take a multiple
+// (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (with the
+// nearest) or options out of range.
+ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+                           ElementType activations, bool training, std::int64_t voxel_alignment = 1);
+
+std::vector<std::string> network_names();
+// Sides must be multiples of this: 2^(depth-1) for a U-Net. REQUIRES: a known name, a depth that it takes.
+std::int64_t side_multiple(const NetworkOptions& options);
+std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // least and most
+std::int64_t parameter_count(const Graph& graph);
+
+// Glorot-uniform weights, zero biases, gamma 1, beta 0; a pure function of (seed, position among the
+// parameters).
+std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::size_t position,
+                                 std::uint64_t seed);
+
+// build_network() with something to be done between the parameters and the rest. It gets those that some node
+// will read.
+ForwardGraph build_network(
+    const NetworkOptions& options, const Shape& input, std::int64_t outputs, ElementType activations,
+    bool training, std::int64_t voxel_alignment,
+    const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
+
+}  // namespace voxswap
