@@ -17,8 +17,8 @@
 #include <functional>
 #include <string>
 
-#include "data/augment.h"
-#include "data/transforms.h"
+#include "data/augment/augment.h"
+#include "data/volumes/transforms.h"
 
 namespace {
 

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "net/backends/cuda/engine_survey.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 
 namespace voxswap {
 namespace {

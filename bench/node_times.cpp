@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "bench/random_training.h"
-#include "net/graph.h"
-#include "net/network.h"
-#include "net/operation.h"
-#include "swap/planner.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+#include "net/networks/network.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

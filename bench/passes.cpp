@@ -7,9 +7,9 @@
 
 #include <cstring>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/backends.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap {
 namespace {

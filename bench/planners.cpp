@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "net/step.h"
-#include "swap/bound.h"
-#include "swap/planner.h"
-#include "swap/simulator.h"
+#include "net/steps/step.h"
+#include "swap/model/bound.h"
+#include "swap/model/simulator.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "bench/peak_memory.h"
-#include "data/open_dataset.h"
-#include "pipeline/cases.h"
+#include "data/layouts/open_dataset.h"
+#include "pipeline/cases/cases.h"
 
 namespace voxswap {
 namespace {

@@ -12,10 +12,10 @@
 #include "base/bfloat16.h"
 #include "base/philox.h"
 #include "net/backends/backends.h"
-#include "net/network.h"
+#include "net/networks/network.h"
 #include "net/networks/networks.h"
-#include "net/step.h"
-#include "swap/executor.h"
+#include "net/steps/step.h"
+#include "swap/execute/executor.h"
 
 namespace voxswap::bench {
 

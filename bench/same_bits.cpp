@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/random_training.h"
-#include "net/network.h"
-#include "swap/bound.h"
-#include "swap/planner.h"
-#include "swap/profile.h"
+#include "net/networks/network.h"
+#include "swap/measure/profile.h"
+#include "swap/model/bound.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

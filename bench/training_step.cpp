@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "bench/peak_memory.h"
 #include "bench/random_training.h"
-#include "net/graph.h"
-#include "swap/planner.h"
-#include "swap/profile.h"
+#include "net/graph/graph.h"
+#include "swap/measure/profile.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "data/resolutions.h"
-#include "data/unused.h"
+#include "data/layouts/unused.h"
+#include "data/prepare/resolutions.h"
 #include "metrics/box_statistics.h"
 
 namespace voxswap {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/check.h"
+#include "data/cases/check.h"
 
 namespace voxswap {
 

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "pipeline/patches.h"
-#include "pipeline/tables.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/benchmark.h"
-#include "pipeline/forecast.h"
-#include "pipeline/largest.h"
-#include "swap/simulator.h"
+#include "pipeline/device/benchmark.h"
+#include "pipeline/plan/forecast.h"
+#include "pipeline/plan/largest.h"
+#include "swap/model/simulator.h"
 
 namespace voxswap {
 

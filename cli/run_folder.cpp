@@ -10,9 +10,9 @@
 #include "cli/output.h"
 #include "cli/sweep_cell.h"
 #include "commit.h"
-#include "pipeline/identity.h"
-#include "pipeline/planning.h"
-#include "pipeline/tables.h"
+#include "pipeline/plan/planning.h"
+#include "pipeline/record/identity.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/folder_lock.h"
 #include "base/json.h"
-#include "pipeline/tables.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 

@@ -6,8 +6,8 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "pipeline/forecast.h"
-#include "pipeline/patches.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/plan/forecast.h"
 
 namespace voxswap {
 

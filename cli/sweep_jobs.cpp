@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "cli/child_process.h"
 #include "cli/sweep_table.h"
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/backends.h"
 
 namespace voxswap {

@@ -7,7 +7,7 @@
 
 #include "cli/cell_status.h"
 #include "cli/sweep_cell.h"
-#include "pipeline/sweep_shares.h"
+#include "pipeline/sweep/sweep_shares.h"
 
 namespace voxswap {
 

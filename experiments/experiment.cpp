@@ -7,7 +7,7 @@
 #include "experiments/effects.h"
 #include "experiments/keys.h"
 #include "experiments/rules.h"
-#include "pipeline/split.h"
+#include "pipeline/cases/split.h"
 
 namespace voxswap {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/settings.h"
-#include "pipeline/options.h"
+#include "pipeline/cases/options.h"
 
 namespace voxswap {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/yaml.h"
-#include "pipeline/options.h"
+#include "pipeline/cases/options.h"
 
 namespace voxswap {
 

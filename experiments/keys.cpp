@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "base/error.h"
-#include "data/open_dataset.h"
+#include "data/layouts/open_dataset.h"
 #include "experiments/augment_keys.h"
 #include "experiments/kinds.h"
 #include "experiments/maps.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/key.h"
-#include "pipeline/options.h"
+#include "pipeline/cases/options.h"
 
 namespace voxswap {
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "experiments/kinds.h"
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 

@@ -6,8 +6,8 @@
 #include "experiments/keys.h"
 #include "experiments/maps.h"
 #include "net/networks/networks.h"
-#include "pipeline/patches.h"
-#include "pipeline/split.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/cases/split.h"
 
 namespace voxswap {
 
@@ -114,7 +114,7 @@ void check_labels(const RunOptions& options, const Where& where) {
   }
 }
 
-// More would have to be cut off so that the deformation does not fold: see data/spatial_map.h.
+// More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
 void check_elastic(const RunOptions& options, const Where& where) {
   const AugmentOptions& augment = options.training.augment;
   const double most = augment.elastic_grid / 6;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "pipeline/options.h"
+#include "pipeline/cases/options.h"
 
 namespace voxswap {
 

@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 #include "experiments/experiment.h"
-#include "pipeline/sweep_results.h"
+#include "pipeline/sweep/sweep_results.h"
 
 namespace voxswap {
 

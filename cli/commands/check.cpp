@@ -6,7 +6,7 @@
 
 #include "cli/check_table.h"
 #include "cli/options.h"
-#include "data/open_dataset.h"
+#include "data/layouts/open_dataset.h"
 
 namespace voxswap {
 

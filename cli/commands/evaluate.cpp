@@ -1,5 +1,5 @@
 // voxswap evaluate: any label maps against the truth, not only ours.
-#include "pipeline/evaluate.h"
+#include "pipeline/predict/evaluate.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

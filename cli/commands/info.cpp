@@ -9,11 +9,11 @@
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
-#include "data/libraries.h"
+#include "data/formats/libraries.h"
 #include "experiments/yaml.h"
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/backends.h"
-#include "swap/profile.h"
+#include "swap/measure/profile.h"
 
 namespace voxswap {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "cli/options.h"
-#include "data/phantom_dataset.h"
-#include "data/phantom_layouts.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom_layouts.h"
 
 namespace voxswap {
 

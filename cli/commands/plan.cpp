@@ -8,10 +8,10 @@
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "swap/arena_picture.h"
-#include "swap/plan_report.h"
-#include "swap/simulator.h"
-#include "swap/trace.h"
+#include "swap/model/simulator.h"
+#include "swap/plan/arena_picture.h"
+#include "swap/plan/plan_report.h"
+#include "swap/plan/trace.h"
 
 namespace voxswap {
 

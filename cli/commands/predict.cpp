@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "cli/run_folder.h"
-#include "pipeline/new_scans.h"
+#include "pipeline/predict/new_scans.h"
 
 namespace voxswap {
 

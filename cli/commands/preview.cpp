@@ -1,5 +1,5 @@
 // voxswap preview: prepared and augmented cases on one sheet, to look at before training.
-#include "pipeline/preview.h"
+#include "pipeline/cases/preview.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

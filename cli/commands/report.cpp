@@ -1,5 +1,5 @@
 // voxswap report: finished runs side by side.
-#include "pipeline/report.h"
+#include "pipeline/report/report.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // voxswap run, voxswap train: an experiment from its file to its results.
-#include "pipeline/run.h"
+#include "pipeline/train/run.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
-#include "pipeline/evaluate.h"
+#include "pipeline/predict/evaluate.h"
 
 namespace voxswap {
 

@@ -17,11 +17,11 @@
 #include "cli/options.h"
 #include "cli/sweep_forecast.h"
 #include "cli/sweep_jobs.h"
-#include "data/open_dataset.h"
-#include "pipeline/forecast.h"
-#include "pipeline/split.h"
-#include "pipeline/sweep_output.h"
-#include "pipeline/sweep_results.h"
+#include "data/layouts/open_dataset.h"
+#include "pipeline/cases/split.h"
+#include "pipeline/plan/forecast.h"
+#include "pipeline/sweep/sweep_output.h"
+#include "pipeline/sweep/sweep_results.h"
 
 namespace voxswap {
 

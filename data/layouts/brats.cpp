@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "base/error.h"
-#include "data/dataset.h"
-#include "data/image_io.h"
+#include "data/formats/image_io.h"
+#include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 

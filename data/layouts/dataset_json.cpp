@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "data/formats/placeholders.h"
 #include "data/layouts/names.h"
-#include "data/placeholders.h"
 
 namespace voxswap {
 

@@ -3,15 +3,15 @@
 // folder's name and its SeriesDescription (data/layouts/sequences.h): what was read is shown, what could be
 // meant in two ways is left to be said. A truth is a label map in the case's folder: seg, truth or label,
 // also at the end of a name.
-#include "data/dicom.h"
+#include "data/formats/dicom.h"
 
 #include <algorithm>
 #include <map>
 
 #include "base/error.h"
-#include "data/dataset.h"
-#include "data/dicom_files.h"
-#include "data/formats.h"
+#include "data/formats/dicom_files.h"
+#include "data/formats/formats.h"
+#include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "data/dataset.h"
-#include "data/dicom_files.h"
+#include "data/formats/dicom_files.h"
+#include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"

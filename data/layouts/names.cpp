@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "data/image_io.h"
+#include "data/formats/image_io.h"
 
 namespace voxswap {
 

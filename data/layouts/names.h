@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/dataset.h"
+#include "data/layouts/dataset.h"
 
 namespace voxswap {
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "data/dataset.h"
-#include "data/formats.h"
+#include "data/formats/formats.h"
+#include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"

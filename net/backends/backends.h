@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "net/network.h"
+#include "net/networks/network.h"
 
 namespace voxswap {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "net/network.h"
 #include "net/networks/builder.h"
+#include "net/networks/network.h"
 
 namespace voxswap {
 

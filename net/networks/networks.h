@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/network.h"
+#include "net/networks/network.h"
 
 namespace voxswap {
 

@@ -3,8 +3,8 @@
 // Networks", 2016, whose deepest has 1001 layers), for volumes. What its blocks add up is normed once more
 // before the head, as there.
 #include "base/error.h"
-#include "net/network.h"
 #include "net/networks/builder.h"
+#include "net/networks/network.h"
 
 namespace voxswap {
 

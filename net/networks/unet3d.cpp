@@ -1,8 +1,8 @@
 // The plain 3D U-Net (Çiçek et al. 2016) in the form of ellisdg/3DUnetCNN's unet_model_3d without batch norm:
 // two convolutions with ReLU per level, max pooling, transposed convolutions or nearest upsampling.
 #include "base/error.h"
-#include "net/network.h"
 #include "net/networks/builder.h"
+#include "net/networks/network.h"
 
 namespace voxswap {
 

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <utility>
 
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::ops {
 

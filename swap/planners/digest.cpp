@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "net/graph.h"
-#include "net/operation.h"
-#include "swap/arena.h"
-#include "swap/in_place.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+#include "swap/plan/arena.h"
+#include "swap/plan/in_place.h"
 
 namespace voxswap {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "base/index.h"
-#include "swap/arena.h"
-#include "swap/disk_blocks.h"
+#include "swap/model/simulator.h"
+#include "swap/plan/arena.h"
+#include "swap/plan/disk_blocks.h"
 #include "swap/planners/waits.h"
-#include "swap/simulator.h"
 
 namespace voxswap {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "swap/arena.h"
+#include "swap/plan/arena.h"
 #include "swap/planners/schedule.h"
 
 namespace voxswap {

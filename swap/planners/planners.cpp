@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 namespace {

@@ -2,7 +2,7 @@
 // budgets.
 #pragma once
 
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "swap/disk_blocks.h"
+#include "swap/plan/disk_blocks.h"
 #include "swap/planners/sequence.h"
 
 namespace voxswap {

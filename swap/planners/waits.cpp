@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/index.h"
-#include "swap/disk_blocks.h"
-#include "swap/places.h"
+#include "swap/plan/disk_blocks.h"
+#include "swap/plan/places.h"
 
 namespace voxswap {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "swap/plan.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap {
 

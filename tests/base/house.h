@@ -13,7 +13,7 @@
 namespace voxswap::house {
 
 struct SourceFile {
-  std::filesystem::path path;           // "data/volume.h"
+  std::filesystem::path path;           // "data/volumes/volume.h"
   std::vector<std::string> includes;    // as they are written, without brackets or quotes
   std::vector<std::string> namespaces;  // in which it declares something: "voxswap", "voxswap::data"; sorted
 };

@@ -20,14 +20,43 @@ const fs::path source = VOXSWAP_SOURCE_DIR;
 const std::vector<std::string> rooms = {"base", "data",     "metrics",     "net",
                                         "swap", "pipeline", "experiments", "cli"};
 
-// What each folder may include besides itself. Data and metrics and net stand side by side on base.
+// What each folder may include besides itself: a room, whatever part of it, or a part alone. In the order of
+// docs/architecture.md, which says what lives in each.
 const std::vector<house::Folder> folders = {
     {"base", {}},
-    {"data", {"base"}},
+    {"data/volumes", {"base"}},
+    {"data/formats", {"base", "data/volumes"}},
+    {"data/layouts", {"base", "data/volumes", "data/formats"}},
+    {"data/cases", {"base", "data/volumes", "data/formats", "data/layouts"}},
+    {"data/prepare", {"base", "data/volumes", "data/layouts", "data/cases"}},
+    {"data/augment", {"base", "data/volumes"}},
+    {"data/phantoms", {"base", "data/volumes", "data/formats"}},
     {"metrics", {"base"}},
-    {"net", {"base"}},
-    {"swap", {"base", "net"}},
-    {"pipeline", {"base", "data", "metrics", "net", "swap"}},
+    {"net/graph", {"base"}},
+    {"net/ops", {"base", "net/graph"}},
+    {"net/networks", {"base", "net/graph"}},
+    {"net/steps", {"base", "net/graph", "net/networks"}},
+    {"net/backends", {"base", "net/graph"}},
+    {"swap/plan", {"base", "net/graph"}},
+    {"swap/model", {"base", "net/graph", "swap/plan"}},
+    {"swap/verify", {"base", "net/graph", "swap/plan"}},
+    {"swap/planners", {"base", "net/graph", "swap/plan", "swap/model"}},
+    {"swap/execute", {"base", "net", "swap/plan", "swap/verify", "swap/planners"}},
+    {"swap/measure", {"base", "net", "swap/plan", "swap/model", "swap/planners", "swap/execute"}},
+    {"pipeline/report", {"base", "data/volumes", "metrics"}},
+    {"pipeline/cases", {"base", "data", "metrics", "net", "swap", "pipeline/report"}},
+    {"pipeline/record", {"base", "data", "net", "pipeline/report", "pipeline/cases"}},
+    {"pipeline/plan",
+     {"base", "data", "net", "swap", "pipeline/report", "pipeline/cases", "pipeline/record"}},
+    {"pipeline/device",
+     {"base", "metrics", "net", "swap", "pipeline/cases", "pipeline/plan", "pipeline/record"}},
+    {"pipeline/predict",
+     {"base", "data", "metrics", "net", "pipeline/report", "pipeline/cases", "pipeline/record",
+      "pipeline/device"}},
+    {"pipeline/train",
+     {"base", "data", "metrics", "net", "swap", "pipeline/report", "pipeline/cases", "pipeline/plan",
+      "pipeline/record", "pipeline/device", "pipeline/predict"}},
+    {"pipeline/sweep", {"base", "net", "pipeline/report", "pipeline/cases", "pipeline/plan"}},
     {"experiments", {"base", "data", "metrics", "net", "swap", "pipeline"}},
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
 };
@@ -94,6 +123,17 @@ TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmtAndJson) {
 
 TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {
   EXPECT_THAT(house::faults_of_namespaces(sources(), namespaces), IsEmpty());
+}
+
+TEST(HouseRules, EveryFolderHasItsLineInTheDocs) {
+  const std::string page = read_file(source / "docs/architecture.md");
+  std::size_t last = 0;
+  for (const house::Folder& folder : folders) {
+    const std::size_t found = page.find("| `" + folder.path + "/` |");
+    ASSERT_NE(found, std::string::npos) << folder.path;
+    EXPECT_GT(found, last) << folder.path << " stands in another place than in the table above";
+    last = found;
+  }
 }
 
 TEST(HouseRules, EveryFolderOfTestsIsBuilt) {

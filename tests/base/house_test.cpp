@@ -24,10 +24,10 @@ SourceFile file(const char* path, std::vector<std::string> includes) {
 }
 
 TEST(House, FindsAnIncludeOfAFolderThatIsNotBelow) {
-  EXPECT_THAT(faults_of_includes({file("swap/plan.cpp", {"swap/plan.h", "base/text.h", "vector"}),
-                                  file("swap/tiers.h", {"data/volumes/volume.h"})},
+  EXPECT_THAT(faults_of_includes({file("swap/plan/plan.cpp", {"swap/plan/plan.h", "base/text.h", "vector"}),
+                                  file("swap/execute/tiers.h", {"data/volumes/volume.h"})},
                                  folders),
-              ElementsAre("swap/tiers.h includes data/volumes/volume.h"));
+              ElementsAre("swap/execute/tiers.h includes data/volumes/volume.h"));
 }
 
 TEST(House, FindsAnIncludeOfASubFolderThatIsNotBelow) {
@@ -73,9 +73,9 @@ TEST(House, FindsNoCircleWhereTwoWaysLeadToOneUnit) {
 TEST(House, FindsAThirdPartyOutsideItsRoom) {
   EXPECT_THAT(faults_of_third_parties(
                   {file("data/formats/itk.cpp", {"itkImage.h"}), file("database/itk.cpp", {"itkImage.h"}),
-                   file("swap/plan.cpp", {"itkImage.h", "kit.h"})},
+                   file("swap/plan/plan.cpp", {"itkImage.h", "kit.h"})},
                   {{"itk", {"data"}}}),
-              ElementsAre("database/itk.cpp includes itkImage.h", "swap/plan.cpp includes itkImage.h"));
+              ElementsAre("database/itk.cpp includes itkImage.h", "swap/plan/plan.cpp includes itkImage.h"));
 }
 
 TEST(House, FindsWhatIsDeclaredInTheNamespaceOfAnotherRoom) {
@@ -124,13 +124,13 @@ TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
   std::filesystem::remove_all(root);
   for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"}) {
     std::filesystem::create_directories((root / path).parent_path());
-    write_file(root / path, "#include \"data/volume.h\"\n");
+    write_file(root / path, "#include \"data/volumes/volume.h\"\n");
   }
   const std::vector<SourceFile> files = read_sources(root, {"swap"});
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].path, "swap/b.cu");
   EXPECT_EQ(files[1].path, "swap/plan/a.cpp");
-  EXPECT_THAT(files[1].includes, ElementsAre("data/volume.h"));
+  EXPECT_THAT(files[1].includes, ElementsAre("data/volumes/volume.h"));
   std::filesystem::remove_all(root);
 }
 

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "net/backends/cuda/kernels.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 #include "net/networks/networks.h"
-#include "net/operation.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 #include "tests/cuda/paper_devices.h"
 #include "tests/net/run_graph.h"
 

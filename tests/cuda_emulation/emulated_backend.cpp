@@ -3,8 +3,8 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/reference/reference_backend.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 

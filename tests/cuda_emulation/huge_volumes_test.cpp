@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "net/backends/cuda/kernels.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 #include "tests/cuda_emulation/emulation.h"
 
 namespace voxswap {

@@ -1,6 +1,6 @@
 // Steps that are repeated as CUDA graphs, on the emulated GPU: the bits and the order of steps that are
 // enqueued kernel by kernel, and fewer launches; and what cannot be recorded.
-#include "swap/launches.h"
+#include "swap/execute/launches.h"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/cuda/runtime.h"
-#include "net/device_features.h"
-#include "pipeline/session.h"
-#include "swap/planner.h"
+#include "net/backends/device_features.h"
+#include "pipeline/device/session.h"
+#include "swap/planners/planner.h"
 #include "tests/cuda_emulation/gpu.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"

@@ -4,9 +4,9 @@
 
 #include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/reference/reference_backend.h"
-#include "net/network.h"
+#include "net/networks/network.h"
 #include "net/networks/networks.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {

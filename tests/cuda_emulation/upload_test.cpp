@@ -1,5 +1,5 @@
 // Batches that reach the emulated GPU while it is busy with the step before.
-#include "pipeline/upload.h"
+#include "pipeline/device/upload.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "net/backends/cuda/cuda_backend.h"
-#include "pipeline/session.h"
+#include "pipeline/device/session.h"
 #include "tests/cuda_emulation/gpu.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // Resampling one grid onto another equals ITK's, and `data.align` is what lets a case need it.
-#include "data/align.h"
+#include "data/volumes/align.h"
 
 #include <itkImage.h>
 #include <itkLinearInterpolateImageFunction.h>
@@ -8,12 +8,12 @@
 
 #include <cmath>
 
-#include "data/dataset.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/orientation.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

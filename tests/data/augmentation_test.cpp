@@ -6,7 +6,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "data/augment.h"
+#include "data/augment/augment.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

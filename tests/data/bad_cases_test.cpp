@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/check.h"
-#include "data/dataset.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/read_case.h"
+#include "data/cases/check.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // N4 on a phantom whose field is known, and which channels it is for.
-#include "data/bias_correction.h"
+#include "data/prepare/bias_correction.h"
 
 #include <itkMultiThreaderBase.h>
 

@@ -1,12 +1,12 @@
 // What `voxswap check` finds beyond what makes reading fail, and what it says of a data set that is well.
-#include "data/check.h"
+#include "data/cases/check.h"
 
 #include <algorithm>
 
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/orientation.h"
-#include "data/resolutions.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/prepare/resolutions.h"
+#include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "base/file.h"
-#include "data/dataset.h"
-#include "data/image_header.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_header.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 

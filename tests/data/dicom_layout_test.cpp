@@ -1,14 +1,14 @@
 // DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
 #include "base/parallel.h"
-#include "data/dataset.h"
-#include "data/dicom_writing.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/orientation.h"
-#include "data/prediction_input.h"
-#include "data/read_case.h"
-#include "data/unused.h"
+#include "data/cases/read_case.h"
+#include "data/formats/dicom_writing.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/layouts/prediction_input.h"
+#include "data/layouts/unused.h"
+#include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -1,9 +1,9 @@
 // Series of which something is missing or odd: the message names the file that it is, and says what it is.
 #include "base/file.h"
-#include "data/dicom.h"
-#include "data/dicom_elements.h"
-#include "data/file_bytes.h"
-#include "data/image_io.h"
+#include "data/formats/dicom.h"
+#include "data/formats/dicom_elements.h"
+#include "data/formats/file_bytes.h"
+#include "data/formats/image_io.h"
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 

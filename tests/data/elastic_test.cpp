@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/intensity.h"
-#include "data/spatial_map.h"
+#include "data/augment/intensity.h"
+#include "data/augment/spatial_map.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

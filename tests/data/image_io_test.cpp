@@ -1,4 +1,4 @@
-#include "data/image_io.h"
+#include "data/formats/image_io.h"
 
 #include <itkImage.h>
 #include <itkImageFileWriter.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/image_writing.h"
+#include "data/formats/image_writing.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -1,10 +1,10 @@
 // Each layout on tiny files, named as the challenge of that year names them.
 
-#include "data/dataset.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

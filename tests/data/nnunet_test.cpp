@@ -1,11 +1,11 @@
 // nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings, bare
 // folders to predict.
-#include "data/dataset.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/prediction_input.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/layouts/prediction_input.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

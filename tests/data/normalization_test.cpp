@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/prepare.h"
+#include "data/prepare/prepare.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

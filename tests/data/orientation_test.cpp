@@ -1,13 +1,13 @@
 // One frame for all images, and exactly back.
-#include "data/orientation.h"
+#include "data/volumes/orientation.h"
 
 #include <cmath>
 
-#include "data/dataset.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

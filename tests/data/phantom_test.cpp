@@ -1,6 +1,6 @@
 // What phantoms promise: the same subject for the same seed, nested tumours in every case, nothing outside
 // the brain, and data sets on disk that read back as what they were.
-#include "data/phantom.h"
+#include "data/phantoms/phantom.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/dataset.h"
-#include "data/open_dataset.h"
-#include "data/phantom_dataset.h"
-#include "data/phantom_layouts.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom_layouts.h"
 
 namespace voxswap {
 namespace {

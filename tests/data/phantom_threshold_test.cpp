@@ -11,7 +11,7 @@
 #include <iostream>
 
 #include "base/text.h"
-#include "data/phantom.h"
+#include "data/phantoms/phantom.h"
 
 namespace voxswap {
 namespace {

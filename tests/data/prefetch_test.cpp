@@ -1,4 +1,4 @@
-#include "data/prefetch.h"
+#include "data/prepare/prefetch.h"
 
 #include <gtest/gtest.h>
 

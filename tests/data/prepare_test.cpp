@@ -1,13 +1,13 @@
-#include "data/prepare.h"
+#include "data/prepare/prepare.h"
 
 #include <cmath>
 
 #include "base/log.h"
-#include "data/cache.h"
-#include "data/dataset.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/open_dataset.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/prepare/cache.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "data/dataset.h"
-#include "data/image_header.h"
-#include "data/image_io.h"
-#include "data/orientation.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_header.h"
+#include "data/formats/image_io.h"
+#include "data/layouts/dataset.h"
+#include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

@@ -3,7 +3,7 @@
 #include <itkNearestNeighborInterpolateImageFunction.h>
 #include <itkResampleImageFilter.h>
 
-#include "data/transforms.h"
+#include "data/volumes/transforms.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

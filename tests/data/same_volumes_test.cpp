@@ -1,12 +1,12 @@
 // One and the same phantom, written in every layout there is, becomes the same prepared volume to the last
 // bit.
-#include "data/dataset.h"
-#include "data/open_dataset.h"
-#include "data/phantom.h"
-#include "data/phantom_dataset.h"
-#include "data/phantom_layouts.h"
-#include "data/prepare.h"
-#include "data/read_case.h"
+#include "data/cases/read_case.h"
+#include "data/layouts/dataset.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom_layouts.h"
+#include "data/prepare/prepare.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

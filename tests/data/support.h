@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/volume.h"
+#include "data/volumes/volume.h"
 
 namespace voxswap::test {
 

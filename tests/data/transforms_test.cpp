@@ -1,9 +1,9 @@
-#include "data/transforms.h"
+#include "data/volumes/transforms.h"
 
 #include <algorithm>
 #include <set>
 
-#include "data/dataset.h"
+#include "data/layouts/dataset.h"
 #include "tests/data/support.h"
 
 namespace voxswap {

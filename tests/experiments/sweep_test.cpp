@@ -5,7 +5,7 @@
 #include <set>
 
 #include "experiments/sweep_draft.h"
-#include "pipeline/tables.h"
+#include "pipeline/report/tables.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap {

@@ -1,14 +1,14 @@
 // Structure of the backward pass. That the numbers are right is checked by finite differences on the
 // reference backend.
-#include "net/autodiff.h"
+#include "net/graph/autodiff.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/backends.h"
 
 namespace voxswap {

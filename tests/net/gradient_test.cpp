@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "net/autodiff.h"
 #include "net/backends/backends.h"
-#include "net/step.h"
+#include "net/graph/autodiff.h"
+#include "net/steps/step.h"
 #include "tests/net/directions.h"
 
 namespace voxswap {

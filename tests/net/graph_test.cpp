@@ -1,12 +1,12 @@
 // The graph as data, and that the table of operations is whole.
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "base/error.h"
-#include "net/operation.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 namespace {

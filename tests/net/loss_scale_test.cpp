@@ -9,7 +9,7 @@
 #include "base/float16.h"
 #include "net/backends/backends.h"
 #include "net/networks/networks.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {

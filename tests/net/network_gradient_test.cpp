@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "net/backends/backends.h"
-#include "net/network.h"
+#include "net/networks/network.h"
 #include "net/networks/networks.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 #include "tests/net/directions.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // The networks against the published figures (ellisdg/3DUnetCNN) and the errors of wrong options.
-#include "net/network.h"
+#include "net/networks/network.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 #include "net/networks/networks.h"
-#include "net/operation.h"
 
 namespace voxswap {
 namespace {

@@ -1,9 +1,9 @@
 // The passes on a network so small that its whole step can be read.
-#include "net/passes.h"
+#include "net/steps/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "net/autodiff.h"
+#include "net/graph/autodiff.h"
 
 namespace voxswap {
 namespace {

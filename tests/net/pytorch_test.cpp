@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "net/backends/backends.h"
-#include "net/step.h"
+#include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/reference/elements.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 

@@ -7,7 +7,7 @@
 
 #include "base/philox.h"
 #include "net/backends/backends.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap {
 namespace {

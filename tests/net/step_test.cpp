@@ -1,5 +1,5 @@
 // Whole steps: what is kept for the backward pass, and in which order things happen.
-#include "net/step.h"
+#include "net/steps/step.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "net/backends/backends.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 #include "net/networks/networks.h"
-#include "net/operation.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap {

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "pipeline/boxes.h"
-#include "pipeline/tables.h"
+#include "pipeline/report/boxes.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/checkpoint.h"
+#include "pipeline/record/checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,12 +1,12 @@
 // Which runs are repeats, which are compared, and what comes out.
-#include "pipeline/comparison.h"
+#include "pipeline/report/comparison.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/text.h"
-#include "pipeline/boxes.h"
+#include "pipeline/report/boxes.h"
 
 namespace voxswap {
 namespace {

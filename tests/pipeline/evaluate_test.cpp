@@ -1,5 +1,5 @@
 // Scoring label maps, by hand-made maps whose overlap is known.
-#include "pipeline/evaluate.h"
+#include "pipeline/predict/evaluate.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/image_writing.h"
+#include "data/formats/image_writing.h"
 
 namespace voxswap {
 namespace {

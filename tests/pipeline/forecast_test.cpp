@@ -1,14 +1,14 @@
 // What is told before a run: channels without a data set, planners side by side, the largest that fits.
-#include "pipeline/forecast.h"
+#include "pipeline/plan/forecast.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "base/error.h"
-#include "pipeline/largest.h"
-#include "pipeline/tables.h"
-#include "swap/planner.h"
+#include "pipeline/plan/largest.h"
+#include "pipeline/report/tables.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

@@ -1,5 +1,5 @@
 // Whatever is damaged, missing or half written: a usable last comes with its best, or nothing does.
-#include "pipeline/generations.h"
+#include "pipeline/record/generations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // gnuplot's pictures are whole or refused: it does not notice itself when what it writes is cut off.
-#include "pipeline/gnuplot.h"
+#include "pipeline/report/gnuplot.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "pipeline/drawing.h"
-#include "pipeline/report.h"
-#include "pipeline/tables.h"
+#include "pipeline/report/drawing.h"
+#include "pipeline/report/report.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 namespace {

@@ -1,5 +1,5 @@
 // Windows and mirroring with a real network: what equals what, to the bit where it should.
-#include "pipeline/inference.h"
+#include "pipeline/predict/inference.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "pipeline/identity.h"
-#include "pipeline/normalization.h"
-#include "pipeline/patches.h"
-#include "pipeline/predictor.h"
-#include "pipeline/run_folder.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/predict/predictor.h"
+#include "pipeline/record/identity.h"
+#include "pipeline/record/normalization.h"
+#include "pipeline/record/run_folder.h"
 
 namespace voxswap {
 namespace {

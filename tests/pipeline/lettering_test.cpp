@@ -1,4 +1,4 @@
-#include "pipeline/lettering.h"
+#include "pipeline/report/lettering.h"
 
 #include <gtest/gtest.h>
 

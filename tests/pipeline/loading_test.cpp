@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "data/open_dataset.h"
-#include "data/phantom_dataset.h"
-#include "pipeline/cases.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "pipeline/cases/cases.h"
 
 namespace voxswap {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "pipeline/tables.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap {
 

@@ -1,6 +1,6 @@
 // Predicting scans that lie there in another way than those that were trained on: other layouts, other
 // storage orders, and the training data gone.
-#include "pipeline/new_scans.h"
+#include "pipeline/predict/new_scans.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "data/image_io.h"
-#include "data/image_writing.h"
-#include "data/orientation.h"
-#include "data/phantom_dataset.h"
-#include "data/phantom_layouts.h"
-#include "pipeline/run.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom_layouts.h"
+#include "data/volumes/orientation.h"
+#include "pipeline/train/run.h"
 
 namespace voxswap {
 namespace {

@@ -2,9 +2,9 @@
 // unsaid.
 #include <cctype>
 
-#include "pipeline/html.h"
-#include "pipeline/report.h"
-#include "pipeline/slices.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/report.h"
+#include "pipeline/report/slices.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // Patches lie inside the volume, are drawn from (seed, epoch, number) alone, and see rare labels.
-#include "pipeline/patches.h"
+#include "pipeline/cases/patches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Budgets of the tiers from what is free, and costs of a step on devices that are here or not.
-#include "pipeline/planning.h"
+#include "pipeline/plan/planning.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap {
 namespace {

@@ -5,15 +5,15 @@
 
 #include <cmath>
 
-#include "pipeline/box_plot.h"
-#include "pipeline/drawing.h"
-#include "pipeline/epochs_plot.h"
-#include "pipeline/memory_plot.h"
-#include "pipeline/run_groups.h"
-#include "pipeline/sweep_page.h"
-#include "pipeline/sweep_plot.h"
-#include "pipeline/timing_plot.h"
-#include "pipeline/validation_plot.h"
+#include "pipeline/report/box_plot.h"
+#include "pipeline/report/drawing.h"
+#include "pipeline/report/epochs_plot.h"
+#include "pipeline/report/memory_plot.h"
+#include "pipeline/report/run_groups.h"
+#include "pipeline/report/timing_plot.h"
+#include "pipeline/report/validation_plot.h"
+#include "pipeline/sweep/sweep_page.h"
+#include "pipeline/sweep/sweep_plot.h"
 #include "tests/pipeline/svg_shapes.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // What a checkpoint says of where it stands is believed only where a training can stand.
-#include "pipeline/position.h"
+#include "pipeline/train/position.h"
 
 #include <gtest/gtest.h>
 

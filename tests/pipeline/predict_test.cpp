@@ -1,6 +1,6 @@
 // From probabilities to label maps: decided a channel after the other, put back onto the case's own grid, and
 // with only the largest component of a region.
-#include "pipeline/predict.h"
+#include "pipeline/predict/predict.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "pipeline/largest_component.h"
+#include "pipeline/predict/largest_component.h"
 
 namespace voxswap {
 namespace {

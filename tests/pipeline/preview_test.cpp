@@ -1,5 +1,5 @@
 // The sheet of prepared and augmented cases, and the captions on it.
-#include "pipeline/preview.h"
+#include "pipeline/cases/preview.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/phantom_dataset.h"
-#include "pipeline/lettering.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "pipeline/report/lettering.h"
 
 namespace voxswap {
 namespace {

@@ -1,12 +1,12 @@
 // Which group is best, by how much, and beyond what doubt.
-#include "pipeline/ranking.h"
+#include "pipeline/report/ranking.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/text.h"
-#include "pipeline/headings.h"
+#include "pipeline/report/headings.h"
 
 namespace voxswap {
 namespace {

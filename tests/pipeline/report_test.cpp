@@ -1,5 +1,5 @@
 // Reports of made-up runs: every file is there, tables are merged, the page is well formed and escaped.
-#include "pipeline/report.h"
+#include "pipeline/report/report.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "pipeline/html.h"
+#include "pipeline/report/html.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap {

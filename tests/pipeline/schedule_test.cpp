@@ -1,4 +1,4 @@
-#include "pipeline/schedule.h"
+#include "pipeline/train/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A session trains to the same bits whatever the planner and the memories, and tells what its steps took.
-#include "pipeline/session.h"
+#include "pipeline/device/session.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

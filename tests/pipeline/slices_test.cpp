@@ -1,13 +1,13 @@
 // Pictures of cases: what is around the head is cut off, a truth has a column of its own, labels are named.
-#include "pipeline/slices.h"
+#include "pipeline/report/slices.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "pipeline/lettering.h"
-#include "pipeline/slice_view.h"
+#include "pipeline/report/lettering.h"
+#include "pipeline/report/slice_view.h"
 
 namespace voxswap {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/split.h"
+#include "pipeline/cases/split.h"
 
 #include <gtest/gtest.h>
 

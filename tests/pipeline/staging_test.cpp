@@ -1,5 +1,5 @@
 // What of an image is written into the network's input.
-#include "pipeline/staging.h"
+#include "pipeline/device/staging.h"
 
 #include <gtest/gtest.h>
 

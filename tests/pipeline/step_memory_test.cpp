@@ -1,5 +1,5 @@
 // memory.csv of a step small enough to follow by hand.
-#include "pipeline/step_memory.h"
+#include "pipeline/plan/step_memory.h"
 
 #include <gtest/gtest.h>
 

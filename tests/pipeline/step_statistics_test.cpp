@@ -1,4 +1,4 @@
-#include "pipeline/step_statistics.h"
+#include "pipeline/device/step_statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "pipeline/plot_parts.h"
+#include "pipeline/report/plot_parts.h"
 
 namespace voxswap::test {
 

@@ -1,5 +1,5 @@
 // The machine cut into shares: what each gets, and that together they get no more than there is.
-#include "pipeline/sweep_shares.h"
+#include "pipeline/sweep/sweep_shares.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

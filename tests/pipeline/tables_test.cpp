@@ -1,5 +1,5 @@
 // The bytes of the tables, which scripts outside the project read.
-#include "pipeline/tables.h"
+#include "pipeline/report/tables.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "pipeline/boxes.h"
+#include "pipeline/report/boxes.h"
 
 namespace voxswap {
 namespace {

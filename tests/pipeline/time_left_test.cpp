@@ -1,4 +1,4 @@
-#include "pipeline/time_left.h"
+#include "pipeline/train/time_left.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sliding windows cover a volume, their weights sum to one, and one window changes nothing.
-#include "pipeline/windows.h"
+#include "pipeline/cases/windows.h"
 
 #include <gtest/gtest.h>
 

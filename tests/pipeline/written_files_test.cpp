@@ -1,5 +1,5 @@
 // What a run wrote is known again, and what was changed since is told.
-#include "pipeline/written_files.h"
+#include "pipeline/report/written_files.h"
 
 #include <gtest/gtest.h>
 

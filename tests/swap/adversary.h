@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "net/graph.h"
-#include "net/operation.h"
-#include "swap/plan.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::test {
 

@@ -1,5 +1,5 @@
 // The picture of the arena: well formed, within its frame, small.
-#include "swap/arena_picture.h"
+#include "swap/plan/arena_picture.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "net/step.h"
-#include "swap/planner.h"
+#include "net/steps/step.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
 

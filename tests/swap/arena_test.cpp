@@ -1,5 +1,5 @@
 // Interval packing: sound always, at the optimum where it can be known, near the limit elsewhere.
-#include "swap/arena.h"
+#include "swap/plan/arena.h"
 
 #include <gtest/gtest.h>
 

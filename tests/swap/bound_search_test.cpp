@@ -9,10 +9,10 @@
 
 #include "base/index.h"
 #include "base/philox.h"
-#include "swap/arena.h"
-#include "swap/bound.h"
-#include "swap/in_place.h"
-#include "swap/simulator.h"
+#include "swap/model/bound.h"
+#include "swap/model/simulator.h"
+#include "swap/plan/arena.h"
+#include "swap/plan/in_place.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // The lower bound by hand and in its limits.
-#include "swap/bound.h"
+#include "swap/model/bound.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Estimates from published rates, and cost models as text.
-#include "swap/costs.h"
+#include "swap/model/costs.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "net/graph.h"
-#include "net/step.h"
+#include "net/graph/graph.h"
+#include "net/steps/step.h"
 
 namespace voxswap {
 namespace {

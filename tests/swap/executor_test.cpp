@@ -1,5 +1,5 @@
 // The executor against a runner that knows no plan: the same bits, whatever the arena does.
-#include "swap/executor.h"
+#include "swap/execute/executor.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"

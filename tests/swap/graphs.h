@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "net/backend.h"
-#include "net/graph.h"
-#include "swap/planner.h"
+#include "net/backends/backend.h"
+#include "net/graph/graph.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap::test {
 

@@ -1,5 +1,5 @@
 // Who may be written over whom.
-#include "swap/in_place.h"
+#include "swap/plan/in_place.h"
 
 #include <gtest/gtest.h>
 

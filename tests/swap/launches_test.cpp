@@ -1,12 +1,12 @@
 // Groups of kernels that are enqueued together: their bounds, on plans that move as much as a plan can.
-#include "swap/launches.h"
+#include "swap/execute/launches.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "net/operation.h"
-#include "swap/planner.h"
+#include "net/graph/operation.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "swap/plan.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::test {
 

@@ -1,5 +1,5 @@
 // What is told about plans, to machines and to people.
-#include "swap/plan_report.h"
+#include "swap/plan/plan_report.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
 

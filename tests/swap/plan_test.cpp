@@ -1,5 +1,5 @@
 // The planner keep and what is told about its plans.
-#include "swap/plan.h"
+#include "swap/plan/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "net/step.h"
-#include "swap/arena.h"
-#include "swap/planner.h"
-#include "swap/verify.h"
+#include "net/steps/step.h"
+#include "swap/plan/arena.h"
+#include "swap/planners/planner.h"
+#include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap {

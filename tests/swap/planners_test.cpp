@@ -6,14 +6,14 @@
 #include <set>
 
 #include "base/error.h"
-#include "net/autodiff.h"
-#include "net/step.h"
-#include "swap/planner.h"
+#include "net/graph/autodiff.h"
+#include "net/steps/step.h"
+#include "swap/model/simulator.h"
 #include "swap/planners/layout.h"
+#include "swap/planners/planner.h"
 #include "swap/planners/schedule.h"
 #include "swap/planners/scheduling.h"
-#include "swap/simulator.h"
-#include "swap/verify.h"
+#include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap {

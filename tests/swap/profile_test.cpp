@@ -1,5 +1,5 @@
 // Measured costs: plausible, complete, kept, and measured again when what was kept is of no use.
-#include "swap/profile.h"
+#include "swap/measure/profile.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "net/backends/backends.h"
-#include "swap/planner.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
 

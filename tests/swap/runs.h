@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "net/backends/backends.h"
-#include "net/step.h"
-#include "swap/executor.h"
+#include "net/steps/step.h"
+#include "swap/execute/executor.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::test {

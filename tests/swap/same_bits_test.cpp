@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "net/backends/backends.h"
-#include "net/device_features.h"
-#include "net/step.h"
-#include "swap/executor.h"
-#include "swap/planner.h"
+#include "net/backends/device_features.h"
+#include "net/steps/step.h"
+#include "swap/execute/executor.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/runs.h"
 
 namespace voxswap {

@@ -1,5 +1,5 @@
 // The scratch file: what is written comes back, nothing is left in the folder, and a full disk says so.
-#include "swap/scratch_file.h"
+#include "swap/execute/scratch_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "swap/disk_blocks.h"
+#include "swap/plan/disk_blocks.h"
 #include "tests/swap/disk.h"
 
 namespace voxswap {

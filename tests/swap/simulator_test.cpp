@@ -1,5 +1,5 @@
 // Time lines worked out by hand.
-#include "swap/simulator.h"
+#include "swap/model/simulator.h"
 
 #include <gtest/gtest.h>
 

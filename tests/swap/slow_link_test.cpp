@@ -1,5 +1,5 @@
 // An imitated link: never faster than it should be, and not slower either.
-#include "swap/slow_link.h"
+#include "swap/execute/slow_link.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A planner for tests: as much moving about as a plan can hold, made from the contract in swap/plan.h alone
+// A planner for tests: as much moving about as a plan can hold, made from the contract in swap/plan/plan.h alone
 // and as simply as possible. Nodes run in the graph's order; whatever is not used by the very next node
 // leaves (or is dropped, to be computed again) and comes back right before its next use.
 #pragma once
@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "net/graph.h"
-#include "net/operation.h"
-#include "swap/arena.h"
-#include "swap/disk_blocks.h"
-#include "swap/in_place.h"
-#include "swap/plan.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+#include "swap/plan/arena.h"
+#include "swap/plan/disk_blocks.h"
+#include "swap/plan/in_place.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::test {
 

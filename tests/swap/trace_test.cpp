@@ -1,5 +1,5 @@
 // The time line of a step: readable JSON with everything that Perfetto needs.
-#include "swap/trace.h"
+#include "swap/plan/trace.h"
 
 #include <gtest/gtest.h>
 

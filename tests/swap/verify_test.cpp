@@ -1,6 +1,6 @@
 // A plan that is broken is refused. The judge is an adversary (adversary.h) that tries orders in which the
 // streams might get on: whatever it can break, verify() must have refused.
-#include "swap/verify.h"
+#include "swap/verify/verify.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "net/step.h"
-#include "swap/planner.h"
+#include "net/steps/step.h"
+#include "swap/planners/planner.h"
 #include "tests/swap/adversary.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/mutations.h"

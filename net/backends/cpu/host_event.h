@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap {
 

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::cuda {
 

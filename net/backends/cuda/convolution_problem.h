@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap::cuda {
 

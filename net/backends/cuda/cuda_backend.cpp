@@ -18,9 +18,9 @@
 #include "net/backends/cuda/open_device.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
-#include "net/device_features.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/backends/device_features.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 

@@ -2,8 +2,8 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::cuda {
 

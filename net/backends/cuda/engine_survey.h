@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/cuda/convolution_problem.h"
 
 namespace voxswap::cuda {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
 namespace voxswap::cuda {

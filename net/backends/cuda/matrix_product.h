@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/cuda/convolution_problem.h"
 #include "net/backends/cuda/device.h"
 

@@ -28,7 +28,7 @@ class CudaMemory final : public Memory {
 
 // The host's memory as the CPU backend takes it (in huge pages, really there, within the cgroup's limit),
 // made known to the GPU. Whether the system thinks that there is enough is asked where a plan's memories are
-// taken (swap/tiers.cpp), unless the user has said how much there is.
+// taken (swap/execute/tiers.cpp), unless the user has said how much there is.
 class PinnedMemory final : public Memory {
  public:
   explicit PinnedMemory(std::int64_t bytes)

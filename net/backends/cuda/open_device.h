@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
 namespace voxswap {

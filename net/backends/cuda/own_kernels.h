@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
 namespace voxswap::cuda {

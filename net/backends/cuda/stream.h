@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "net/device_features.h"
+#include "net/backends/device_features.h"
 
 namespace voxswap::cuda {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "net/backends/cuda/device.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap::cuda {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap::onednn {
 

@@ -7,8 +7,8 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 

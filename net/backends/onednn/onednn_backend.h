@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap {
 

@@ -6,8 +6,8 @@
 
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/passes.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::onednn {
 

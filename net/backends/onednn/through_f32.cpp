@@ -5,7 +5,7 @@
 
 #include "net/backends/onednn/library.h"
 #include "net/backends/onednn/passes.h"
-#include "net/operation.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::onednn {
 

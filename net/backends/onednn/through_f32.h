@@ -2,7 +2,7 @@
 #pragma once
 
 #include "net/backends/onednn/kernels.h"
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap::onednn {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "net/graph.h"
+#include "net/graph/graph.h"
 
 namespace voxswap {
 

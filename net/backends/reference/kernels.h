@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap::reference {
 

@@ -1,5 +1,5 @@
 // The losses: sums over the volume per sample and channel, and soft Dice + binary cross entropy made of them
-// (the formulas are at the end of net/operation.h).
+// (the formulas are at the end of net/graph/operation.h).
 #include <algorithm>
 #include <cmath>
 

@@ -8,8 +8,8 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/reference/elements.h"
 #include "net/backends/reference/kernels.h"
-#include "net/graph.h"
-#include "net/operation.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
 
 namespace voxswap {
 

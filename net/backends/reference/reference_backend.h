@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "net/backend.h"
+#include "net/backends/backend.h"
 
 namespace voxswap {
 

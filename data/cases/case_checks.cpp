@@ -1,0 +1,67 @@
+#include "data/cases/case_checks.h"
+
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+std::string nonfinite_voxels(const fs::path& path, const Image& image) {
+  std::size_t count = 0, first = 0;
+  for (std::size_t i = image.voxels.size(); i-- > 0;) {
+    if (!std::isfinite(image.voxels[i])) {
+      ++count;
+      first = i;
+    }
+  }
+  if (count == 0) return {};
+  const auto nx = static_cast<std::size_t>(image.geometry.size[0]),
+             ny = static_cast<std::size_t>(image.geometry.size[1]);
+  return format(
+      "{}: {} of {} voxels are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or leave out the case",
+      path.string(), count, image.voxels.size(), number(image.voxels[first]), first % nx, first / nx % ny,
+      first / (nx * ny));
+}
+
+std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
+                            const Geometry& reference) {
+  if (same_grid(grid, reference)) return {};
+  return format("{}: lies on another grid ({}) than {} ({}). data.align: true resamples it onto the first",
+                path.string(), describe(grid), reference_path.filename().string(), describe(reference));
+}
+
+std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
+  const std::size_t channels = dataset.all_modalities.size();
+  if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};
+  return format(
+      "{}: holds {} volumes, but the data set has {} channels ({}). Name them all in its dataset.json, or "
+      "save those that are meant",
+      path.string(), volumes, channels, join(dataset.all_modalities, ", "));
+}
+
+std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels) {
+  std::set<int> known{0}, unknown;
+  for (const auto& [name, value] : labels) known.insert(value);
+  // Runs of one value are long: only changes are looked up.
+  int previous = 0;
+  for (const std::int16_t value : truth.voxels) {
+    if (value == previous) continue;
+    previous = value;
+    if (!known.contains(value)) unknown.insert(value);
+  }
+  if (unknown.empty()) return {};
+  std::vector<std::string> found, listed{"0 background"};
+  for (const int value : unknown) found.push_back(std::to_string(value));
+  for (const auto& [name, value] : labels) listed.push_back(format("{} {}", value, name));
+  if (found.size() > 8) {
+    found.resize(8);
+    found.push_back("…");
+  }
+  return format("{}: the label {} is not in the list ({}). Correct data.labels or the file", path.string(),
+                join(found, ", "), join(listed, ", "));
+}
+
+}  // namespace voxswap

@@ -1,0 +1,159 @@
+#include "data/cases/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+
+#include "base/interrupt.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "data/layouts/open_dataset.h"
+#include "data/layouts/unused.h"
+
+namespace voxswap {
+
+namespace {
+
+// Each thread holds one case in memory.
+constexpr unsigned most_threads = 4;
+
+void note(CheckReport& report, const std::string& what, const std::string& fix) {
+  report.problems.push_back({"", "warning", what, fix});
+}
+
+void check_truths(CheckReport& report) {
+  const auto& cases = report.dataset.cases;
+  const auto has_none = [](const CaseFiles& files) { return files.truth.empty(); };
+  const auto without = std::count_if(cases.begin(), cases.end(), has_none);
+  if (without == 0) return;
+  const auto first = std::find_if(cases.begin(), cases.end(), has_none);
+  note(report, format("{} of {} cases have no truth, the first is {}", without, cases.size(), first->id),
+       "they can be predicted, but neither trained on nor scored");
+}
+
+void check_labels(CheckReport& report) {
+  std::set<int> occurring;
+  for (const CaseFacts& facts : report.cases) {
+    for (const auto& [value, voxels] : facts.labels) occurring.insert(value);
+  }
+  if (occurring.empty()) return;
+  for (const auto& [name, value] : report.dataset.labels) {
+    if (!occurring.contains(value))
+      note(report, format("the label {} ({}) occurs in no case", value, name),
+           "check that data.labels fits this data set");
+  }
+}
+
+// A scan with voxels of quite another size than the rest was often exported wrongly.
+void check_voxel_sizes(CheckReport& report) {
+  std::vector<double> sizes;
+  const auto size_of = [](const Geometry& grid) {
+    return grid.spacing[0] * grid.spacing[1] * grid.spacing[2];
+  };
+  for (const CaseFacts& facts : report.cases) {
+    if (facts.grid) sizes.push_back(size_of(*facts.grid));
+  }
+  if (sizes.size() < 3) return;
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+  const double median = sizes[sizes.size() / 2];
+  constexpr double noticeable = 4;
+  for (const CaseFacts& facts : report.cases) {
+    if (!facts.grid) continue;
+    const double ratio = size_of(*facts.grid) / median;
+    if (ratio < noticeable && ratio > 1 / noticeable) continue;
+    report.problems.push_back({facts.id, "warning",
+                               format("case {}: its voxels have {:.3g} mm^3, those of most cases {:.3g} mm^3",
+                                      facts.id, size_of(*facts.grid), median),
+                               "see whether its spacing is right"});
+  }
+}
+
+// What has one slice is a picture: there is nothing to train a network on volumes with.
+void check_flatness(CheckReport& report) {
+  std::vector<std::string> flat;
+  std::size_t known = 0;
+  for (const CaseFacts& facts : report.cases) {
+    if (!facts.grid) continue;
+    ++known;
+    const Size3& size = facts.grid->size;
+    if (std::min({size[0], size[1], size[2]}) == 1) flat.push_back(facts.id);
+  }
+  if (flat.empty()) return;
+  const std::string fix = "this program segments volumes: give it the whole stack of slices of a scan";
+  if (flat.size() == known) {
+    note(report, format("all {} cases are two-dimensional: their images have a single slice", known), fix);
+    return;
+  }
+  for (const std::string& id : flat)
+    report.problems.push_back(
+        {id, "warning", format("case {} is two-dimensional: its images have a single slice", id), fix});
+}
+
+// Channels with the same voxels, wherever they are. Two cases that agree in all channels are told as one.
+void check_duplicates(CheckReport& report) {
+  const auto whole = [](const CaseFacts& facts) {
+    const bool all = std::none_of(facts.contents.begin(), facts.contents.end(),
+                                  [](const std::string& hash) { return hash.empty(); });
+    return all ? join(facts.contents, " ") : std::string();
+  };
+  std::map<std::string, const CaseFacts*> cases;
+  std::map<std::string, std::pair<const CaseFacts*, std::size_t>> channels;
+  for (const CaseFacts& facts : report.cases) {
+    if (const std::string content = whole(facts); !content.empty()) {
+      const auto [known, fresh] = cases.try_emplace(content, &facts);
+      if (!fresh) {
+        report.problems.push_back(
+            {facts.id, "warning",
+             format("case {} has the same voxels as {} in every channel", facts.id, known->second->id),
+             "leave one out: trained on and validated with, it makes scores too good"});
+        continue;
+      }
+    }
+    for (std::size_t c = 0; c < facts.contents.size(); ++c) {
+      if (facts.contents[c].empty()) continue;
+      const auto [known, fresh] = channels.try_emplace(facts.contents[c], &facts, c);
+      if (fresh) continue;
+      const auto& names = report.dataset.modalities;
+      report.problems.push_back({facts.id, "warning",
+                                 format("case {}: {} has the same voxels as {} of {}", facts.id, names[c],
+                                        names[known->second.second], known->second.first->id),
+                                 "one of them is not what its name says"});
+    }
+  }
+}
+
+}  // namespace
+
+CheckReport check_listed(Dataset dataset, const CheckOptions& options) {
+  CheckReport report;
+  report.dataset = std::move(dataset);
+  const std::vector<CaseFiles>& cases = report.dataset.cases;
+  report.cases.resize(cases.size());
+  std::vector<std::vector<Problem>> problems(cases.size());
+  Progress progress("checking", "cases", static_cast<std::int64_t>(cases.size()));
+  std::mutex guard;
+  const auto check = [&](std::size_t i) {
+    throw_if_interrupted();
+    report.cases[i] = check_case(report.dataset, cases[i], options, problems[i]);
+    const std::lock_guard lock(guard);
+    progress.advance();
+  };
+  parallel_for(cases.size(), check, most_threads);
+  check_truths(report);
+  check_labels(report);
+  for (const auto& of_case : problems)
+    report.problems.insert(report.problems.end(), of_case.begin(), of_case.end());
+  check_voxel_sizes(report);
+  check_flatness(report);
+  check_duplicates(report);
+  report.unused = unused_in(report.dataset);
+  return report;
+}
+
+CheckReport check_dataset(const CheckOptions& options) {
+  return check_listed(list_dataset(options.data), options);
+}
+
+}  // namespace voxswap

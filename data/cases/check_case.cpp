@@ -1,0 +1,279 @@
+#include "data/cases/check_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/cases/case_checks.h"
+#include "data/formats/image_header.h"
+#include "data/formats/image_io.h"
+#include "data/layouts/file_trouble.h"
+#include "data/volumes/align.h"
+#include "data/volumes/orientation.h"
+#include "data/volumes/transforms.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* error = "error";
+constexpr const char* warning = "warning";
+
+bool is_constant(const Image& image) {
+  return std::all_of(image.voxels.begin(), image.voxels.end(),
+                     [&](float value) { return value == image.voxels.front(); });
+}
+
+std::string hash_of(const Image& image) {
+  return Hasher()
+      .add(image.geometry.size.data(), sizeof image.geometry.size)
+      .add(image.voxels.data(), image.voxels.size() * sizeof(float))
+      .digest();
+}
+
+class CaseChecker {
+ public:
+  CaseChecker(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
+              std::vector<Problem>& problems)
+      : dataset_(dataset), files_(files), options_(options), problems_(problems) {}
+
+  CaseFacts run() {
+    facts_.id = files_.id;
+    facts_.elements.resize(files_.channels.size());
+    facts_.contents.resize(files_.channels.size());
+    for (std::size_t i = 0; i < files_.channels.size(); ++i) {
+      if (const FileTrouble trouble = channel_trouble(dataset_, files_, i)) {
+        note(error, trouble.what, trouble.fix);
+      } else {
+        guarded([&] { check_channel(i); });
+      }
+    }
+    if (!images_.empty()) check_foreground();
+    if (const FileTrouble trouble = truth_trouble(files_)) {
+      note(error, trouble.what, trouble.fix);
+    } else if (!files_.truth.empty()) {
+      guarded([&] { check_truth(); });
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  void note(const char* severity, const std::string& what, const std::string& fix) {
+    if (!what.empty()) problems_.push_back({files_.id, severity, what, fix});
+  }
+
+  template <class Step>
+  void guarded(Step step) {
+    try {
+      step();
+    } catch (const Error& trouble) {
+      if (trouble.exit() == Exit::failed) throw;  // the machine's trouble, not the file's
+      if (trouble.exit() == Exit::does_not_fit) return no_memory(trouble.what());
+      note(error, trouble.what(), "replace the file");
+    } catch (const std::bad_alloc&) {
+      no_memory(format("case {}: there is not the memory to read it", files_.id));
+    }
+  }
+
+  void no_memory(const std::string& what) {
+    problems_.push_back({files_.id, error, what, "free some memory: the file may be whole", true});
+  }
+
+  void check_channel(std::size_t i) {
+    const fs::path& path = files_.channels[i];
+    const ImageHeader header = read_header(path);
+    if (files_.components[i] >= 0) {
+      const std::string too_many = too_many_volumes(path, header.volumes, dataset_);
+      if (!too_many.empty() && path != volumes_path_)
+        note(error, too_many, "correct dataset.json or the file");
+      if (!too_many.empty()) {
+        volumes_path_ = path;
+        return;
+      }
+    }
+    facts_.elements[i] = header.element;
+    note_oddities(path, header);
+    Image image = channel(i);
+    const std::string nonfinite = nonfinite_voxels(path, image);
+    note(error, nonfinite, "replace the file or move the case away");
+    if (!facts_.grid) {
+      facts_.grid = image.geometry;
+      facts_.axes = axis_codes(image.geometry);
+      note_spacing(path, image.geometry);
+    }
+    image = canonical(std::move(image));
+    if (!check_grid(path, image.geometry) || !nonfinite.empty()) return;
+    if (is_constant(image)) {
+      note(warning, format("{}: every voxel is {:g}", path.string(), image.voxels.front()),
+           "look at the image; it shows nothing");
+    } else {
+      facts_.contents[i] = hash_of(image);
+    }
+    const float around =
+        options_.corner_background ? corner_value(image) : static_cast<float>(options_.background);
+    if (!same_grid(image.geometry, grid_)) image = resample_onto(grid_, image, corner_value(image));
+    backgrounds_.push_back(around);
+    images_.push_back(std::move(image));
+  }
+
+  // A 4D file that gives several channels is unpacked once.
+  Image channel(std::size_t i) {
+    const fs::path& path = files_.channels[i];
+    const int component = files_.components[i];
+    if (component < 0 || std::count(files_.channels.begin(), files_.channels.end(), path) == 1)
+      return read_image(path, component);
+    if (volumes_path_ != path) {
+      volumes_ = read_images(path);
+      volumes_path_ = path;
+    }
+    if (component >= static_cast<int>(volumes_.size())) return read_image(path, component);  // throws
+    return std::move(volumes_[static_cast<std::size_t>(component)]);
+  }
+
+  void note_oddities(const fs::path& path, const ImageHeader& header) {
+    for (const std::string& oddity : header.oddities) {
+      note(warning, format("{}: {}", path.string(), oddity),
+           "open it on top of the case's other files and see whether it lies right");
+    }
+  }
+
+  void note_spacing(const fs::path& path, const Geometry& grid) {
+    const auto [least, most] = std::minmax_element(grid.spacing.begin(), grid.spacing.end());
+    const std::string sides =
+        format("{:.3g}x{:.3g}x{:.3g} mm", grid.spacing[0], grid.spacing[1], grid.spacing[2]);
+    if (*least < 0.05 || *most > 20) {
+      note(warning, format("{}: its voxels are {}: no brain is scanned so", path.string(), sides),
+           "correct the spacing in the header");
+    } else if (*most > 3.5 * *least) {
+      note(
+          warning,
+          format("{}: its voxels are {}: {:.1f} times as long as wide", path.string(), sides, *most / *least),
+          "expect blurred detail along the long side; a finer scan serves better");
+    }
+  }
+
+  // The first grid that could be read is the one that the others are held against.
+  bool check_grid(const fs::path& path, const Geometry& grid) {
+    if (reference_.empty()) {
+      reference_ = path;
+      grid_ = grid;
+    }
+    const std::string different = different_grids(path, grid, reference_, grid_);
+    if (different.empty()) return true;
+    if (!dataset_.align) {
+      note(error, different, "set data.align: true, or resample the channels of the case onto one grid");
+      return false;
+    }
+    note(warning,
+         format("{}: lies on another grid ({}) and is resampled onto that of {}", path.string(),
+                describe(grid), reference_.filename().string()),
+         "data.align: true asks for this");
+    return true;
+  }
+
+  void check_truth() {
+    const ImageHeader header = read_header(files_.truth);
+    note_oddities(files_.truth, header);
+    LabelMap truth = read_label_map(files_.truth);
+    if (header.element.starts_with("float") || header.element == "double") {
+      note(warning,
+           format("{}: its labels are stored as {}; they are rounded to whole numbers", files_.truth.string(),
+                  header.element),
+           "look whether it is the map of labels; if so, nothing has to be done");
+    }
+    note(error, unknown_labels(files_.truth, truth, dataset_.labels), "correct data.labels or the file");
+    for (const std::int16_t value : truth.voxels) {
+      if (value != 0) ++facts_.labels[value];
+    }
+    if (facts_.labels.empty()) {
+      note(warning, format("{}: the truth holds no label at all", files_.truth.string()),
+           "make sure that this is meant");
+    }
+    truth = canonical(std::move(truth));
+    if (!check_grid(files_.truth, truth.geometry)) return;
+    if (!same_grid(truth.geometry, grid_)) truth = resample_onto(grid_, truth);
+    check_overlap(truth);
+  }
+
+  bool in_foreground(std::size_t voxel) const {
+    for (std::size_t c = 0; c < images_.size(); ++c) {
+      if (images_[c].voxels[voxel] != backgrounds_[c]) return true;
+    }
+    return false;
+  }
+
+  // A truth that lies beside the head was turned or shifted.
+  void check_overlap(const LabelMap& truth) {
+    if (images_.empty()) return;
+    std::int64_t labelled = 0, outside = 0;
+    for (std::size_t i = 0; i < truth.voxels.size(); ++i) {
+      if (truth.voxels[i] == 0) continue;
+      ++labelled;
+      if (!in_foreground(i)) ++outside;
+    }
+    if (outside > labelled / 50) {
+      note(warning,
+           format("{}: {} of its {} labelled voxels lie where every channel is background",
+                  files_.truth.string(), outside, labelled),
+           "see whether the truth is turned, shifted or another case's");
+    }
+  }
+
+  void check_foreground() {
+    bool anything = false;
+    for (std::size_t c = 0; c < images_.size() && !anything; ++c) {
+      anything = std::any_of(images_[c].voxels.begin(), images_[c].voxels.end(),
+                             [&](float value) { return value != backgrounds_[c]; });
+    }
+    if (!anything) {
+      note(error, format("case {}: no voxel differs from the background in any channel", files_.id),
+           "replace the case, or correct preprocess.background");
+      return;
+    }
+    const Box box = foreground_box(images_, backgrounds_);
+    facts_.foreground = box.size;
+    // Skull-stripped images that were normalised before have a constant other than 0 around the head.
+    const Image& first = images_.front();
+    const float corner = corner_value(first);
+    if (box.size == grid_.size && corner != backgrounds_.front() && constant_corners(first)) {
+      note(warning,
+           format("{}: all its corners are {:g}, not the background {:g}: nothing would be cropped away",
+                  reference_.string(), corner, backgrounds_.front()),
+           "set preprocess.background: corner");
+    }
+  }
+
+  static bool constant_corners(const Image& image) {
+    const Size3& size = image.geometry.size;
+    for (int corner = 1; corner < 8; ++corner) {
+      const float value =
+          image.at(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0, corner & 4 ? size[2] - 1 : 0);
+      if (value != corner_value(image)) return false;
+    }
+    return true;
+  }
+
+  const Dataset& dataset_;
+  const CaseFiles& files_;
+  const CheckOptions& options_;
+  std::vector<Problem>& problems_;
+  CaseFacts facts_;
+  fs::path reference_, volumes_path_;
+  std::vector<Image> volumes_;
+  Geometry grid_;              // canonical
+  std::vector<Image> images_;  // on it
+  std::vector<float> backgrounds_;
+};
+
+}  // namespace
+
+CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
+                     std::vector<Problem>& problems) {
+  return CaseChecker(dataset, files, options, problems).run();
+}
+
+}  // namespace voxswap

@@ -1,0 +1,44 @@
+// One case of a data set, looked at file by file: each finding is noted and the rest still looked at.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/layouts/dataset.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+struct Problem {
+  std::string case_id;        // empty: the data set as a whole
+  std::string severity;       // error | warning
+  std::string what;           // one sentence, naming the file
+  std::string fix;            // what to do about it
+  bool does_not_fit = false;  // there was not the memory to find out
+};
+
+// What was found out about a case; what could not be read is missing.
+struct CaseFacts {
+  std::string id;
+  std::optional<Geometry> grid;        // as the first readable channel has it, and
+  std::string axes;                    // where its axes point, "LPS"
+  std::vector<std::string> elements;   // per channel, how voxels are stored: "int16"
+  std::optional<Size3> foreground;     // extent of its box in voxels, canonical axes
+  std::map<int, std::int64_t> labels;  // voxels per value of the truth, without the background
+  std::vector<std::string> contents;   // per channel, a hash of size and voxels; empty when all are equal
+};
+
+struct CheckOptions {
+  DatasetOptions data;  // as for open_dataset
+  bool corner_background = false;
+  double background = 0;
+};
+
+// One case; what is wrong with it is added to `problems`.
+CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
+                     std::vector<Problem>& problems);
+
+}  // namespace voxswap

@@ -1,0 +1,84 @@
+#include "data/cases/read_case.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/cases/case_checks.h"
+#include "data/formats/image_io.h"
+#include "data/layouts/file_trouble.h"
+#include "data/volumes/align.h"
+#include "data/volumes/orientation.h"
+#include "data/volumes/transforms.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void stop_if(const FileTrouble& trouble) {
+  if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
+}
+
+void stop_if(const std::string& problem) {
+  if (!problem.empty()) throw Error(Exit::bad_data, problem);
+}
+
+// Reads the channels; a 4D file that gives several of them is unpacked once.
+std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
+  std::vector<Image> channels(files.channels.size());
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (!channels[i].voxels.empty()) continue;
+    const fs::path& path = files.channels[i];
+    stop_if(channel_trouble(dataset, files, i));
+    if (files.components[i] >= 0) stop_if(too_many_volumes(path, read_header(path).volumes, dataset));
+    if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
+      channels[i] = read_image(path, files.components[i]);
+      continue;
+    }
+    std::vector<Image> volumes = read_images(path);
+    for (std::size_t j = i; j < channels.size(); ++j) {
+      if (files.channels[j] != path) continue;
+      const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
+      if (component >= volumes.size()) {
+        fail(Exit::bad_data,
+             "{}: holds {} volumes, but the data set promises channel number {} (counted from 0)",
+             path.string(), volumes.size(), component);
+      }
+      channels[j] = std::move(volumes[component]);
+    }
+  }
+  return channels;
+}
+
+}  // namespace
+
+Volume read_case(const Dataset& dataset, const CaseFiles& files) {
+  Volume volume;
+  volume.id = files.id;
+  volume.channels = read_channels(dataset, files);
+  volume.file_geometry = volume.channels[0].geometry;
+  for (std::size_t i = 0; i < volume.channels.size(); ++i) {
+    Image& image = volume.channels[i];
+    stop_if(nonfinite_voxels(files.channels[i], image));
+    image = canonical(std::move(image));
+    const Geometry& grid = volume.geometry();
+    if (dataset.align && !same_grid(image.geometry, grid))
+      image = resample_onto(grid, image, corner_value(image));
+    stop_if(different_grids(files.channels[i], image.geometry, files.channels[0], grid));
+    image.geometry = grid;  // what formats round away is gone from here on
+  }
+  stop_if(truth_trouble(files));
+  if (!files.truth.empty()) {
+    LabelMap& truth = volume.truth;
+    truth = canonical(read_label_map(files.truth));
+    const Geometry& grid = volume.geometry();
+    if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
+    stop_if(different_grids(files.truth, truth.geometry, files.channels[0], grid));
+    truth.geometry = grid;
+    stop_if(unknown_labels(files.truth, truth, dataset.labels));
+  }
+  return volume;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,15 @@
+// From the files of a case to a volume that is fit to be worked on.
+#pragma once
+
+#include "data/layouts/dataset.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+// Reads one case: every channel as float on one common grid in the canonical frame, the truth rounded to
+// whole labels. Throws Exit::bad_data naming the file for: unreadable or truncated, channels on different
+// grids (unless dataset.align: then they are resampled onto the first), NaN or infinite voxels, a truth value
+// that is no whole number or is not in dataset.labels (0 is background).
+Volume read_case(const Dataset& dataset, const CaseFiles& files);
+
+}  // namespace voxswap

@@ -1,0 +1,282 @@
+// Slices become a series: that they belong together, which way they lie and how far apart.
+//
+// Where one slice is odd among many, it is the odd one that is named: what most slices have counts, not what
+// the first one has.
+#include "data/formats/dicom.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/formats/dicom_files.h"
+#include "data/formats/dicom_slice.h"
+#include "data/formats/itk_buffer.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Vector = std::array<double, 3>;
+using Slices = std::vector<DicomSlice>;
+
+double dot(const Vector& a, const Vector& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+Vector column(const Geometry& geometry, std::size_t axis) {
+  return {geometry.direction[axis], geometry.direction[3 + axis], geometry.direction[6 + axis]};
+}
+
+Vector cross(const Vector& a, const Vector& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  fail(Exit::bad_data, "{}: {}", path.string(), why);
+}
+
+// Up to three names: "a.dcm, b.dcm, c.dcm and 12 others".
+std::string names_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  if (names.size() <= most) return join(names, ", ");
+  return join({names.begin(), names.begin() + most}, ", ") + format(" and {} others", names.size() - most);
+}
+
+void check_series(const fs::path& folder, const Slices& slices) {
+  std::map<std::string, std::string> series;
+  for (const DicomSlice& slice : slices)
+    series.try_emplace(slice.elements.text(0x0020000e), slice.elements.text(0x0008103e));
+  if (series.size() < 2) return;
+  std::vector<std::string> described;
+  for (const auto& [uid, description] : series) described.push_back(description.empty() ? uid : description);
+  refuse(folder,
+         format("holds {} series ({}); give each a folder of its own", series.size(), join(described, ", ")));
+}
+
+bool same_planes(const Geometry& a, const Geometry& b) {
+  for (std::size_t i = 0; i < 9; ++i) {
+    if (i % 3 < 2 && !(std::fabs(a.direction[i] - b.direction[i]) <= 1e-3)) return false;
+  }
+  return true;
+}
+
+bool same_pixels(const Geometry& a, const Geometry& b) {
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (a.size[axis] != b.size[axis] || !(std::fabs(a.spacing[axis] - b.spacing[axis]) <= 1e-4)) return false;
+  }
+  return true;
+}
+
+std::string pixels_of(const Geometry& geometry) {
+  return format("{}x{} pixels of {:g}x{:g} mm", geometry.size[0], geometry.size[1], geometry.spacing[0],
+                geometry.spacing[1]);
+}
+
+// The slice that most others agree with; of several such, the first.
+template <class Same>
+const DicomSlice& usual(const Slices& slices, Same same) {
+  std::size_t best = 0, most = 0;
+  for (std::size_t i = 0; i < slices.size() && most * 2 <= slices.size(); ++i) {
+    const auto agree =
+        static_cast<std::size_t>(std::count_if(slices.begin(), slices.end(), [&](const DicomSlice& other) {
+          return same(slices[i].geometry, other.geometry);
+        }));
+    if (agree > most) best = i, most = agree;
+  }
+  return slices[best];
+}
+
+// A slice for all: what it says of planes and pixels holds for every other.
+const DicomSlice& check_planes(const Slices& slices) {
+  const DicomSlice& planes = usual(slices, same_planes);
+  for (const DicomSlice& slice : slices) {
+    if (!same_planes(slice.geometry, planes.geometry))
+      refuse(slice.path,
+             format("lies in other planes than {}. Is it a localiser? Move it away", planes.name()));
+  }
+  const DicomSlice& pixels = usual(slices, same_pixels);
+  for (const DicomSlice& slice : slices) {
+    if (!same_pixels(slice.geometry, pixels.geometry))
+      refuse(slice.path, format("has {}, where {} and most others have {}", pixels_of(slice.geometry),
+                                pixels.name(), pixels_of(pixels.geometry)));
+  }
+  return planes;
+}
+
+// Of an even number of values, the lower one.
+double middle(std::vector<double> values) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
+
+// Positions are written to 0.01 mm or finer.
+double tolerance(double step) {
+  return 0.02 * step + 0.011;
+}
+
+// From each slice to the next. REQUIRES: sorted by height.
+std::vector<double> steps_of(const fs::path& folder, const Slices& slices) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < slices.size(); ++i) {
+    steps.push_back(slices[i].height - slices[i - 1].height);
+    if (steps.back() < 1e-3)
+      refuse(folder, format("{} and {} lie at the same place; several echoes, times or directions in one "
+                            "series? Keep one of each place",
+                            slices[i - 1].name(), slices[i].name()));
+  }
+  return steps;
+}
+
+// How many slices are missing after each, when every step is `usual` or a multiple of it up to `most`;
+// nothing when one is not.
+std::vector<std::int64_t> missing_after(const std::vector<double>& steps, double usual, double most) {
+  std::vector<std::int64_t> missing;
+  for (const double step : steps) {
+    const double times = std::round(step / usual);
+    if (times < 1 || times > most || std::fabs(step - times * usual) > times * tolerance(usual)) return {};
+    missing.push_back(static_cast<std::int64_t>(times) - 1);
+  }
+  return missing;
+}
+
+// The usual step is the one in the middle, or, where every second slice or more are gone, the smallest.
+void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<double>& steps) {
+  double usual = middle(steps);
+  std::vector<std::int64_t> missing = missing_after(steps, usual, 1000);
+  if (missing.empty()) {
+    usual = *std::min_element(steps.begin(), steps.end());
+    missing = missing_after(steps, usual, 2);
+  }
+  std::vector<std::string> gaps;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (missing[i] == 0) continue;
+    count += missing[i];
+    gaps.push_back(format("between {} and {}, which lie {:.4g} mm apart", slices[i].name(),
+                          slices[i + 1].name(), steps[i]));
+  }
+  if (count > 0)
+    refuse(folder, format("{} missing: {}, where the others lie {:.4g} mm apart; fetch the series again",
+                          count == 1 ? "a slice is" : format("{} slices are", count), names_of(gaps), usual));
+}
+
+// The distance of neighbours, when it is one. REQUIRES: sorted by height.
+double gap_of(const fs::path& folder, const Slices& slices) {
+  const std::vector<double> steps = steps_of(folder, slices);
+  const double mean = (slices.back().height - slices.front().height) / static_cast<double>(steps.size());
+  const double smallest = *std::min_element(steps.begin(), steps.end());
+  const auto uneven = [&](double step) { return std::fabs(step - mean) > tolerance(smallest); };
+  if (std::none_of(steps.begin(), steps.end(), uneven)) return mean;
+  check_gaps(folder, slices, steps);
+  const double usual = middle(steps);
+  const auto oddest = std::max_element(steps.begin(), steps.end(), [&](double a, double b) {
+    return std::fabs(a - usual) < std::fabs(b - usual);
+  });
+  const auto at = static_cast<std::size_t>(oddest - steps.begin());
+  refuse(folder,
+         format("its slices lie {:.4g} to {:.4g} mm apart, most of them {:.4g} mm; {} and {} lie {:.4g} mm "
+                "apart: no even grid; leave out the odd slice or resample it first",
+                smallest, *std::max_element(steps.begin(), steps.end()), usual, slices[at].name(),
+                slices[at + 1].name(), *oddest));
+}
+
+// How far each slice lies beside a normal on which most of them lie, or beside that in their middle.
+void check_straight(const fs::path& folder, const Slices& slices, const Vector& normal) {
+  std::vector<Vector> places;  // with what lies along the normal taken away
+  for (const DicomSlice& slice : slices) {
+    Vector place = slice.geometry.origin;
+    for (std::size_t row = 0; row < 3; ++row) place[row] -= normal[row] * slice.height;
+    places.push_back(place);
+  }
+  Vector centre;
+  for (std::size_t row = 0; row < 3; ++row) {
+    std::vector<double> coordinates;
+    for (const Vector& place : places) coordinates.push_back(place[row]);
+    centre[row] = middle(coordinates);
+  }
+  const Geometry& pixels = slices.front().geometry;
+  std::vector<std::string> beside;
+  double furthest = 0;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const double shift =
+        std::hypot(places[i][0] - centre[0], places[i][1] - centre[1], places[i][2] - centre[2]);
+    if (shift <= 0.1 * std::min(pixels.spacing[0], pixels.spacing[1])) continue;
+    beside.push_back(slices[i].name());
+    furthest = std::max(furthest, shift);
+  }
+  if (beside.empty()) return;
+  if (beside.size() * 2 < slices.size())
+    refuse(folder, format("{} {} up to {:.3g} mm beside the normal on which the other slices lie; move away "
+                          "what is of another scan",
+                          names_of(beside), beside.size() == 1 ? "lies" : "lie", furthest));
+  refuse(folder, format("its stack is slanted: slices lie up to {:.3g} mm beside the normal through its "
+                        "middle (a tilted gantry?); resample it onto a straight grid first",
+                        furthest));
+}
+
+// A single slice has no neighbour to measure a distance to.
+double thickness_of(const DicomSlice& slice) {
+  for (const std::uint32_t tag : {0x00180088U, 0x00180050U}) {  // SpacingBetweenSlices, SliceThickness
+    const std::vector<double> values = slice.elements.numbers(tag);
+    if (values.size() == 1 && std::isfinite(values[0]) && values[0] > 0) return values[0];
+  }
+  return 1;
+}
+
+struct Series {
+  Slices slices;  // from the first to the last along the normal
+  Geometry geometry;
+};
+
+Series open_series(const fs::path& folder) {
+  Series series;
+  Slices& slices = series.slices;
+  for (const fs::path& path : dicom_files(folder)) slices.push_back(open_slice(path));
+  if (slices.empty()) refuse(folder, "is a folder without a DICOM file, not an image");
+  check_series(folder, slices);
+  const Geometry planes = check_planes(slices).geometry;
+  const Vector normal = cross(column(planes, 0), column(planes, 1));
+  for (DicomSlice& slice : slices) slice.height = dot(slice.geometry.origin, normal);
+  std::stable_sort(slices.begin(), slices.end(),
+                   [](const DicomSlice& a, const DicomSlice& b) { return a.height < b.height; });
+  series.geometry = slices.front().geometry;
+  series.geometry.size[2] = static_cast<std::int64_t>(slices.size());
+  series.geometry.spacing[2] = slices.size() > 1 ? gap_of(folder, slices) : thickness_of(slices[0]);
+  check_straight(folder, slices, normal);
+  for (std::size_t row = 0; row < 3; ++row) series.geometry.direction[row * 3 + 2] = normal[row];
+  return series;
+}
+
+}  // namespace
+
+std::string dicom_description(const fs::path& folder) {
+  const std::vector<fs::path> files = dicom_files(folder);
+  return files.empty() ? std::string() : series_description(files.front());
+}
+
+ImageHeader dicom_header(const fs::path& folder) {
+  const Series series = open_series(folder);
+  return {series.geometry, 1, series.slices.front().element, {}};
+}
+
+std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int64_t) {
+  Image image;
+  reading(folder, [&] {
+    const Series series = open_series(folder);
+    image.geometry = series.geometry;
+    image.voxels.reserve(static_cast<std::size_t>(series.geometry.count()));
+    for (const DicomSlice& slice : series.slices) {
+      const std::vector<float> voxels = slice_voxels(slice);
+      image.voxels.insert(image.voxels.end(), voxels.begin(), voxels.end());
+    }
+  });
+  return {image};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,30 @@
+// A folder of DICOM slices as one image. One folder holds one series: slices of one orientation, size and
+// pixel spacing, each in a file of its own (with or without an extension, told by the letters DICM in it;
+// other files are left alone).
+//
+// Slices are sorted by where they lie along their normal, whatever their names and numbers, and their
+// distance is measured there: SliceThickness is how thick a slice is, not how far the next one lies. Stored
+// values go through each slice's own rescale slope and intercept. Refused with a message, because a guess
+// could be wrong: several series or several images of one place in a folder, a gap where a slice is missing,
+// distances that vary, planes that cross, stacks that are slanted (a tilted gantry), Siemens mosaics,
+// multi-frame objects, segmentation objects, colours; and what is damaged: truncated slices, a slice that
+// does not say where it lies.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/formats/image_header.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+std::string dicom_description(
+    const std::filesystem::path& folder);  // the SeriesDescription of its first file
+
+ImageHeader dicom_header(const std::filesystem::path& folder);
+std::vector<Image> dicom_volumes(const std::filesystem::path& folder, std::int64_t first, std::int64_t count);
+
+}  // namespace voxswap

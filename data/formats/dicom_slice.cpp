@@ -1,0 +1,204 @@
+#include "data/formats/dicom_slice.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/formats/dicom_compressed.h"
+#include "data/formats/file_bytes.h"
+#include "data/formats/voxel_bytes.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Tags of DICOM's part 6.
+constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modality = 0x00080060,
+                        series_text = 0x0008103e, imager_spacing = 0x00181164, scanned_spacing = 0x00182010,
+                        position = 0x00200032, orientation = 0x00200037, samples_per_pixel = 0x00280002,
+                        photometric = 0x00280004, frame_count = 0x00280008, row_count = 0x00280010,
+                        column_count = 0x00280011, pixel_spacing = 0x00280030, bits_allocated = 0x00280100,
+                        bits_stored = 0x00280101, high_bit = 0x00280102, pixel_sign = 0x00280103,
+                        rescale_intercept = 0x00281052, rescale_slope = 0x00281053;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  fail(Exit::bad_data, "{}: {}", path.string(), why);
+}
+
+void check_kind(const fs::path& path, const DicomElements& elements) {
+  if (elements.deflated) refuse(path, "its elements are deflated; convert it to .nii.gz first");
+  if (elements.text(modality) == "SEG")
+    refuse(path, "is a DICOM segmentation object; convert it to a label map (.nii.gz) first");
+  if (elements.text(image_type).find("MOSAIC") != std::string::npos)
+    refuse(path, "is a Siemens mosaic, many slices in one picture; convert it to .nii.gz first");
+  if (const std::int64_t frames = elements.number(frame_count, 1); frames > 1)
+    refuse(path, format("is a multi-frame object of {} frames; convert it to .nii.gz first", frames));
+  if (elements.number(samples_per_pixel, 1) != 1 || elements.text(photometric) == "PALETTE COLOR")
+    refuse(path, "holds colours, not intensities");
+}
+
+std::string element_of(const fs::path& path, const DicomElements& elements) {
+  const std::int64_t bits = elements.number(bits_allocated, 0), stored = elements.number(bits_stored, bits),
+                     top = elements.number(high_bit, stored - 1);
+  if ((bits != 8 && bits != 16 && bits != 32) || stored < 1 || stored > bits || top < stored - 1 ||
+      top >= bits)
+    refuse(path, format("is damaged: its header tells of {} bits, {} of them in use up to number {}", bits,
+                        stored, top));
+  return format("{}int{}", elements.number(pixel_sign, 0) == 0 ? "u" : "", bits);
+}
+
+std::int64_t pixel_count(const DicomElements& elements) {
+  return elements.number(row_count, 0) * elements.number(column_count, 0);
+}
+
+void check_pixels(const fs::path& path, const DicomElements& elements, const std::string& element) {
+  if (pixel_count(elements) == 0) refuse(path, "is damaged: its header tells of no rows or no columns");
+  if (elements.pixel_length == DicomElements::in_fragments) return;
+  const std::int64_t promised = pixel_count(elements) * static_cast<std::int64_t>(bytes_of_element(element)),
+                     there = elements.pixel_length;
+  if (there < promised)
+    refuse(path, format("is truncated: its header promises {} bytes of pixels, {} are there. Fetch or copy "
+                        "the file again",
+                        promised, there));
+  if (there > promised + 1)  // an odd number is filled up with a byte
+    refuse(path,
+           format("is damaged: it holds {} bytes of pixels where its header promises {}", there, promised));
+}
+
+// `count` numbers, every one finite; nothing when it has them not.
+std::vector<double> finite_numbers(const DicomElements& elements, std::uint32_t tag, std::size_t count) {
+  const std::vector<double> values = elements.numbers(tag);
+  const bool good = values.size() == count &&
+                    std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  return good ? values : std::vector<double>();
+}
+
+[[noreturn]] void no_place(const fs::path& path, const char* what) {
+  refuse(path, format("tells no {}: which side is left and where the slice lies is not known; export the "
+                      "series again with its geometry",
+                      what));
+}
+
+// Between rows first, then between columns.
+std::vector<double> spacing_of(const DicomElements& elements) {
+  for (const std::uint32_t tag : {pixel_spacing, imager_spacing, scanned_spacing}) {
+    const std::vector<double> spacing = finite_numbers(elements, tag, 2);
+    if (!spacing.empty() && spacing[0] > 0 && spacing[1] > 0) return spacing;
+  }
+  return {1, 1};
+}
+
+Geometry geometry_of(const fs::path& path, const DicomElements& elements) {
+  const std::vector<double> cosines = finite_numbers(elements, orientation, 6);
+  if (cosines.empty()) no_place(path, "orientation (Image Orientation Patient)");
+  const std::vector<double> origin = finite_numbers(elements, position, 3);
+  if (origin.empty()) no_place(path, "position (Image Position Patient)");
+  const double row_length = std::hypot(cosines[0], cosines[1], cosines[2]),
+               column_length = std::hypot(cosines[3], cosines[4], cosines[5]);
+  const double product = (cosines[0] * cosines[3] + cosines[1] * cosines[4] + cosines[2] * cosines[5]) /
+                         row_length / column_length;
+  if (!(std::fabs(row_length - 1) < 0.01 && std::fabs(column_length - 1) < 0.01 && std::fabs(product) < 0.01))
+    refuse(path, "is damaged: the directions of its rows and columns are not at right angles");
+  const std::vector<double> spacing = spacing_of(elements);
+  Geometry geometry;
+  geometry.size = {elements.number(column_count, 0), elements.number(row_count, 0), 1};
+  geometry.spacing = {spacing[1], spacing[0], 1};
+  for (std::size_t row = 0; row < 3; ++row) {
+    geometry.origin[row] = origin[row];
+    geometry.direction[row * 3] = cosines[row];
+    geometry.direction[row * 3 + 1] = cosines[3 + row];
+    const std::size_t a = (row + 1) % 3, b = (row + 2) % 3;
+    geometry.direction[row * 3 + 2] = cosines[a] * cosines[3 + b] - cosines[b] * cosines[3 + a];
+  }
+  return geometry;
+}
+
+// Keeps the bits that are in use, moved to the bottom, with their sign.
+template <class T>
+void keep_stored_bits(std::string& bytes, bool swapped, int shift, int bits) {
+  constexpr int width = static_cast<int>(8 * sizeof(T));
+  if (bits == width) return;
+  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    std::make_unsigned_t<T> value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      const std::size_t place =
+          swapped == (std::endian::native == std::endian::little) ? i : sizeof(T) - 1 - i;
+      value =
+          static_cast<std::make_unsigned_t<T>>((value << 8) | static_cast<unsigned char>(bytes[at + place]));
+    }
+    const int up = width - shift - bits;
+    const T kept =
+        static_cast<T>(static_cast<T>(static_cast<std::make_unsigned_t<T>>(value << up)) >> (width - bits));
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      const std::size_t place =
+          swapped == (std::endian::native == std::endian::little) ? sizeof(T) - 1 - i : i;
+      bytes[at + place] = static_cast<char>(static_cast<std::make_unsigned_t<T>>(kept) >> (8 * i) & 0xff);
+    }
+  }
+}
+
+void keep_stored_bits(std::string& bytes, const DicomSlice& slice) {
+  const auto bits =
+      static_cast<int>(slice.elements.number(bits_stored, slice.elements.number(bits_allocated, 16)));
+  const auto shift = static_cast<int>(slice.elements.number(high_bit, bits - 1)) - bits + 1;
+  const bool swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
+  const std::string& element = slice.element;
+  if (element == "uint8") keep_stored_bits<std::uint8_t>(bytes, swapped, shift, bits);
+  if (element == "int8") keep_stored_bits<std::int8_t>(bytes, swapped, shift, bits);
+  if (element == "uint16") keep_stored_bits<std::uint16_t>(bytes, swapped, shift, bits);
+  if (element == "int16") keep_stored_bits<std::int16_t>(bytes, swapped, shift, bits);
+  if (element == "uint32") keep_stored_bits<std::uint32_t>(bytes, swapped, shift, bits);
+  if (element == "int32") keep_stored_bits<std::int32_t>(bytes, swapped, shift, bits);
+}
+
+std::string bytes_of(const DicomSlice& slice, std::int64_t count) {
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  FileBytes file(slice.path);
+  file.seek(slice.elements.pixel_begin);
+  if (!file.read(bytes.data(), count))
+    refuse(slice.path, "is truncated: it became shorter while it was read");
+  return bytes;
+}
+
+}  // namespace
+
+DicomSlice open_slice(const fs::path& path) {
+  DicomSlice slice{path, read_elements(path), {}, "", 0};
+  check_kind(path, slice.elements);
+  slice.element = element_of(path, slice.elements);
+  check_pixels(path, slice.elements, slice.element);
+  slice.geometry = geometry_of(path, slice.elements);
+  return slice;
+}
+
+std::vector<float> slice_voxels(const DicomSlice& slice) {
+  const std::vector<double> slope = finite_numbers(slice.elements, rescale_slope, 1),
+                            intercept = finite_numbers(slice.elements, rescale_intercept, 1);
+  const auto count = static_cast<std::size_t>(pixel_count(slice.elements));
+  StoredVoxels stored;
+  stored.element = slice.element;
+  stored.slope = slope.empty() ? 1 : slope[0];
+  stored.intercept = intercept.empty() ? 0 : intercept[0];
+  std::string bytes;
+  if (slice.elements.pixel_length == DicomElements::in_fragments) {
+    bytes = bytes_of(slice, slice.elements.pixel_end - slice.elements.pixel_begin);
+    bytes = unpacked_pixels(slice.path, slice.elements, bytes, count * bytes_of_element(slice.element));
+  } else {
+    bytes = bytes_of(slice, static_cast<std::int64_t>(count * bytes_of_element(slice.element)));
+    stored.swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
+  }
+  keep_stored_bits(bytes, slice);
+  stored.bytes = bytes;
+  return decode(stored, count);
+}
+
+std::string series_description(const fs::path& path) {
+  return read_elements_up_to(path, series_text).text(series_text);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,95 @@
+// Reading: finds the format's reader and holds every file to the same rules.
+#include "data/formats/image_io.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "data/formats/dicom.h"
+#include "data/formats/dicom_files.h"
+#include "data/formats/formats.h"
+#include "data/formats/nifti_voxels.h"
+#include "data/formats/placeholders.h"
+#include "data/formats/raw_voxels.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Format {
+  bool (*is)(const fs::path& path);
+  ImageHeader (*header)(const fs::path& path);
+  std::vector<Image> (*volumes)(const fs::path& path, std::int64_t first, std::int64_t count);
+};
+
+const Format nifti{is_nifti, nifti_header, nifti_volumes};
+const Format raw_image{is_raw_image, raw_header, raw_volumes};
+const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
+
+const Format& format_of(const fs::path& path) {
+  std::error_code ignored;
+  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
+    fail(Exit::bad_data, "{}: {}", path.string(), placeholder);
+  if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
+  if (fs::is_directory(path, ignored)) {
+    if (dicom.is(path)) return dicom;
+    fail(Exit::bad_data, "{}: is a directory without DICOM slices, not an image", path.string());
+  }
+  // Opening a pipe would wait for somebody to write into it.
+  if (!fs::is_regular_file(path, ignored))
+    fail(Exit::bad_data, "{}: is no file (a pipe or a device), not an image", path.string());
+  for (const Format* format : {&nifti, &raw_image}) {
+    if (format->is(path)) return *format;
+  }
+  fail(Exit::bad_data,
+       "{}: unknown image format; known are .nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd and folders of DICOM "
+       "slices",
+       path.string());
+}
+
+}  // namespace
+
+ImageHeader read_header(const fs::path& path) {
+  return format_of(path).header(path);
+}
+
+std::vector<Image> read_images(const fs::path& path) {
+  const Format& format = format_of(path);
+  return format.volumes(path, 0, format.header(path).volumes);
+}
+
+Image read_image(const fs::path& path, int component) {
+  const Format& format = format_of(path);
+  const std::int64_t volumes = format.header(path).volumes;
+  if (component < 0 && volumes != 1) {
+    fail(Exit::bad_data, "{}: holds {} volumes where one 3D image was expected", path.string(), volumes);
+  }
+  if (component >= volumes) {
+    fail(Exit::bad_data, "{}: holds {} volumes, but number {} (counted from 0) was asked for", path.string(),
+         volumes, component);
+  }
+  return std::move(format.volumes(path, std::max(component, 0), 1).front());
+}
+
+LabelMap read_label_map(const fs::path& path) {
+  const Image image = read_image(path);
+  LabelMap labels;
+  labels.geometry = image.geometry;
+  labels.voxels.resize(image.voxels.size());
+  for (std::size_t i = 0; i < image.voxels.size(); ++i) {
+    const float value = image.voxels[i], whole = std::round(value);
+    if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
+        whole > std::numeric_limits<std::int16_t>::max()) {
+      fail(Exit::bad_data,
+           "{}: voxel value {} is no label: a label map holds small whole numbers. Is it an image?",
+           path.string(), number(value));
+    }
+    labels.voxels[i] = static_cast<std::int16_t>(whole);
+  }
+  return labels;
+}
+
+}  // namespace voxswap

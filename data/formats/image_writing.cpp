@@ -1,0 +1,135 @@
+// Writing images, through ITK's writers used without its templates. The whole file is written beside its
+// place, looked at, and renamed.
+#include "data/formats/image_writing.h"
+
+#include <itkMetaImageIO.h>
+#include <itkNiftiImageIO.h>
+#include <itkNrrdImageIO.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/formats/formats.h"
+#include "data/formats/nifti_voxels.h"
+#include "data/formats/raw_voxels.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+itk::ImageIOBase::Pointer io_for(const fs::path& path) {
+  if (is_nifti(path)) return itk::NiftiImageIO::New().GetPointer();
+  if (has_extension(path, {".nrrd"})) return itk::NrrdImageIO::New().GetPointer();
+  return itk::MetaImageIO::New().GetPointer();
+}
+
+// These libraries take no notice of what fails below them, so what was written is read.
+bool is_whole(const fs::path& path, std::size_t volumes) {
+  try {
+    if (is_nifti(path))
+      check_nifti(path);
+    else
+      raw_volumes(path, 0, static_cast<std::int64_t>(std::max<std::size_t>(volumes, 1)));
+    return true;
+  } catch (const Error& error) {
+    if (error.exit() != Exit::bad_data) throw;
+    return false;
+  }
+}
+
+bool has_room(const fs::path& file, std::size_t bytes) {
+  std::error_code unknown;
+  const fs::space_info space =
+      fs::space(file.has_parent_path() ? file.parent_path() : fs::path("."), unknown);
+  if (!unknown && space.available < bytes) return false;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
+}
+
+[[noreturn]] void fail_writing(const fs::path& path, std::size_t bytes, const std::string& why) {
+  if (has_room(path, bytes)) fail(Exit::failed, "{}: cannot be written: {}", path.string(), why);
+  fail(Exit::does_not_fit, "{}: cannot be written: {}: the disk seems to be full. Free some space",
+       path.string(), why);
+}
+
+// Writes voxels of one element type; `volumes` > 0 makes it 4D.
+void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
+                  std::size_t element_bytes, const void* voxels, std::size_t volumes) {
+  if (!has_extension(path, {".nii.gz", ".nii", ".nrrd", ".mha"})) {
+    fail(Exit::usage, "{}: cannot write this format; name it with one of {}", path.string(),
+         ".nii.gz, .nii, .nrrd and .mha");
+  }
+  const unsigned dimensions = volumes > 0 ? 4 : 3;
+  // NIfTI's library tells a missing folder to stderr and to nobody else.
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
+  }
+  const itk::ImageIOBase::Pointer io = io_for(path);
+  io->SetNumberOfDimensions(dimensions);
+  io->SetComponentType(type);
+  io->SetPixelType(itk::IOPixelEnum::SCALAR);
+  io->SetNumberOfComponents(1);
+  io->SetUseCompression(!has_extension(path, {".nii"}));
+  itk::ImageIORegion region(dimensions);
+  for (unsigned axis = 0; axis < dimensions; ++axis) {
+    std::vector<double> direction(dimensions, 0.0);
+    for (unsigned row = 0; row < dimensions; ++row) {
+      direction[row] = axis < 3 && row < 3 ? geometry.direction[row * 3 + axis] : (row == axis ? 1.0 : 0.0);
+    }
+    const auto extent = axis < 3 ? static_cast<std::size_t>(geometry.size[axis]) : volumes;
+    io->SetDimensions(axis, extent);
+    region.SetSize(axis, extent);
+    io->SetSpacing(axis, axis < 3 ? geometry.spacing[axis] : 1.0);
+    io->SetOrigin(axis, axis < 3 ? geometry.origin[axis] : 0.0);
+    io->SetDirection(axis, direction);
+  }
+  io->SetIORegion(region);
+  const std::size_t bytes =
+      static_cast<std::size_t>(geometry.count()) * std::max<std::size_t>(volumes, 1) * element_bytes;
+  write_through(path, [&](const fs::path& temporary) {
+    try {
+      io->SetFileName(temporary.string());
+      io->WriteImageInformation();
+      io->Write(voxels);
+    } catch (const itk::ExceptionObject& error) {
+      fail_writing(path, bytes, plain_message(error.GetDescription()));
+    }
+    if (!is_whole(temporary, volumes)) fail_writing(path, bytes, "only a part arrived");
+  });
+}
+
+}  // namespace
+
+void write_image(const fs::path& path, const Image& image) {
+  write_voxels(path, image.geometry, itk::IOComponentEnum::FLOAT, sizeof(float), image.voxels.data(), 0);
+}
+
+void write_label_map(const fs::path& path, const LabelMap& labels) {
+  const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
+  if (low != labels.voxels.end() && (*low < 0 || *high > 255)) {
+    write_voxels(path, labels.geometry, itk::IOComponentEnum::SHORT, sizeof(std::int16_t),
+                 labels.voxels.data(), 0);
+    return;
+  }
+  const std::vector<std::uint8_t> bytes(labels.voxels.begin(), labels.voxels.end());
+  write_voxels(path, labels.geometry, itk::IOComponentEnum::UCHAR, 1, bytes.data(), 0);
+}
+
+void write_images_4d(const fs::path& path, const std::vector<Image>& images) {
+  if (images.empty()) fail(Exit::failed, "{}: no images to write", path.string());
+  std::vector<float> voxels;
+  voxels.reserve(images.size() * images.front().voxels.size());
+  for (const Image& image : images) voxels.insert(voxels.end(), image.voxels.begin(), image.voxels.end());
+  write_voxels(path, images.front().geometry, itk::IOComponentEnum::FLOAT, sizeof(float), voxels.data(),
+               images.size());
+}
+
+}  // namespace voxswap

@@ -1,0 +1,11 @@
+#include "data/formats/libraries.h"
+
+#include <itkVersion.h>
+
+namespace voxswap {
+
+std::string data_libraries() {
+  return std::string("ITK ") + itk::Version::GetITKVersion();
+}
+
+}  // namespace voxswap

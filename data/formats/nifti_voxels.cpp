@@ -1,0 +1,171 @@
+#include "data/formats/nifti_voxels.h"
+
+#include <fcntl.h>
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/formats/itk_buffer.h"
+#include "data/formats/nifti_header.h"
+#include "data/formats/voxel_bytes.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Closer {
+  void operator()(gzFile_s* file) const { gzclose_r(file); }
+};
+using File = std::unique_ptr<gzFile_s, Closer>;
+
+// zlib hands files through that are not compressed.
+File open(const fs::path& path) {
+  Descriptor descriptor(path, O_RDONLY);
+  if (!descriptor.is_open()) fail_reading(path, descriptor.error());
+  File file(gzdopen(descriptor.number(), "rb"));
+  if (!file) no_memory_for(path);
+  descriptor.release();
+  gzbuffer(file.get(), 1 << 18);
+  return file;
+}
+
+// Up to `size` more bytes, fewer at the end of the file.
+void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
+  constexpr std::size_t piece = std::size_t{1} << 22;
+  while (size > 0) {
+    const std::size_t before = bytes.size(), wanted = std::min(size, piece);
+    bytes.resize(before + wanted);
+    const int got = gzread(file, bytes.data() + before, static_cast<unsigned>(wanted));
+    bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
+    int error = Z_OK;
+    gzerror(file, &error);
+    if (error == Z_MEM_ERROR) no_memory_for(path);
+    if (error == Z_ERRNO) fail(Exit::failed, "{}: cannot be read: {}", path.string(), std::strerror(errno));
+    if (error == Z_BUF_ERROR) {
+      fail(Exit::bad_data,
+           "{}: is truncated: its gzip stream ends early, after {} unpacked bytes. Fetch or copy the "
+           "file again",
+           path.string(), bytes.size());
+    }
+    if (got < 0) {
+      fail(Exit::bad_data,
+           "{}: is damaged: its gzip stream breaks after {} unpacked bytes. Fetch or copy the file again",
+           path.string(), before);
+    }
+    if (got == 0) return;
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
+struct NiftiFile {
+  NiftiHeader header;
+  std::string bytes;  // the whole file, unpacked
+};
+
+// What a file may take more than its voxels do: gzip's own bytes, and some that somebody left behind them.
+constexpr std::size_t slack = std::size_t{1} << 20;
+
+// At once, at several times zlib's speed. Nothing where the file is not one sound gzip stream of about the
+// bytes that its header promises: zlib then tells what it is, and stops where it has enough.
+std::string unpacked_at_once(const fs::path& path, std::size_t promised) {
+  std::error_code missing;
+  const auto packed_size = fs::file_size(path, missing);
+  constexpr std::size_t least = 18, most_per_byte = 1032;  // of a gzip stream
+  if (missing || packed_size < least || packed_size > promised + slack) return {};
+  const std::string packed = read_file(path);
+  if (packed.size() < least || !packed.starts_with("\x1f\x8b")) return {};
+  std::uint32_t size = 0;  // the last four bytes: modulo 2^32
+  for (std::size_t i = 1; i <= 4; ++i)
+    size = size << 8 | static_cast<unsigned char>(packed[packed.size() - i]);
+  if (size > packed.size() * most_per_byte || size < promised || size > promised + slack) return {};
+  struct Free {
+    void operator()(libdeflate_decompressor* it) const { libdeflate_free_decompressor(it); }
+  };
+  const std::unique_ptr<libdeflate_decompressor, Free> decompressor(libdeflate_alloc_decompressor());
+  if (!decompressor) no_memory_for(path);
+  std::string bytes(size, '\0');
+  std::size_t used = 0;
+  const libdeflate_result result = libdeflate_gzip_decompress_ex(
+      decompressor.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), &used, nullptr);
+  if (result != LIBDEFLATE_SUCCESS || used != packed.size()) return {};
+  return bytes;
+}
+
+// Bytes behind the voxels are read, and let go, so that gzip's checksum is looked at; but not without end.
+void read_past_end(const fs::path& path, gzFile_s* file) {
+  for (std::size_t left = 64 * slack; left > 0;) {
+    std::string piece;
+    read_up_to(path, file, slack, piece);
+    if (piece.size() < slack) return;
+    left -= slack;
+  }
+}
+
+[[noreturn]] void truncated(const fs::path& path, std::size_t promised, const std::string& there) {
+  fail(Exit::bad_data,
+       "{}: is truncated: its header promises {} bytes, {} are there. Fetch or copy the file again",
+       path.string(), promised, there);
+}
+
+NiftiFile load(const fs::path& path) {
+  NiftiFile result;
+  const File file = open(path);
+  read_up_to(path, file.get(), most_nifti_header_bytes, result.bytes);
+  result.header = parse_nifti_header(path, result.bytes);
+  const std::size_t promised = result.header.promised_bytes();
+  if (std::string bytes = unpacked_at_once(path, promised); !bytes.empty()) {
+    result.bytes = std::move(bytes);
+    return result;
+  }
+  if (promised > result.bytes.size())
+    read_up_to(path, file.get(), promised - result.bytes.size(), result.bytes);
+  if (result.bytes.size() < promised) truncated(path, promised, std::to_string(result.bytes.size()));
+  read_past_end(path, file.get());
+  return result;
+}
+
+std::vector<float> volume_of(const NiftiFile& file, std::size_t volume) {
+  const NiftiHeader& header = file.header;
+  StoredVoxels stored;
+  stored.element = header.image.element;
+  stored.bytes = std::string_view(file.bytes)
+                     .substr(header.offset + volume * header.voxels() * bytes_of_element(stored.element));
+  stored.swapped = header.swapped;
+  stored.slope = header.slope;
+  stored.intercept = header.intercept;
+  return decode(stored, header.voxels());
+}
+
+}  // namespace
+
+ImageHeader nifti_header(const fs::path& path) {
+  std::string bytes;
+  const File file = open(path);
+  read_up_to(path, file.get(), most_nifti_header_bytes, bytes);
+  return parse_nifti_header(path, bytes).image;
+}
+
+std::vector<Image> nifti_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+  std::vector<Image> images;
+  reading(path, [&] {
+    const NiftiFile file = load(path);
+    for (std::int64_t volume = first; volume < first + count; ++volume)
+      images.push_back({file.header.image.geometry, volume_of(file, static_cast<std::size_t>(volume))});
+  });
+  return images;
+}
+
+void check_nifti(const fs::path& path) {
+  reading(path, [&] { load(path); });
+}
+
+}  // namespace voxswap

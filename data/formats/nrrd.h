@@ -1,0 +1,14 @@
+// NRRD headers (.nrrd, .nhdr).
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "data/formats/raw_image.h"
+
+namespace voxswap {
+
+// `begin`: the first bytes of the file, the whole header among them. Throws Exit::bad_data naming the file.
+RawImage parse_nrrd(const std::filesystem::path& path, std::string_view begin);
+
+}  // namespace voxswap

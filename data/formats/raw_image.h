@@ -1,0 +1,22 @@
+// What the text header of an NRRD or MetaImage file says: what its voxels are, where they lie in which file,
+// and how they are packed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "data/formats/image_header.h"
+
+namespace voxswap {
+
+struct RawImage {
+  ImageHeader image;
+  std::filesystem::path file;   // that holds the voxels: the image itself, or one beside it
+  std::size_t offset = 0;       // of the first voxel in it
+  bool from_end = false;        // the voxels are the last bytes of the file, whatever comes before
+  bool packed = false;          // by gzip or zlib
+  bool swapped = false;         // of the other byte order
+  std::int64_t components = 1;  // of the volumes, these many lie side by side in a voxel
+};
+
+}  // namespace voxswap

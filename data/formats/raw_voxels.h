@@ -1,0 +1,18 @@
+// Images whose headers are text: NRRD and MetaImage. Their headers say where voxels lie in a file and how
+// they are packed; reading them is the same for both. Read without libraries, which believe any header: one
+// that promises two thousand million axes keeps MetaIO busy for hours.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "data/formats/image_header.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+ImageHeader raw_header(const std::filesystem::path& path);
+// The volumes `first` to `first + count` (not included). Memory is taken for what the file really holds.
+std::vector<Image> raw_volumes(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
+
+}  // namespace voxswap

@@ -1,0 +1,66 @@
+#include "data/formats/voxel_bytes.h"
+
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+
+#include "data/formats/byte_order.h"
+
+namespace voxswap {
+
+namespace {
+
+template <class T>
+std::vector<float> decode_as(const StoredVoxels& stored, std::size_t count) {
+  std::vector<float> values(count);
+  assert(count == 0 || stored.bytes.size() >= ((count - 1) * stored.stride + 1) * sizeof(T));
+  const bool scaled = stored.slope != 1 || stored.intercept != 0;
+  const char* source = stored.bytes.data();
+  for (float& value : values) {
+    T number;
+    std::memcpy(&number, source, sizeof(T));
+    source += stored.stride * sizeof(T);
+    if (stored.swapped) number = swap_bytes(number);
+    value = scaled ? static_cast<float>(stored.slope * static_cast<double>(number) + stored.intercept)
+                   : static_cast<float>(number);
+  }
+  return values;
+}
+
+struct Element {
+  std::string_view name;
+  std::size_t bytes;
+  std::vector<float> (*decode)(const StoredVoxels&, std::size_t);
+};
+
+constexpr std::array<Element, 10> elements{{{"uint8", 1, decode_as<std::uint8_t>},
+                                            {"int8", 1, decode_as<std::int8_t>},
+                                            {"uint16", 2, decode_as<std::uint16_t>},
+                                            {"int16", 2, decode_as<std::int16_t>},
+                                            {"uint32", 4, decode_as<std::uint32_t>},
+                                            {"int32", 4, decode_as<std::int32_t>},
+                                            {"uint64", 8, decode_as<std::uint64_t>},
+                                            {"int64", 8, decode_as<std::int64_t>},
+                                            {"float32", 4, decode_as<float>},
+                                            {"float64", 8, decode_as<double>}}};
+
+const Element& element_named(std::string_view name) {
+  for (const Element& element : elements) {
+    if (element.name == name) return element;
+  }
+  assert(false && "unknown element type");
+  return elements[0];
+}
+
+}  // namespace
+
+std::size_t bytes_of_element(std::string_view element) {
+  return element_named(element).bytes;
+}
+
+std::vector<float> decode(const StoredVoxels& stored, std::size_t count) {
+  return element_named(stored.element).decode(stored, count);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,66 @@
+// A data set on disk: which cases it has, which files belong to each, and what its label values mean.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/volumes/labels.h"
+
+namespace voxswap {
+
+// The `data` part of an experiment.
+struct DatasetOptions {
+  std::filesystem::path root;           // absolute, or relative to the current directory
+  std::string layout = "auto";          // auto or a row of the table in layouts.cpp
+  std::vector<std::string> modalities;  // empty: all that the layout has
+  // Layout files: a pattern per channel, with {case} and *; "truth" is the label map. Layout dicom: a pattern
+  // of series' descriptions or folders.
+  std::map<std::string, std::string> files;
+  Labels labels;    // empty: from the layout
+  Regions regions;  // empty: from the layout
+  // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
+  // scans to predict).
+  std::vector<std::string> known_modalities;
+  bool align = false;  // resample what lies on another grid than a case's first channel onto that one's
+};
+
+struct CaseFiles {
+  std::string id;
+  std::vector<std::filesystem::path> channels;  // one per modality; a 4D file is repeated
+  std::vector<int> components;                  // which volume of a 4D file each channel is; -1 for a 3D file
+  std::filesystem::path truth;                  // empty: the case has no truth
+  // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
+  std::vector<std::string> unclear{};
+};
+
+// A series whose channel was read out of its name.
+struct SeriesGuess {
+  std::string channel, written;  // t1ce, "AX T1 POST GAD"
+  std::int64_t cases = 0;
+};
+
+// Something in the folder of a data set that no case has a use for.
+struct Unused {
+  std::string severity;  // warning, where it may be a mistake | note
+  std::filesystem::path path;
+  std::string why;
+};
+
+struct Dataset {
+  std::filesystem::path root;
+  std::string layout;      // the layout in use
+  std::string recognised;  // why `auto` chose it, one sentence
+  std::vector<std::string> modalities;
+  std::vector<std::string> all_modalities;  // before some were selected, in the order of the layout
+  Labels labels;                     // the foreground labels; the order of the network's output channels
+  Regions regions;                   // what is scored; names in snake_case
+  bool align = false;                // as in DatasetOptions
+  std::vector<CaseFiles> cases;      // sorted by id
+  std::vector<SeriesGuess> guesses;  // layout dicom
+  std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.h: all of it)
+};
+
+}  // namespace voxswap

@@ -1,0 +1,53 @@
+#include "data/layouts/dataset_description.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+
+namespace voxswap {
+
+void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run) {
+  Json json = {{"run", run},
+               {"root", dataset.root.string()},
+               {"layout", dataset.layout},
+               {"recognised", dataset.recognised},
+               {"modalities", dataset.modalities},
+               {"all_modalities", dataset.all_modalities},
+               {"labels", Json::object()},
+               {"regions", Json::object()},
+               {"align", dataset.align}};
+  for (const auto& [name, value] : dataset.labels) json["labels"][name] = value;
+  for (const auto& [name, values] : dataset.regions) json["regions"][name] = values;
+  write_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Dataset read_description(const std::filesystem::path& path) {
+  const Json json = Json::parse(read_file(path), nullptr, false);
+  Dataset dataset;
+  try {
+    dataset.root = json.at("root").get<std::string>();
+    dataset.layout = json.at("layout").get<std::string>();
+    dataset.recognised = json.at("recognised").get<std::string>();
+    dataset.modalities = json.at("modalities").get<std::vector<std::string>>();
+    dataset.all_modalities = json.at("all_modalities").get<std::vector<std::string>>();
+    for (const auto& [name, value] : json.at("labels").items())
+      dataset.labels.emplace_back(name, value.get<int>());
+    for (const auto& [name, values] : json.at("regions").items())
+      dataset.regions.emplace_back(name, values.get<std::vector<int>>());
+    dataset.align = json.at("align").get<bool>();
+  } catch (const Json::exception&) {
+    fail(Exit::bad_data,
+         "{}: does not describe a data set as a run leaves it; remove it to look at the data again",
+         path.string());
+  }
+  return dataset;
+}
+
+std::string described_run(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
+  const Json json = Json::parse(read_file(path), nullptr, false);
+  const auto found = json.is_object() ? json.find("run") : json.end();
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace voxswap

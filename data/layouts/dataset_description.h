@@ -1,0 +1,19 @@
+// What a run must remember of the data set that it was trained on, so that new scans can be predicted where
+// the training data no longer lies.
+#pragma once
+
+#include <filesystem>
+
+#include "data/layouts/dataset.h"
+
+namespace voxswap {
+
+// Layout, channels, labels and regions, as JSON, and which run it is of; no cases.
+void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run);
+
+// Throws Exit::bad_data naming the file when it is not what write_description wrote.
+Dataset read_description(const std::filesystem::path& path);
+// Empty where that is not known, or there is no such file.
+std::string described_run(const std::filesystem::path& path);
+
+}  // namespace voxswap

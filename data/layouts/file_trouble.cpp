@@ -1,0 +1,57 @@
+#include "data/layouts/file_trouble.h"
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "data/formats/placeholders.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Opening a pipe waits for somebody to write into it.
+bool is_readable_kind(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored);
+}
+
+}  // namespace
+
+FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
+  if (!files.unclear.empty() && !files.unclear[channel].empty())
+    return {format("case {}: {}", files.id, files.unclear[channel]),
+            "say which is meant with data.files, or leave the channel out of data.modalities"};
+  const fs::path& path = files.channels[channel];
+  const std::string name =
+      channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
+  if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
+    return {format("case {}: channel {}: {}: {}", files.id, name, path.string(), placeholder),
+            "fetch its content"};
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
+            "add the file, move the case away, or leave the channel out of data.modalities"};
+  if (!is_readable_kind(path))
+    return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
+            "put the image itself there"};
+  return {};
+}
+
+FileTrouble truth_trouble(const CaseFiles& files) {
+  std::error_code ignored;
+  if (files.truth.empty()) return {};
+  if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
+    return {format("case {}: the truth {}: {}", files.id, files.truth.string(), placeholder),
+            "fetch its content"};
+  if (!fs::exists(files.truth, ignored))
+    return {format("case {}: the truth is missing: expected {}", files.id, files.truth.string()),
+            "add the file"};
+  if (!is_readable_kind(files.truth))
+    return {format("case {}: the truth {} is no file (a pipe or a device)", files.id, files.truth.string()),
+            "put the label map itself there"};
+  return {};
+}
+
+}  // namespace voxswap

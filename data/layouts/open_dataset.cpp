@@ -1,0 +1,226 @@
+// Opening a data set: the layout lists what there should be; here that is narrowed to what the experiment
+// asks for, and checked.
+#include "data/layouts/open_dataset.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/layouts/file_trouble.h"
+#include "data/layouts/layouts.h"
+#include "data/layouts/names.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const Layout& layout_named(const std::string& name) {
+  for (const Layout& layout : layouts()) {
+    if (layout.name == name) return layout;
+  }
+  std::vector<std::string> known = layout_names();
+  const std::string meant = nearest(name, known);
+  fail(Exit::usage, "data.layout: unknown layout \"{}\"{}; there are {}", name,
+       meant.empty() ? "" : format(", did you mean {}?", meant), join(known, ", "));
+}
+
+// The first layout that recognises the folder; its reason becomes Dataset::recognised.
+const Layout& recognised_layout(const DatasetOptions& options) {
+  for (const Layout& layout : layouts()) {
+    if (layout.recognise(options)) return layout;
+  }
+  if (fs::is_empty(options.root)) {
+    fail(Exit::bad_data, "{}: the data set is empty: the folder holds nothing", options.root.string());
+  }
+  std::string known;
+  for (const Layout& layout : layouts()) known += format("\n  {}: {}", layout.name, layout.looks_like);
+  fail(Exit::bad_data,
+       "{}: no cases of a known layout there. Is it the right folder? Known layouts (data.layout):{}",
+       options.root.string(), known);
+}
+
+std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
+  const auto& known = dataset.modalities;
+  auto found = std::find(known.begin(), known.end(), wanted);
+  if (found == known.end()) {
+    found = std::find_if(known.begin(), known.end(), [&](const std::string& name) {
+      return modality_name(name) == modality_name(wanted);
+    });
+  }
+  if (found == known.end()) {
+    fail(Exit::usage, "data.modalities: unknown modality \"{}\"; this data set has {}", wanted,
+         join(known, ", "));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+// Keeps the wanted channels, in the wanted order and under the names that were asked for.
+void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::vector<std::size_t> order;
+  for (const std::string& name : wanted) {
+    order.push_back(find_modality(dataset, name));
+    if (std::count(order.begin(), order.end(), order.back()) > 1) {
+      fail(Exit::usage, "data.modalities: \"{}\" is listed twice", name);
+    }
+  }
+  for (CaseFiles& files : dataset.cases) {
+    CaseFiles selected{files.id, {}, {}, files.truth};
+    for (const std::size_t channel : order) {
+      selected.channels.push_back(files.channels[channel]);
+      selected.components.push_back(files.components[channel]);
+      if (!files.unclear.empty()) selected.unclear.push_back(files.unclear[channel]);
+    }
+    for (std::size_t i = 0; i < files.channels.size(); ++i) {
+      if (std::find(order.begin(), order.end(), i) == order.end() && files.components[i] < 0)
+        dataset.left_out.push_back({"note", files.channels[i], "its channel is not in data.modalities"});
+    }
+    files = std::move(selected);
+  }
+  dataset.modalities = wanted;
+}
+
+// Who said what the labels or regions are: it is there that a mistake must be corrected.
+struct Source {
+  Exit exit;
+  std::string name;
+};
+
+Source source_of(bool by_experiment, const Dataset& dataset, const char* key) {
+  if (by_experiment) return {Exit::usage, format("data.{}", key)};
+  return {Exit::bad_data, format("{}: its {}", dataset.root.string(), key)};
+}
+
+void check_labels(const Labels& labels, const Source& source) {
+  std::set<int> values;
+  std::set<std::string> names;
+  for (const auto& [name, value] : labels) {
+    if (value < 1 || value > 32767) {
+      fail(source.exit, "{}: {}: {} cannot be a label; labels are 1 to 32767, 0 is the background",
+           source.name, name, value);
+    }
+    if (!values.insert(value).second)
+      fail(source.exit, "{}: two labels have the value {}", source.name, value);
+    if (!names.insert(name).second) fail(source.exit, "{}: two labels have the name {}", source.name, name);
+  }
+}
+
+void check_regions(const Dataset& dataset, const Source& source) {
+  for (const auto& [name, values] : dataset.regions) {
+    if (values.empty()) fail(source.exit, "{}: {} has no labels", source.name, name);
+    for (const int value : values) {
+      const bool known = std::any_of(dataset.labels.begin(), dataset.labels.end(),
+                                     [&](const auto& label) { return label.second == value; });
+      if (known) continue;
+      std::vector<std::string> listed;
+      for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
+      fail(source.exit, "{}: {}: {} is no label; the labels are {{{}}}", source.name, name, value,
+           join(listed, ", "));
+    }
+  }
+}
+
+// Labels and regions of the experiment go before the layout's; without regions of the experiment, or of a
+// layout whose labels are in use, they follow from the labels.
+void choose_labels(Dataset& dataset, const DatasetOptions& options) {
+  if (!options.labels.empty()) {
+    dataset.labels = options.labels;
+    dataset.regions.clear();
+  }
+  check_labels(dataset.labels, source_of(!options.labels.empty(), dataset, "labels"));
+  if (!options.regions.empty()) dataset.regions = options.regions;
+  if (dataset.regions.empty()) dataset.regions = default_regions(dataset.labels);
+  check_regions(dataset, source_of(!options.regions.empty(), dataset, "regions"));
+}
+
+void check_cases(const Dataset& dataset, const Layout& layout) {
+  if (dataset.cases.empty()) {
+    fail(Exit::bad_data, "{}: the data set is empty: no cases of layout {} ({})", dataset.root.string(),
+         layout.name, layout.looks_like);
+  }
+  // Files are named after cases, with what is added to tell them apart; file systems hold 255 bytes.
+  constexpr std::size_t longest_id = 180;
+  for (const CaseFiles& files : dataset.cases) {
+    if (files.id.size() > longest_id)
+      fail(Exit::bad_data,
+           "{}: the name of case {} has {} bytes; files are named after cases: give it at most {}",
+           dataset.root.string(), files.id, files.id.size(), longest_id);
+  }
+  for (std::size_t i = 1; i < dataset.cases.size(); ++i) {
+    if (dataset.cases[i].id == dataset.cases[i - 1].id) {
+      fail(Exit::bad_data, "{}: two cases are named {}: {} and {}", dataset.root.string(),
+           dataset.cases[i].id, dataset.cases[i - 1].channels.front().string(),
+           dataset.cases[i].channels.front().string());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> layout_names() {
+  std::vector<std::string> names{"auto"};
+  for (const Layout& layout : layouts()) names.emplace_back(layout.name);
+  return names;
+}
+
+void tell_guesses(const Dataset& dataset) {
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < std::min(most, dataset.guesses.size()); ++i) {
+    const SeriesGuess& guess = dataset.guesses[i];
+    log::info("series \"{}\" ({} case{}) is taken for {}", guess.written, guess.cases,
+              guess.cases == 1 ? "" : "s", guess.channel);
+  }
+  if (dataset.guesses.size() > most)
+    log::info("{} other names of series were read as well; `voxswap check` lists all",
+              dataset.guesses.size() - most);
+}
+
+Dataset list_dataset(const DatasetOptions& given) {
+  DatasetOptions options = given;
+  if (options.root.filename().empty()) options.root = options.root.parent_path();  // "folder/" is "folder"
+  const bool automatic = options.layout == "auto";
+  if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
+  std::error_code ignored;
+  if (!fs::is_directory(options.root, ignored)) {
+    fail(Exit::bad_data, "{}: {}; data.root must be the folder of a data set", options.root.string(),
+         fs::exists(options.root, ignored) ? "is not a folder" : "no such folder");
+  }
+  const Layout& layout = automatic ? recognised_layout(options) : layout_named(options.layout);
+  Dataset dataset = layout.list(options);
+  dataset.root = options.root;
+  dataset.layout = layout.name;
+  dataset.align = options.align;
+  const std::string reason = dataset.recognised.empty() ? "" : format(": {}", dataset.recognised);
+  dataset.recognised =
+      format("layout {} {}{}", layout.name, automatic ? "recognised" : "as asked for", reason);
+  std::sort(dataset.cases.begin(), dataset.cases.end(),
+            [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  dataset.all_modalities = dataset.modalities;
+  select_modalities(dataset, options.modalities);
+  check_cases(dataset, layout);
+  choose_labels(dataset, options);
+  return dataset;
+}
+
+namespace {
+
+void stop_if(const FileTrouble& trouble) {
+  if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
+}
+
+}  // namespace
+
+Dataset open_dataset(const DatasetOptions& options) {
+  Dataset dataset = list_dataset(options);
+  for (const CaseFiles& files : dataset.cases) {
+    for (std::size_t channel = 0; channel < files.channels.size(); ++channel)
+      stop_if(channel_trouble(dataset, files, channel));
+    stop_if(truth_trouble(files));
+  }
+  return dataset;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,28 @@
+// From options to a data set: the layout lists what there should be, which is narrowed to what was asked for
+// and checked.
+//
+// Layouts are rows of the table in layouts/layouts.cpp; `auto` asks each whether it recognises the folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/layouts/dataset.h"
+
+namespace voxswap {
+
+// Lists the cases. Throws Exit::bad_data for a missing folder, an empty data set or a case that lacks a
+// channel (naming the case, the channel and the file that was expected), Exit::usage for options that
+// contradict the layout.
+Dataset open_dataset(const DatasetOptions& options);
+
+// The same without the check that the files are there: for `voxswap check`, which tells every missing
+// one.
+Dataset list_dataset(const DatasetOptions& options);
+
+// Says on the log which series were taken for which channel by reading their names.
+void tell_guesses(const Dataset& dataset);
+
+std::vector<std::string> layout_names();  // for help texts and error messages
+
+}  // namespace voxswap

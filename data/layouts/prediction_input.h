@@ -1,0 +1,19 @@
+// What `voxswap predict` is given: scans like those that a network was trained on, in whatever way they lie
+// there.
+#pragma once
+
+#include <filesystem>
+
+#include "data/layouts/dataset.h"
+
+namespace voxswap {
+
+// The cases of `input`: a data set (of the training set's layout or another that is recognised), a folder of
+// bare scans named as that layout names them, the folder of one case inside a data set, or one file or DICOM
+// folder that holds all channels. `trained` gives channels, labels and regions, `options` are those that it
+// was opened with, or others for these scans. Truths are left out. Cases may lack a channel: reading them
+// fails. Throws Exit::bad_data.
+Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& options,
+                            const std::filesystem::path& input);
+
+}  // namespace voxswap

@@ -1,0 +1,171 @@
+#include "data/layouts/unused.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "data/formats/dicom_files.h"
+#include "data/formats/formats.h"
+#include "data/formats/placeholders.h"
+#include "data/layouts/folders.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* warning = "warning";
+constexpr const char* note = "note";
+constexpr int deepest = 6;  // folders below the root; links may go in circles
+
+bool is_other_format(const fs::path& path) {
+  return has_extension(
+      path, {".hdr", ".img", ".mgz", ".mgh", ".mnc", ".dcm", ".ima", ".png", ".jpg", ".jpeg", ".tif", ".tiff",
+             ".bmp", ".npy", ".npz", ".h5", ".nii.bz2", ".nii.xz", ".nii.zst"});
+}
+
+class Walk {
+ public:
+  explicit Walk(const Dataset& dataset) : dataset_(dataset) {
+    for (const CaseFiles& files : dataset.cases) {
+      for (const fs::path& channel : files.channels) used_.insert(channel.lexically_normal());
+      if (!files.truth.empty()) used_.insert(files.truth.lexically_normal());
+    }
+    for (const Unused& one : dataset.left_out) known_.try_emplace(one.path.lexically_normal(), one);
+  }
+
+  std::vector<Unused> run() {
+    look_into(dataset_.root.lexically_normal(), 0);
+    for (const CaseFiles& files : dataset_.cases) {
+      if (files.truth.empty())
+        found_.push_back({note, files.channels.front(),
+                          "an image without labels: it can be predicted, but neither trained on nor scored"});
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void tell(const char* severity, const fs::path& path, const std::string& why) {
+    found_.push_back({severity, path, why});
+  }
+
+  // Whether anything below the folder is used, or was seen by the layout.
+  template <class Paths>
+  static bool any_below(const Paths& paths, const fs::path& folder) {
+    const auto path_of = [](const auto& one) -> const fs::path& {
+      if constexpr (requires { one.first; }) {
+        return one.first;
+      } else {
+        return one;
+      }
+    };
+    const auto next = paths.lower_bound(folder / "");
+    return next != paths.end() && !path_of(*next).lexically_relative(folder).empty() &&
+           *path_of(*next).lexically_relative(folder).begin() != "..";
+  }
+
+  void look_into(const fs::path& folder, int depth) {
+    for (const std::string& name : entries(folder)) {
+      const fs::path path = folder / name;
+      if (used_.contains(path)) continue;
+      if (const auto known = known_.find(path); known != known_.end()) {
+        found_.push_back(known->second);
+        continue;
+      }
+      std::error_code ignored;
+      if (fs::is_directory(path, ignored)) {
+        look_at_folder(path, depth);
+      } else {
+        look_at_file(path);
+      }
+    }
+  }
+
+  void look_at_folder(const fs::path& path, int depth) {
+    if (any_below(used_, path) || any_below(known_, path)) {
+      if (depth < deepest) look_into(path, depth + 1);
+      return;
+    }
+    if (entries(path).empty()) return tell(warning, path, "an empty folder");
+    if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that is no case's");
+    const bool images = holds_image(path, depth);
+    tell(images ? warning : note, path,
+         images ? format("a folder with images, but none is named as layout {} names them", dataset_.layout)
+                : "a folder without any image");
+  }
+
+  bool holds_image(const fs::path& folder, int depth) const {
+    for (const std::string& name : entries(folder)) {
+      const fs::path path = folder / name;
+      std::error_code ignored;
+      if (fs::is_directory(path, ignored)) {
+        if (depth < deepest && (is_dicom_folder(path) || holds_image(path, depth + 1))) return true;
+      } else if (!image_stem(name).empty() || is_other_format(path)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void look_at_file(const fs::path& path) {
+    std::error_code ignored;
+    const bool image = !image_stem(path.filename().string()).empty();
+    if (image && !placeholder_at(path).empty()) return tell(warning, path, placeholder_at(path));
+    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
+      return tell(warning, path, "a pipe or a device");
+    if (image) {
+      const std::string folder = path.parent_path().filename().string();
+      if (folder.starts_with("labels")) return tell(warning, path, "labels without an image");
+      if (folder.starts_with("images"))
+        return tell(warning, path,
+                    format("an image that layout {} does not list as a case's", dataset_.layout));
+      return tell(any_in_use(path.parent_path()) ? note : warning, path,
+                  "neither a channel nor the truth of a case");
+    }
+    if (is_other_format(path) && !belongs_to_used(path))
+      tell(note, path, "an image of a format that is not read");
+  }
+
+  bool any_in_use(const fs::path& folder) const {
+    return folder != dataset_.root.lexically_normal() && any_below(used_, folder);
+  }
+
+  // The voxels of x.nhdr may lie in x.img.
+  bool belongs_to_used(const fs::path& path) const {
+    for (const char* extension : {".nhdr", ".mhd"}) {
+      if (used_.contains(fs::path(path).replace_extension(extension))) return true;
+    }
+    return false;
+  }
+
+  const Dataset& dataset_;
+  std::set<fs::path> used_;
+  std::map<fs::path, Unused> known_;
+  std::vector<Unused> found_;
+};
+
+}  // namespace
+
+std::vector<Unused> unused_in(const Dataset& dataset) {
+  return Walk(dataset).run();
+}
+
+std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const fs::path& root) {
+  std::vector<UnusedGroup> groups;
+  std::map<std::pair<std::string, std::string>, std::size_t> index;
+  for (const Unused& one : unused) {
+    const auto [known, fresh] = index.try_emplace({one.severity, one.why}, groups.size());
+    if (fresh) groups.push_back({one.severity, one.path.lexically_relative(root).string(), one.why, 0});
+    ++groups[known->second].count;
+  }
+  for (UnusedGroup& group : groups) {
+    if (group.count > 1) group.what += format(" and {} other{}", group.count - 1, group.count > 2 ? "s" : "");
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const UnusedGroup& a, const UnusedGroup& b) { return a.severity > b.severity; });
+  return groups;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,23 @@
+// What lies in the folder of a data set and is of no case: a series that tells of no sequence, labels without
+// an image, an empty folder. A scan that is overlooked is missed by nobody, so everything that could be one
+// is named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/layouts/dataset.h"
+
+namespace voxswap {
+
+// In the order of their paths. Looks at names, and into folders for DICOM files; reads no image.
+std::vector<Unused> unused_in(const Dataset& dataset);
+
+// The same thing said of several: "labelsTr/a.nii.gz and 3 others".
+struct UnusedGroup {
+  std::string severity, what, why;
+  std::size_t count = 0;
+};
+std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const std::filesystem::path& root);
+
+}  // namespace voxswap

@@ -1,0 +1,238 @@
+#include "data/phantoms/phantom_layouts.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "data/formats/dicom_writing.h"
+#include "data/formats/image_writing.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Values = std::array<std::int16_t, 5>;  // what 0 background, 1 necrosis, 2 oedema and 4 enhancing become
+
+constexpr std::array<const char*, 4> modalities = {"t1", "t1ce", "t2", "flair"};  // of phantom()'s channels
+constexpr Values same_values = {0, 1, 2, 0, 4};
+constexpr Values values_since_2023 = {0, 1, 2, 0, 3};
+
+LabelMap relabelled(const LabelMap& truth, const Values& values) {
+  LabelMap result = truth;
+  for (std::int16_t& label : result.voxels) label = values[static_cast<std::size_t>(label)];
+  return result;
+}
+
+void make_folder_of(const fs::path& file) {
+  make_directories(file.parent_path());
+}
+
+// --- A file per channel and the truth, named after the case
+// -------------------------------------------------
+
+struct Naming {
+  const char* name;
+  const char* looks_like;
+  fs::path (*stem)(int index);          // of all files, what follows is a suffix
+  std::array<const char*, 5> suffixes;  // t1, t1ce, t2, flair, truth
+  Values values;
+};
+
+fs::path in_folder(const std::string& id, const std::string& above = "") {
+  return fs::path(above) / id / id;
+}
+fs::path grade(int index) {
+  return index % 2 == 0 ? "HGG" : "LGG";
+}
+
+const std::array<Naming, 8> namings{{
+    {"brats2017",
+     "HGG/Brats17_TCIA_000_1/Brats17_TCIA_000_1_t1.nii.gz",
+     [](int i) { return in_folder(format("Brats17_TCIA_{:03}_1", i), grade(i)); },
+     {"_t1.nii.gz", "_t1ce.nii.gz", "_t2.nii.gz", "_flair.nii.gz", "_seg.nii.gz"},
+     same_values},
+    {"brats2018",
+     "the same, unpacked: …_t1.nii",
+     [](int i) { return in_folder(format("Brats18_TCIA_{:03}_1", i), grade(i)); },
+     {"_t1.nii", "_t1ce.nii", "_t2.nii", "_flair.nii", "_seg.nii"},
+     same_values},
+    {"brats2020",
+     "BraTS20_Training_001/BraTS20_Training_001_t1.nii",
+     [](int i) { return in_folder(format("BraTS20_Training_{:03}", i + 1)); },
+     {"_t1.nii", "_t1ce.nii", "_t2.nii", "_flair.nii", "_seg.nii"},
+     same_values},
+    {"brats2021",
+     "BraTS2021_00000/BraTS2021_00000_t1.nii.gz",
+     [](int i) { return in_folder(format("BraTS2021_{:05}", i)); },
+     {"_t1.nii.gz", "_t1ce.nii.gz", "_t2.nii.gz", "_flair.nii.gz", "_seg.nii.gz"},
+     same_values},
+    {"brats2023",
+     "BraTS-GLI-00000-000/BraTS-GLI-00000-000-t1n.nii.gz; enhancing tumour is 3",
+     [](int i) { return in_folder(format("BraTS-GLI-{:05}-000", i)); },
+     {"-t1n.nii.gz", "-t1c.nii.gz", "-t2w.nii.gz", "-t2f.nii.gz", "-seg.nii.gz"},
+     values_since_2023},
+    {"brats2024",
+     "BraTS-GLI-00000-100/…, follow-up scans",
+     [](int i) { return in_folder(format("BraTS-GLI-{:05}-100", i)); },
+     {"-t1n.nii.gz", "-t1c.nii.gz", "-t2w.nii.gz", "-t2f.nii.gz", "-seg.nii.gz"},
+     values_since_2023},
+    {"nrrd",
+     "phantom_000/t1.nrrd, for patterns in data.files",
+     [](int i) { return fs::path(format("phantom_{:03}", i)) / ""; },
+     {"t1.nrrd", "t1ce.nrrd", "t2.nrrd", "flair.nrrd", "truth.nrrd"},
+     same_values},
+    {"mha",
+     "phantom_000/t1.mha, for patterns in data.files",
+     [](int i) { return fs::path(format("phantom_{:03}", i)) / ""; },
+     {"t1.mha", "t1ce.mha", "t2.mha", "flair.mha", "truth.mha"},
+     same_values},
+}};
+
+std::vector<fs::path> named_files(const Naming& naming, int index) {
+  std::vector<fs::path> files;
+  for (const char* suffix : naming.suffixes) files.push_back(naming.stem(index) += suffix);
+  return files;
+}
+
+PhantomLayout file_per_channel(const Naming& naming) {
+  const auto files = [&naming](const PhantomOptions&, int index) { return named_files(naming, index); };
+  const auto write = [&naming](const fs::path& root, int index, const Volume& volume) {
+    const std::vector<fs::path> paths = named_files(naming, index);
+    make_folder_of(root / paths[0]);
+    for (std::size_t m = 0; m < modalities.size(); ++m) write_image(root / paths[m], volume.channels[m]);
+    write_label_map(root / paths.back(), relabelled(volume.truth, naming.values));
+  };
+  return {naming.name, naming.looks_like, files, write, {}};
+}
+
+// --- The Decathlon's Task01_BrainTumour, which counts channels and labels differently
+// -----------------------
+
+constexpr std::array<std::size_t, 4> msd_channels = {3, 0, 1, 2};  // FLAIR, T1w, t1gd, T2w
+constexpr Values msd_values = {0, 2, 1, 0, 3};
+
+std::vector<fs::path> msd_files(const PhantomOptions&, int index) {
+  const std::string name = format("BRATS_{:03}.nii.gz", index + 1);
+  return {fs::path("imagesTr") / name, fs::path("labelsTr") / name};
+}
+
+void write_msd_case(const fs::path& root, int index, const Volume& volume) {
+  const std::vector<fs::path> files = msd_files({}, index);
+  for (const fs::path& file : files) make_folder_of(root / file);
+  std::vector<Image> channels;
+  for (const std::size_t source : msd_channels) channels.push_back(volume.channels[source]);
+  write_images_4d(root / files[0], channels);
+  write_label_map(root / files[1], relabelled(volume.truth, msd_values));
+}
+
+std::string msd_description(const PhantomOptions& options) {
+  Json json = {
+      {"name", "phantoms"},
+      {"description",
+       "Synthetic brain tumours laid out as Task01_BrainTumour of the Medical Segmentation Decathlon"},
+      {"tensorImageSize", "4D"},
+      {"modality", {{"0", "FLAIR"}, {"1", "T1w"}, {"2", "t1gd"}, {"3", "T2w"}}},
+      {"labels",
+       {{"0", "background"}, {"1", "edema"}, {"2", "non-enhancing tumor"}, {"3", "enhancing tumour"}}},
+      {"numTraining", options.cases},
+      {"numTest", 0},
+      {"training", Json::array()},
+      {"test", Json::array()}};
+  for (int i = 0; i < options.cases; ++i) {
+    const std::vector<fs::path> files = msd_files(options, i);
+    json["training"].push_back({{"image", "./" + files[0].string()}, {"label", "./" + files[1].string()}});
+  }
+  return json.dump(2) + "\n";
+}
+
+// --- nnU-Net, with regions
+// -----------------------------------------------------------------------------------
+
+std::vector<fs::path> nnunet_files(const PhantomOptions&, int index) {
+  const std::string id = format("PHANTOM_{:03}", index);
+  std::vector<fs::path> files;
+  for (std::size_t m = 0; m < modalities.size(); ++m)
+    files.push_back(fs::path("imagesTr") / format("{}_{:04}.nii.gz", id, m));
+  files.push_back(fs::path("labelsTr") / (id + ".nii.gz"));
+  return files;
+}
+
+void write_nnunet_case(const fs::path& root, int index, const Volume& volume) {
+  const std::vector<fs::path> files = nnunet_files({}, index);
+  for (const fs::path& file : files) make_folder_of(root / file);
+  for (std::size_t m = 0; m < modalities.size(); ++m) write_image(root / files[m], volume.channels[m]);
+  write_label_map(root / files.back(), relabelled(volume.truth, values_since_2023));
+}
+
+std::string nnunet_description(const PhantomOptions& options) {
+  const Json json = {
+      {"name", "phantoms"},
+      {"channel_names", {{"0", "T1"}, {"1", "T1ce"}, {"2", "T2"}, {"3", "FLAIR"}}},
+      {"labels",
+       {{"background", 0}, {"whole_tumor", {1, 2, 3}}, {"tumor_core", {1, 3}}, {"enhancing_tumor", {3}}}},
+      {"regions_class_order", {2, 1, 3}},
+      {"numTraining", options.cases},
+      {"file_ending", ".nii.gz"}};
+  return json.dump(2) + "\n";
+}
+
+// --- A folder of DICOM slices per series
+// ---------------------------------------------------------------------
+
+fs::path dicom_case(int index) {
+  return format("phantom_{:03}", index);
+}
+
+std::vector<fs::path> dicom_layout_files(const PhantomOptions& options, int index) {
+  std::vector<fs::path> files;
+  for (const char* modality : modalities) {
+    for (const std::string& name : dicom_names(options.size[2]))
+      files.push_back(dicom_case(index) / modality / name);
+  }
+  files.push_back(dicom_case(index) / "seg.nii.gz");
+  return files;
+}
+
+void write_dicom_case(const fs::path& root, int index, const Volume& volume) {
+  for (std::size_t m = 0; m < modalities.size(); ++m) {
+    const fs::path folder = root / dicom_case(index) / modalities[m];
+    make_directories(folder);
+    write_dicom(folder, volume.channels[m], modalities[m], format("{}.{}", index + 1, m + 1));
+  }
+  write_label_map(root / dicom_case(index) / "seg.nii.gz", volume.truth);
+}
+
+}  // namespace
+
+std::span<const PhantomLayout> phantom_layouts() {
+  static const std::vector<PhantomLayout> table = [] {
+    std::vector<PhantomLayout> rows;
+    for (const Naming& naming : namings) rows.push_back(file_per_channel(naming));
+    rows.push_back({"msd",
+                    "imagesTr/BRATS_001.nii.gz in 4D, labelsTr and dataset.json, as Task01_BrainTumour",
+                    msd_files, write_msd_case, msd_description});
+    rows.push_back({"nnunet", "imagesTr/PHANTOM_000_0000.nii.gz, labelsTr and dataset.json with regions",
+                    nnunet_files, write_nnunet_case, nnunet_description});
+    rows.push_back({"dicom",
+                    "phantom_000/t1/*.dcm and phantom_000/seg.nii.gz",
+                    dicom_layout_files,
+                    write_dicom_case,
+                    {}});
+    return rows;
+  }();
+  return table;
+}
+
+const PhantomLayout& phantom_layout(const std::string& name) {
+  std::vector<std::string> names;
+  for (const PhantomLayout& layout : phantom_layouts()) {
+    if (name == layout.name) return layout;
+    names.push_back(layout.name);
+  }
+  fail(Exit::usage, "--layout: expected one of {1}, found '{0}'", name, join(names, ", "));
+}
+
+}  // namespace voxswap

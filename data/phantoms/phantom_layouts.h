@@ -1,0 +1,36 @@
+// How phantoms are laid out on disk: a row per arrangement that people's data sets have.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+struct PhantomOptions {
+  std::filesystem::path out;
+  int cases = 20;
+  Size3 size{64, 64, 64};
+  std::uint64_t seed = 1;
+  std::string layout = "brats2021";  // a row of phantom_layouts()
+};
+
+struct PhantomLayout {
+  std::string name;
+  std::string looks_like;  // for help texts
+  // The files of a case, relative to the data set's root.
+  std::function<std::vector<std::filesystem::path>(const PhantomOptions& options, int index)> files;
+  std::function<void(const std::filesystem::path& root, int index, const Volume& volume)> write_case;
+  // dataset.json; empty where there is none.
+  std::function<std::string(const PhantomOptions& options)> description;
+};
+
+std::span<const PhantomLayout> phantom_layouts();
+const PhantomLayout& phantom_layout(const std::string& name);  // throws Exit::usage for unknown ones
+
+}  // namespace voxswap

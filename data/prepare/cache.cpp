@@ -1,0 +1,229 @@
+// Prepared cases on disk. A file is named after what it was made of, so nothing is ever stale, and carries a
+// checksum, so nothing damaged is ever used. Layout: magic, payload size, checksum, payload; numbers as this
+// machine has them.
+#include "data/prepare/cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/cases/read_case.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Changes whenever prepare(), read_case() or the layout of the file changes what is stored.
+constexpr std::string_view format_version = "voxswap prepared case 3\n";
+constexpr std::size_t checksum_size = 32;
+
+// Appends and takes plain values and vectors of them, in the order of `fields` below.
+struct Writer {
+  std::string bytes;
+  void raw(const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }
+  template <class T>
+  void field(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    raw(&value, sizeof value);
+  }
+  template <class T>
+  void field(std::vector<T>& values) {
+    const std::uint64_t count = values.size();
+    raw(&count, sizeof count);
+    raw(values.data(), values.size() * sizeof(T));
+  }
+  void field(std::string& text) {
+    const std::uint64_t count = text.size();
+    raw(&count, sizeof count);
+    raw(text.data(), text.size());
+  }
+};
+
+struct Reader {
+  std::string_view bytes;
+  bool good = true;
+  void raw(void* data, std::size_t size) {
+    good = good && size <= bytes.size();
+    if (!good) return;
+    std::memcpy(data, bytes.data(), size);
+    bytes.remove_prefix(size);
+  }
+  template <class T>
+  void field(T& value) {
+    raw(&value, sizeof value);
+  }
+  template <class Container>
+  void sequence(Container& values) {
+    std::uint64_t count = 0;
+    raw(&count, sizeof count);
+    good = good && count <= bytes.size() / sizeof(values[0]);
+    if (!good) return;
+    values.resize(count);
+    raw(values.data(), count * sizeof(values[0]));
+  }
+  template <class T>
+  void field(std::vector<T>& values) {
+    sequence(values);
+  }
+  void field(std::string& text) { sequence(text); }
+};
+
+template <class Archive>
+void fields(Archive& archive, PreparedCase& prepared) {
+  archive.field(prepared.id);
+  archive.field(prepared.size);
+  archive.field(prepared.channels);
+  archive.field(prepared.image);
+  archive.field(prepared.truth);
+  archive.field(prepared.mean);
+  archive.field(prepared.deviation);
+  archive.field(prepared.background);
+  archive.field(prepared.box);
+  archive.field(prepared.original);
+  archive.field(prepared.stored);
+}
+
+// Of the payload, for the case that the file is named after.
+std::string checksum_of(const fs::path& path, std::string_view payload) {
+  return Hasher().add(path.filename().string()).add(payload.data(), payload.size()).digest();
+}
+
+void save(const fs::path& path, PreparedCase& prepared) {
+  Writer payload;
+  fields(payload, prepared);
+  const std::uint64_t size = payload.bytes.size();
+  const std::string checksum = checksum_of(path, payload.bytes);
+  write_file(path, [&](const Append& append) {
+    append(format_version.data(), format_version.size());
+    append(&size, sizeof size);
+    append(checksum.data(), checksum.size());
+    append(payload.bytes.data(), payload.bytes.size());
+  });
+}
+
+// Nothing when there is no such file, or it is not whole.
+std::optional<PreparedCase> load(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  std::string content;
+  try {
+    content = read_file(path);
+  } catch (const Error& error) {
+    log::warn("{}; it is made anew", error.what());
+    return std::nullopt;
+  }
+  Reader reader{content};
+  std::string version(format_version.size(), '\0'), checksum(checksum_size, '\0');
+  std::uint64_t size = 0;
+  reader.raw(version.data(), version.size());
+  reader.raw(&size, sizeof size);
+  reader.raw(checksum.data(), checksum.size());
+  PreparedCase prepared;
+  if (reader.good && version == format_version && size == reader.bytes.size() &&
+      checksum == checksum_of(path, reader.bytes)) {
+    fields(reader, prepared);
+    if (reader.good) return prepared;
+  }
+  log::warn("{}: this cached case is damaged; it is made anew", path.string());
+  return std::nullopt;
+}
+
+// A folder of DICOM slices counts as all its files.
+void add_content(Hasher& hasher, const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    hasher.add_file(path);
+    return;
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) hasher.add_file(file);
+}
+
+template <class T>
+void add_value(Hasher& hasher, const T& value) {
+  hasher.add(&value, sizeof value);
+}
+
+}  // namespace
+
+PreparedCache::PreparedCache(Dataset dataset, PrepareOptions options, fs::path folder)
+    : dataset_(std::move(dataset)),
+      options_(for_modalities(std::move(options), dataset_.modalities)),
+      folder_(std::move(folder)) {
+  if (folder_.empty()) return;
+  try {
+    make_writable_directory(folder_);
+  } catch (const Error& error) {  // what is in it can still be read
+    log::warn("prepared cases are not kept for the next run: {}", error.what());
+    writable_ = false;
+  }
+}
+
+std::string PreparedCache::content(const CaseFiles& files) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = contents_.find(files.id); found != contents_.end()) return found->second;
+  }
+  Hasher hasher;
+  std::string previous;
+  for (std::size_t i = 0; i < files.channels.size(); ++i) {
+    add_value(hasher, files.components[i]);
+    hasher.add(files.channels[i].filename().string());  // tells the formats apart
+    const std::string path = files.channels[i].string();
+    if (path != previous) add_content(hasher, path);  // a 4D file is repeated
+    previous = path;
+  }
+  if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
+  const std::lock_guard lock(mutex_);
+  return contents_[files.id] = hasher.digest();
+}
+
+// Content, not places or times: a data set may move. `normalize` is left out, since what is stored is not
+// normalised. The labels are in, because they decide whether a truth is accepted.
+std::string PreparedCache::key(const CaseFiles& files) const {
+  Hasher hasher;
+  hasher.add(format_version).add(files.id).add(options_.crop);
+  add_value(hasher, options_.resolution);
+  add_value(hasher, options_.corner_background);
+  add_value(hasher, options_.corner_background ? 0.0 : options_.background);
+  for (const bool corrected : options_.bias_channels) add_value(hasher, corrected);
+  add_value(hasher, options_.clip_low);
+  add_value(hasher, options_.clip_high);
+  add_value(hasher, dataset_.align);
+  for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
+  hasher.add(content(files));
+  return hasher.digest();
+}
+
+PreparedCase PreparedCache::get(const CaseFiles& files) const {
+  if (folder_.empty()) return prepare(read_case(dataset_, files), options_);
+  const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
+  if (auto cached = load(path)) {
+    log::debug("{}: prepared before, in {}", files.id, path.string());
+    return std::move(*cached);
+  }
+  PreparedCase prepared = prepare(read_case(dataset_, files), options_);
+  log::debug("{}: prepared from {}", files.id, files.channels[0].parent_path().string());
+  if (!writable_) return prepared;
+  // Two threads may make the same case; the temporary file of a process is one per name.
+  static std::mutex writing;
+  const std::lock_guard lock(writing);
+  try {
+    save(path, prepared);
+  } catch (const Error& error) {
+    log::warn("the prepared case is not kept for the next run: {}", error.what());
+  }
+  return prepared;
+}
+
+}  // namespace voxswap

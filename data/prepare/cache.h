@@ -1,0 +1,36 @@
+// Prepared cases on disk, under a key made of the files' content and the options, so that a second run starts
+// at once.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "data/layouts/dataset.h"
+#include "data/prepare/prepare.h"
+
+namespace voxswap {
+
+// prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
+// made anew, and a folder that cannot be written to is only read; both with a warning.
+class PreparedCache {
+ public:
+  PreparedCache(Dataset dataset, PrepareOptions options, std::filesystem::path folder);
+  PreparedCase get(const CaseFiles& files) const;  // thread safe
+  // Hash of the bytes of all the case's files, which are read once. Thread safe.
+  std::string content(const CaseFiles& files) const;
+  const Dataset& dataset() const { return dataset_; }
+  const PrepareOptions& options() const { return options_; }
+
+ private:
+  std::string key(const CaseFiles& files) const;
+  Dataset dataset_;
+  PrepareOptions options_;
+  std::filesystem::path folder_;
+  bool writable_ = true;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::string> contents_;  // by case
+};
+
+}  // namespace voxswap

@@ -1,0 +1,115 @@
+#include "data/prepare/prefetch.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "base/error.h"
+
+namespace voxswap {
+
+struct Prefetcher::State {
+  std::size_t count, depth;
+  std::function<Sample(std::size_t)> produce;
+
+  std::mutex mutex;  // guards everything below
+  std::condition_variable changed;
+  std::map<std::size_t, Sample> ready;
+  std::exception_ptr error;  // ends the production; thrown after what comes before it
+  std::size_t failed = 0;    // where that was
+  bool stop = false;
+  std::size_t begun = 0, taken = 0;
+  double waited = 0;
+
+  std::vector<std::thread> threads;  // last: they read all of the above
+
+  // The next sample that may be begun; `count` when there is none any more.
+  std::size_t claim() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return stop || error || begun == count || begun < taken + depth; });
+    return stop || error || begun == count ? count : begun++;
+  }
+
+  void run() {
+    for (std::size_t i = claim(); i < count; i = claim()) {
+      try {
+        Sample sample = produce(i);
+        const std::lock_guard lock(mutex);
+        ready.emplace(i, std::move(sample));
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error || i < failed) {
+          error = std::current_exception();
+          failed = i;
+        }
+      }
+      changed.notify_all();
+    }
+  }
+};
+
+Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth,
+                       std::size_t threads)
+    : state_(std::make_unique<State>()) {
+  state_->count = count;
+  state_->depth = std::max<std::size_t>(depth, 1);
+  state_->produce = std::move(produce);
+  const std::size_t wanted = std::max<std::size_t>(threads, 1);
+  state_->threads.reserve(wanted);
+  try {
+    while (state_->threads.size() < wanted)
+      state_->threads.emplace_back([state = state_.get()] { state->run(); });
+  } catch (const std::bad_alloc&) {
+    if (state_->threads.empty()) throw;
+  } catch (const std::exception& error) {
+    // Fewer do the same in more time; without one nothing would ever come.
+    if (state_->threads.empty())
+      fail(Exit::failed, "no thread can be started to load data: {}", error.what());
+  }
+}
+
+Prefetcher::~Prefetcher() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+Sample Prefetcher::next() {
+  const auto begin = std::chrono::steady_clock::now();
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  assert(state.taken < state.count || state.error);
+  state.changed.wait(lock, [&] {
+    return state.ready.contains(state.taken) || (state.error && state.taken >= state.failed);
+  });
+  state.waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto first = state.ready.find(state.taken);
+  if (first == state.ready.end()) std::rethrow_exception(state.error);
+  Sample sample = std::move(first->second);
+  state.ready.erase(first);
+  ++state.taken;
+  lock.unlock();
+  state.changed.notify_all();
+  return sample;
+}
+
+bool Prefetcher::ready() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ready.contains(state_->taken);
+}
+
+double Prefetcher::waited_seconds() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->waited;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,186 @@
+#include "data/prepare/prepare.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "data/prepare/bias_correction.h"
+
+namespace voxswap {
+
+namespace {
+
+// Mean and population deviation of the values that count, every `stride`-th from `first`; two passes, in
+// double.
+template <class Counts>
+void statistics(const std::vector<float>& values, std::size_t first, std::size_t stride, Counts counts,
+                double& mean, double& deviation) {
+  double sum = 0, squares = 0;
+  std::int64_t count = 0;
+  for (std::size_t i = first; i < values.size(); i += stride) {
+    if (!counts(values[i])) continue;
+    sum += values[i];
+    ++count;
+  }
+  mean = count > 0 ? sum / static_cast<double>(count) : 0;
+  for (std::size_t i = first; i < values.size(); i += stride) {
+    if (counts(values[i])) squares += (values[i] - mean) * (values[i] - mean);
+  }
+  deviation = count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0;
+}
+
+// The percentile of sorted places as NumPy's default finds it; changes the order of the values.
+float percentile(std::vector<float>& values, double percent) {
+  const double place = percent / 100 * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), below, values.end());
+  const double low = *below, part = place - std::floor(place);
+  if (part == 0) return *below;
+  return static_cast<float>(low + part * (*std::min_element(below + 1, values.end()) - low));
+}
+
+// Holds the foreground between two of its percentiles; the background stays.
+void clip(Image& image, float background, double low, double high) {
+  if (low <= 0 && high >= 100) return;
+  std::vector<float> foreground;
+  for (const float value : image.voxels)
+    if (value != background) foreground.push_back(value);
+  if (foreground.empty()) return;
+  const float least = percentile(foreground, low), most = percentile(foreground, high);
+  for (float& value : image.voxels)
+    if (value != background) value = std::clamp(value, least, most);
+}
+
+void check_choice(const char* key, const std::string& value, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  fail(Exit::usage, "{}: unknown value \"{}\"; there are {}", key, value, join(choices, ", "));
+}
+
+void check_options(const PrepareOptions& options) {
+  check_choice("preprocess.crop", options.crop, {"foreground", "none"});
+  check_choice("preprocess.normalize", options.normalize, {"dataset", "image", "masked", "whole", "none"});
+  for (const std::int64_t side : options.resolution) {
+    if (side < 1) fail(Exit::usage, "preprocess.resolution: {} voxels along an axis are none", side);
+  }
+}
+
+void interleave(const std::vector<float>& channel, std::size_t index, std::size_t channels,
+                std::vector<float>& image) {
+  for (std::size_t i = 0; i < channel.size(); ++i) image[i * channels + index] = channel[i];
+}
+
+}  // namespace
+
+LabelMap PreparedCase::to_original(const LabelMap& on_training_grid) const {
+  assert(on_training_grid.geometry.size == size);
+  return restore(on_training_grid, box, original);
+}
+
+Geometry PreparedCase::training_geometry() const {
+  return resample_geometry(crop_geometry(original, box), size);
+}
+
+PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities) {
+  options.bias_channels = corrected_channels(options.bias_correction, modalities);
+  return options;
+}
+
+PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
+  check_options(options);
+  assert(options.bias_correction.empty() || options.bias_channels.size() == volume.channels.size());
+  PreparedCase result;
+  result.id = volume.id;
+  result.size = options.resolution;
+  result.channels = static_cast<std::int64_t>(volume.channels.size());
+  result.original = volume.geometry();
+  result.stored = volume.stored();
+  for (const Image& image : volume.channels) {
+    result.background.push_back(options.corner_background ? corner_value(image)
+                                                          : static_cast<float>(options.background));
+  }
+  result.box = options.crop == "foreground" ? foreground_box(volume.channels, result.background)
+                                            : Box{{0, 0, 0}, result.original.size};
+  const std::size_t channels = volume.channels.size();
+  result.mean.resize(channels);
+  result.deviation.resize(channels);
+  result.image.resize(static_cast<std::size_t>(result.size[0] * result.size[1] * result.size[2]) * channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const float background = result.background[c];
+    Image part =
+        options.bias_correction.empty() || !options.bias_channels[c]
+            ? crop(volume.channels[c], result.box)
+            : crop(correct_bias(volume.channels[c], background, format("{}, channel {}", volume.id, c + 1)),
+                   result.box);
+    clip(part, background, options.clip_low, options.clip_high);
+    const Image resized = resample_linear(part, result.size);
+    statistics(
+        resized.voxels, 0, 1, [=](float value) { return value != background; }, result.mean[c],
+        result.deviation[c]);
+    interleave(resized.voxels, c, channels, result.image);
+  }
+  if (volume.has_truth()) result.truth = resample_nearest(crop(volume.truth, result.box), result.size).voxels;
+  return result;
+}
+
+Normalization dataset_normalization(const std::vector<PreparedCase>& cases) {
+  Normalization normalization;
+  if (cases.empty()) return normalization;
+  const std::size_t channels = cases.front().mean.size();
+  normalization.mean.assign(channels, 0);
+  normalization.deviation.assign(channels, 0);
+  const auto count = static_cast<double>(cases.size());
+  for (const PreparedCase& prepared : cases) {
+    assert(prepared.mean.size() == channels && prepared.deviation.size() == channels);
+    for (std::size_t c = 0; c < channels; ++c) {
+      normalization.mean[c] += prepared.mean[c] / count;
+      normalization.deviation[c] += prepared.deviation[c] / count;
+    }
+  }
+  return normalization;
+}
+
+Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
+                                const Normalization& dataset) {
+  if (options.normalize == "dataset") return dataset;
+  if (options.normalize == "image") return {prepared.mean, prepared.deviation};
+  if (options.normalize == "masked") return {prepared.mean, prepared.deviation, true};
+  const auto channels = static_cast<std::size_t>(prepared.channels);
+  Normalization result{std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
+  for (std::size_t c = 0; c < channels && options.normalize == "whole"; ++c)
+    statistics(
+        prepared.image, c, channels, [](float) { return true; }, result.mean[c], result.deviation[c]);
+  return result;
+}
+
+void normalize(PreparedCase& prepared, const Normalization& normalization) {
+  const auto channels = static_cast<std::size_t>(prepared.channels);
+  assert(normalization.mean.size() == channels && normalization.deviation.size() == channels);
+  std::vector<double> scale(channels);
+  // A channel without any contrast only loses its mean.
+  for (std::size_t c = 0; c < channels; ++c)
+    scale[c] = normalization.deviation[c] > 0 ? 1 / normalization.deviation[c] : 1;
+  for (std::size_t i = 0; i < prepared.image.size(); i += channels) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      float& value = prepared.image[i + c];
+      const bool outside = normalization.masked && value == prepared.background[c];
+      value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
+    }
+  }
+}
+
+std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
+                                      const std::vector<std::vector<int>>& classes) {
+  assert(classes.size() <= 8);
+  std::vector<std::uint8_t> bits_of(1U << 16);  // by label value, as an unsigned 16-bit number
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    for (const int value : classes[c])
+      bits_of[static_cast<std::uint16_t>(value)] |= static_cast<std::uint8_t>(1U << c);
+  }
+  std::vector<std::uint8_t> bits(truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) bits[i] = bits_of[static_cast<std::uint16_t>(truth[i])];
+  return bits;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,70 @@
+// From a volume to what the network reads: crop, resize, remember the way back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/volumes/transforms.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+// The `preprocess` part of an experiment.
+struct PrepareOptions {
+  Size3 resolution{128, 128, 128};           // voxels x, y, z after cropping and resizing
+  std::string crop = "foreground";           // foreground | none
+  std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
+  std::vector<bool> bias_channels;           // which those are: for_modalities()
+  double clip_low = 0, clip_high = 100;      // percentiles of the foreground
+  std::string normalize = "dataset";         // dataset | image | masked | whole | none
+  bool corner_background = false;            // take the background from each image's corner
+  double background = 0;                     // else this value
+};
+
+// One case on the training grid. Not yet normalised: statistics over the data set come later.
+struct PreparedCase {
+  std::string id;
+  Size3 size{0, 0, 0};  // the training grid
+  std::int64_t channels = 0;
+  std::vector<float> image;  // D,H,W,C
+  std::vector<std::int16_t>
+      truth;  // D,H,W label values as in the data set (0 background); empty when there is none
+  std::vector<double> mean, deviation;  // per channel, over the resized box's foreground (voxels that differ
+                                        // from the background); deviation is the population's
+  std::vector<float> background;        // per channel, the value used
+  Box box;                              // the crop, on the original grid
+  Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
+  Geometry stored;  // the same grid as the case's file has it: as_stored() puts a label map back
+
+  LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
+  Geometry training_geometry() const;                            // where the training grid lies in the world
+};
+
+// The options with what depends on the channels' names decided. Throws Exit::usage.
+PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities);
+
+// Bias correction, crop, clipping, resizing, statistics, in this order. REQUIRES: for_modalities() where
+// there is a bias correction.
+PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
+
+// Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation.
+struct Normalization {
+  std::vector<double> mean, deviation;
+  bool masked = false;  // what equals the background becomes 0
+};
+// The data set's: mean of the cases' means, mean of their deviations (as in the study). Only mean and
+// deviation are read.
+Normalization dataset_normalization(const std::vector<PreparedCase>& cases);
+// The one that applies to a case under options.normalize: "dataset" gives `dataset`, "image" the case's own
+// over its foreground, "masked" the same with the background at 0, "whole" the case's own over all voxels,
+// "none" 0 and 1.
+Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
+                                const Normalization& dataset);
+void normalize(PreparedCase& prepared, const Normalization& normalization);
+
+// Target bits per voxel for the loss: bit c is set where the truth belongs to `classes[c]` (a set of label
+// values).
+std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
+                                      const std::vector<std::vector<int>>& classes);
+
+}  // namespace voxswap

@@ -1,0 +1,24 @@
+// From voxel indices to millimetres in the world, as file headers give it, and what makes such a map a grid.
+#pragma once
+
+#include <array>
+#include <filesystem>
+
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+using Affine = std::array<double, 12>;  // row-major, 3 x 4: three columns and the place of voxel (0,0,0)
+
+// The length of a column: the size of a voxel.
+double length(const Affine& affine, std::size_t axis);
+// The largest cosine between two axes: 0 when they stand at right angles, 1 when an axis has no length or is
+// no number.
+double skew(const Affine& affine);
+inline constexpr double most_skew = 1e-3;  // a quarter of a voxel over the 240 of a scan
+
+// The grid of `size` voxels that lies so in LPS. Throws Exit::bad_data naming the file for sheared or
+// unbelievable axes.
+Geometry geometry_from(const std::filesystem::path& path, const Affine& lps, const Size3& size);
+
+}  // namespace voxswap

@@ -1,0 +1,105 @@
+#include "data/volumes/orientation.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace voxswap {
+
+namespace {
+
+// The symmetry that takes the stored axes to the canonical ones: output axis i, which should point along
+// world axis i, reads that stored axis which points there most.
+Symmetry to_canonical(const Geometry& geometry) {
+  const auto cosine = [&](std::size_t row, int axis) {
+    return geometry.direction[row * 3 + static_cast<std::size_t>(axis)];
+  };
+  Symmetry best;
+  double most = -1;
+  for (int number = 0; number < 48; number += 8) {  // the six orders, without flips
+    const Symmetry order = symmetry(number);
+    double along = 0;
+    for (std::size_t i = 0; i < 3; ++i) along += std::fabs(cosine(i, order.axes[i]));
+    if (along > most + 1e-6) {
+      most = along;
+      best = order;
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) best.flips[i] = cosine(i, best.axes[i]) < 0;
+  return best;
+}
+
+Symmetry inverse(const Symmetry& symmetry) {
+  Symmetry back;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto source = static_cast<std::size_t>(symmetry.axes[i]);
+    back.axes[source] = static_cast<int>(i);
+    back.flips[source] = symmetry.flips[i];
+  }
+  return back;
+}
+
+bool changes_nothing(const Symmetry& symmetry) {
+  return symmetry.axes == Symmetry{}.axes && symmetry.flips == Symmetry{}.flips;
+}
+
+Geometry turned(const Geometry& geometry, const Symmetry& symmetry) {
+  Geometry result = geometry;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto source = static_cast<std::size_t>(symmetry.axes[i]);
+    result.size[i] = geometry.size[source];
+    result.spacing[i] = geometry.spacing[source];
+    const double length = geometry.spacing[source] * static_cast<double>(geometry.size[source] - 1);
+    for (std::size_t row = 0; row < 3; ++row) {
+      const double cosine = geometry.direction[row * 3 + source];
+      result.direction[row * 3 + i] = (symmetry.flips[i] ? -cosine : cosine) + 0.0;  // no negative zeros
+      if (symmetry.flips[i]) result.origin[row] += cosine * length;
+    }
+  }
+  return result;
+}
+
+template <class T>
+Grid<T> canonical_grid(Grid<T> grid) {
+  const Symmetry symmetry = to_canonical(grid.geometry);
+  if (changes_nothing(symmetry)) return grid;
+  return {turned(grid.geometry, symmetry), apply(symmetry, grid.voxels, grid.geometry.size, 1)};
+}
+
+template <class T>
+Grid<T> stored_grid(Grid<T> grid, const Geometry& stored) {
+  assert(grid.geometry.size == canonical(stored).size);
+  const Symmetry symmetry = to_canonical(stored);
+  if (!changes_nothing(symmetry)) grid.voxels = apply(inverse(symmetry), grid.voxels, grid.geometry.size, 1);
+  grid.geometry = stored;
+  return grid;
+}
+
+}  // namespace
+
+std::string axis_codes(const Geometry& geometry) {
+  const Symmetry symmetry = to_canonical(geometry);
+  std::string codes = "???";
+  for (std::size_t i = 0; i < 3; ++i) {
+    codes[static_cast<std::size_t>(symmetry.axes[i])] = (symmetry.flips[i] ? "RAI" : "LPS")[i];
+  }
+  return codes;
+}
+
+Geometry canonical(const Geometry& geometry) {
+  return turned(geometry, to_canonical(geometry));
+}
+Image canonical(Image image) {
+  return canonical_grid(std::move(image));
+}
+LabelMap canonical(LabelMap labels) {
+  return canonical_grid(std::move(labels));
+}
+LabelMap as_stored(LabelMap labels, const Geometry& stored) {
+  return stored_grid(std::move(labels), stored);
+}
+Image as_stored(Image image, const Geometry& stored) {
+  return stored_grid(std::move(image), stored);
+}
+
+}  // namespace voxswap

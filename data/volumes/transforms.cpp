@@ -1,0 +1,256 @@
+#include "data/volumes/transforms.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+#include "base/index.h"
+
+namespace voxswap {
+
+namespace {
+
+// Moves the origin by a distance along the grid's own axes, in voxels.
+void shift_origin(Geometry& geometry, const std::array<double, 3>& voxels) {
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      geometry.origin[row] += geometry.direction[row * 3 + axis] * geometry.spacing[axis] * voxels[axis];
+    }
+  }
+}
+
+// Along one axis: the output voxel i lies between inputs low[i] and high[i], `weight[i]` of the way.
+struct LinearAxis {
+  std::vector<std::size_t> low, high;
+  std::vector<double> weight;
+};
+
+LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
+  LinearAxis axis;
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double exact =
+        (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
+    const double source = std::clamp(exact, 0.0, static_cast<double>(from - 1));
+    const auto low = static_cast<std::int64_t>(source);
+    axis.low.push_back(index(low));
+    axis.high.push_back(index(std::min(low + 1, from - 1)));
+    axis.weight.push_back(source - static_cast<double>(low));
+  }
+  return axis;
+}
+
+// Rounds half up, as ITK does, in whole numbers: floor((i + 1/2) * from / to).
+std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
+  std::vector<std::size_t> sources;
+  for (std::int64_t i = 0; i < to; ++i) sources.push_back(index((2 * i + 1) * from / (2 * to)));
+  return sources;
+}
+
+template <class T>
+Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
+  Grid<T> result;
+  result.geometry = crop_geometry(grid.geometry, box);
+  result.voxels.resize(index(result.geometry.count()));
+  T* target = result.voxels.data();
+  for (std::int64_t z = 0; z < box.size[2]; ++z) {
+    for (std::int64_t y = 0; y < box.size[1]; ++y, target += box.size[0]) {
+      const T* row = &grid.at(box.start[0], box.start[1] + y, box.start[2] + z);
+      std::copy(row, row + box.size[0], target);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Geometry crop_geometry(const Geometry& geometry, const Box& box) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    assert(box.start[axis] >= 0 && box.size[axis] >= 1 &&
+           box.start[axis] + box.size[axis] <= geometry.size[axis]);
+  }
+  Geometry result = geometry;
+  result.size = box.size;
+  shift_origin(result, {static_cast<double>(box.start[0]), static_cast<double>(box.start[1]),
+                        static_cast<double>(box.start[2])});
+  return result;
+}
+
+Geometry resample_geometry(const Geometry& geometry, const Size3& size) {
+  Geometry result = geometry;
+  std::array<double, 3> first;  // the old grid's index of the new voxel (0,0,0)
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double ratio = static_cast<double>(geometry.size[axis]) / static_cast<double>(size[axis]);
+    first[axis] = 0.5 * ratio - 0.5;
+  }
+  shift_origin(result, first);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.spacing[axis] =
+        geometry.spacing[axis] * static_cast<double>(geometry.size[axis]) / static_cast<double>(size[axis]);
+  }
+  result.size = size;
+  return result;
+}
+
+Box foreground_box(const std::vector<Image>& channels, std::span<const float> background) {
+  assert(!channels.empty() && background.size() == channels.size());
+  const Size3 size = channels.front().geometry.size;
+  Size3 low = size, high{-1, -1, -1};
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    const float empty = background[c];
+    for (std::int64_t z = 0; z < size[2]; ++z) {
+      for (std::int64_t y = 0; y < size[1]; ++y) {
+        const float* row = &channels[c].at(0, y, z);
+        std::int64_t first = 0, last = size[0] - 1;
+        while (first <= last && row[first] == empty) ++first;
+        if (first > last) continue;
+        while (row[last] == empty) --last;
+        low = {std::min(low[0], first), std::min(low[1], y), std::min(low[2], z)};
+        high = {std::max(high[0], last), std::max(high[1], y), std::max(high[2], z)};
+      }
+    }
+  }
+  if (high[0] < 0) return {{0, 0, 0}, size};
+  Box box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.start[axis] = std::max<std::int64_t>(0, low[axis] - 1);
+    box.size[axis] = std::min(size[axis] - 1, high[axis] + 1) - box.start[axis] + 1;
+  }
+  return box;
+}
+
+float corner_value(const Image& image) {
+  return image.voxels.front();
+}
+
+Image crop(const Image& image, const Box& box) {
+  return crop_grid(image, box);
+}
+LabelMap crop(const LabelMap& labels, const Box& box) {
+  return crop_grid(labels, box);
+}
+
+// Row by row: the four input rows around an output row are blended first, then the blend is read along x. All
+// in double, rounded once, so that the result is ITK's to the last bit or so.
+Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {
+  const Size3 from = image.geometry.size;
+  const LinearAxis along_x = linear_axis(from[0], size[0]), along_y = linear_axis(from[1], size[1]),
+                   along_z = linear_axis(from[2], size[2]);
+  Image result;
+  result.geometry =
+      crop_geometry(resample_geometry(image.geometry, size), {{0, 0, first}, {size[0], size[1], count}});
+  result.voxels.resize(index(result.geometry.count()));
+  std::vector<double> blend(index(from[0]));
+  float* target = result.voxels.data();
+  const auto row = [&](std::size_t y, std::size_t z) {
+    return image.voxels.data() + (z * index(from[1]) + y) * index(from[0]);
+  };
+  for (std::size_t z = index(first); z < index(first + count); ++z) {
+    const double wz = along_z.weight[z];
+    for (std::size_t y = 0; y < index(size[1]); ++y, target += size[0]) {
+      const double wy = along_y.weight[y];
+      const float* a = row(along_y.low[y], along_z.low[z]);
+      const float* b = row(along_y.high[y], along_z.low[z]);
+      const float* c = row(along_y.low[y], along_z.high[z]);
+      const float* d = row(along_y.high[y], along_z.high[z]);
+      for (std::size_t x = 0; x < blend.size(); ++x) {
+        const double near = a[x] + wy * (static_cast<double>(b[x]) - a[x]);
+        const double far = c[x] + wy * (static_cast<double>(d[x]) - c[x]);
+        blend[x] = near + wz * (far - near);
+      }
+      for (std::size_t x = 0; x < index(size[0]); ++x) {
+        const double left = blend[along_x.low[x]], right = blend[along_x.high[x]];
+        target[x] = static_cast<float>(left + along_x.weight[x] * (right - left));
+      }
+    }
+  }
+  return result;
+}
+
+Image resample_linear(const Image& image, const Size3& size) {
+  return resample_linear_planes(image, size, 0, size[2]);
+}
+
+LabelMap resample_nearest(const LabelMap& labels, const Size3& size) {
+  const Size3 from = labels.geometry.size;
+  const auto xs = nearest_axis(from[0], size[0]), ys = nearest_axis(from[1], size[1]),
+             zs = nearest_axis(from[2], size[2]);
+  LabelMap result;
+  result.geometry = resample_geometry(labels.geometry, size);
+  result.voxels.resize(index(result.geometry.count()));
+  std::int16_t* target = result.voxels.data();
+  for (const std::size_t z : zs) {
+    for (const std::size_t y : ys) {
+      const std::int16_t* row = labels.voxels.data() + (z * index(from[1]) + y) * index(from[0]);
+      for (const std::size_t x : xs) *target++ = row[x];
+    }
+  }
+  return result;
+}
+
+LabelMap restore(const LabelMap& labels, const Box& box, const Geometry& whole) {
+  if (labels.geometry.size != box.size) return restore(resample_nearest(labels, box.size), box, whole);
+  LabelMap result;
+  result.geometry = whole;
+  result.voxels.assign(index(whole.count()), 0);
+  const std::int16_t* row = labels.voxels.data();
+  for (std::int64_t z = 0; z < box.size[2]; ++z) {
+    for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0]) {
+      std::copy(row, row + box.size[0], &result.at(box.start[0], box.start[1] + y, box.start[2] + z));
+    }
+  }
+  return result;
+}
+
+Symmetry symmetry(int number) {
+  assert(number >= 0 && number < 48);
+  constexpr std::array<std::array<int, 3>, 6> orders{
+      {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+  return {orders[index(number / 8)], {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0}};
+}
+
+std::vector<int> allowed_symmetries(const Size3& size) {
+  std::vector<int> allowed;
+  for (int number = 0; number < 48; ++number) {
+    const Symmetry candidate = symmetry(number);
+    bool keeps = true;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      keeps = keeps && size[index(candidate.axes[axis])] == size[axis];
+    if (keeps) allowed.push_back(number);
+  }
+  return allowed;
+}
+
+template <class T>
+std::vector<T> apply(const Symmetry& symmetry, const std::vector<T>& voxels, const Size3& size,
+                     std::int64_t channels) {
+  assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
+  const Size3 strides{channels, size[0] * channels, size[0] * size[1] * channels};
+  Size3 extent, step;
+  std::int64_t start = 0;  // where in the input the output's first voxel lies
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t source = index(symmetry.axes[axis]);
+    extent[axis] = size[source];
+    step[axis] = symmetry.flips[axis] ? -strides[source] : strides[source];
+    if (symmetry.flips[axis]) start += (size[source] - 1) * strides[source];
+  }
+  std::vector<T> result(voxels.size());
+  T* target = result.data();
+  for (std::int64_t z = 0; z < extent[2]; ++z) {
+    for (std::int64_t y = 0; y < extent[1]; ++y) {
+      const T* source = voxels.data() + start + z * step[2] + y * step[1];
+      for (std::int64_t x = 0; x < extent[0]; ++x, source += step[0], target += channels) {
+        for (std::int64_t c = 0; c < channels; ++c) target[c] = source[c];
+      }
+    }
+  }
+  return result;
+}
+
+template std::vector<float> apply(const Symmetry&, const std::vector<float>&, const Size3&, std::int64_t);
+template std::vector<std::uint8_t> apply(const Symmetry&, const std::vector<std::uint8_t>&, const Size3&,
+                                         std::int64_t);
+template std::vector<std::int16_t> apply(const Symmetry&, const std::vector<std::int16_t>&, const Size3&,
+                                         std::int64_t);
+
+}  // namespace voxswap

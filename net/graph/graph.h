@@ -1,0 +1,62 @@
+// The graph: values and nodes by index, in the order in which they run. One flat list is one whole step.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/graph/value.h"
+
+namespace voxswap {
+
+struct Operation;  // net/graph/operation.h
+
+struct Node {
+  std::string name;
+  const Operation* operation = nullptr;
+  Attributes attributes;
+  std::vector<ValueId> inputs;   // read
+  std::vector<ValueId> outputs;  // made
+  std::vector<ValueId> updates;  // persistent values read and written in place
+  Phase phase = Phase::forward;
+};
+
+class Graph {
+ public:
+  // A value that no node makes: input, parameter or optimiser state.
+  ValueId add_value(std::string name, Shape shape, ElementType type, Role role);
+
+  // Appends a node; the operation infers its outputs' shapes and types. Returns the node. Output values are
+  // named `name` (and `name.1`, … beyond the first). REQUIRES: operation is in the table, inputs exist.
+  NodeId add(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+             Attributes attributes = {}, std::vector<ValueId> updates = {});
+  // The same for operations with one output, whose value is returned.
+  ValueId apply(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+                Attributes attributes = {});
+
+  const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
+  const std::vector<Value>& values() const { return values_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  Phase phase = Phase::forward;  // given to nodes that are added; decides their outputs' role
+
+  // The same values with the nodes in another order or with other nodes (graph passes use it): producers are
+  // set anew. Values that no node makes or reads any more keep their ids. REQUIRES: every node reads only
+  // what was made before.
+  void replace_nodes(std::vector<Node> nodes);
+
+  std::vector<ValueId> with_role(Role role) const;  // in order of id
+  std::string text() const;                         // a line per node, for people and tests
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Node> nodes_;
+};
+
+double node_flops(const Graph& graph, const Node& node);
+std::int64_t node_bytes(const Graph& graph, const Node& node);
+
+}  // namespace voxswap

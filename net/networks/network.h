@@ -1,0 +1,32 @@
+// What a network is asked to be, and the graph of its forward pass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/graph/graph.h"
+
+namespace voxswap {
+
+// The `network` part of an experiment.
+struct NetworkOptions {
+  std::string name = "isensee2017";  // isensee2017 | unet3d | resnet3d
+  std::int64_t base_filters = 16;
+  std::int64_t depth = 5;       // levels; resnet3d: residual blocks
+  double dropout = 0.3;         // isensee2017
+  double slope = 0.3;           // isensee2017, resnet3d: of the leaky ReLU
+  std::string heads = "plain";  // isensee2017: plain | normalized (conv, norm, leaky ReLU: IBM's variant)
+  std::string upsampling = "transposed";  // unet3d: transposed (convolutions) | nearest
+};
+
+struct ForwardGraph {
+  Graph graph;
+  ValueId input = none;             // N,D,H,W,C, of the activation type; zeros behind the image's channels
+  ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
+  std::vector<ValueId> parameters;  // in the order of the checkpoint; named as in the PyTorch module, e.g.
+                                    // "encoder.0.input.conv.weight"
+  std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
+};
+
+}  // namespace voxswap

@@ -1,0 +1,69 @@
+// Whole steps as one flat graph: what the planner plans and the executor runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net/networks/network.h"
+
+namespace voxswap {
+
+struct LossOptions {
+  double dice = 1;           // weight of the soft Dice term
+  double cross_entropy = 0;  // weight of the binary cross entropy term
+  double epsilon = 1e-5;
+};
+LossOptions parse_loss(const std::string& name);  // weighted_dice | dice_cross_entropy; throws Exit::usage
+
+struct OptimizerOptions {
+  std::string name = "adam";
+  double learning_rate = 5e-4;
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
+  // Elements of a parameter up to which it is updated together with all others that are as small. Four in
+  // five are (biases, gammas, betas): on a GPU each would cost a launch and next to no work. Their gradients
+  // wait for the last of them, and are 55 KiB in isensee2017.
+  std::int64_t small_parameter = 4096;
+};
+
+// In f16 the loss is scaled (net/ops/loss_scale.cpp).
+struct LossScaleOptions {
+  double initial = 65536, least = 1, most = 16777216;  // powers of 2: scaling rounds nothing
+  std::int64_t interval = 2000;                        // updates in a row after which it is doubled
+};
+
+struct StepOptions {
+  NetworkOptions network;
+  Shape input;  // N,D,H,W,C of the images
+  std::int64_t voxel_alignment =
+      1;                     // bytes of which their voxels take a multiple, by zeros behind the channels
+  std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits)
+  ElementType activations = ElementType::f32;
+  LossOptions loss;
+  OptimizerOptions optimizer;
+  LossScaleOptions loss_scale;
+};
+
+// Persistent values come first and in the same order in both: parameters, then (training only) m and v of
+// each that is trained.
+struct TrainingStep {
+  Graph graph;
+  ValueId input = none, target = none, logits = none, loss = none;
+  std::vector<ValueId> parameters;
+  std::vector<ValueId> trained;  // the parameters that any node reads; the others stay as they are
+  // m0, v0, m1, v1, … of those, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
+  std::vector<ValueId> optimizer_state;
+};
+TrainingStep build_training_step(const StepOptions& options);
+// What a value of the optimiser's state holds before the first step: zeros, but for the loss scale.
+std::vector<float> initial_state(const Graph& graph, ValueId state);
+
+struct InferenceStep {
+  Graph graph;
+  ValueId input = none, target = none, loss = none;  // target and loss: none unless with_loss
+  ValueId probabilities = none;                      // N,D,H,W,outputs, f32
+  std::vector<ValueId> parameters;
+};
+InferenceStep build_inference_step(const StepOptions& options, bool with_loss);
+
+}  // namespace voxswap

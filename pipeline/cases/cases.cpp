@@ -1,0 +1,189 @@
+#include "pipeline/cases/cases.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/kept_pages.h"
+#include "base/parallel.h"
+#include "base/philox.h"
+#include "base/progress.h"
+#include "pipeline/cases/patches.h"
+
+namespace voxswap {
+
+namespace {
+
+// Prepared volumes may take this much memory beside the arena; more are read from the disk cache again.
+constexpr std::int64_t memory_for_cases = 1LL << 30;
+
+std::int64_t bytes_of(const PreparedCase& prepared) {
+  return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
+                                   prepared.truth.size() * sizeof(std::int16_t));
+}
+
+Example example_of(PreparedCase prepared) {
+  return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
+          std::move(prepared.truth)};
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets) {
+  std::vector<std::vector<int>> classes;
+  if (targets == "regions") {
+    for (const auto& [name, values] : dataset.regions) classes.push_back(values);
+  } else {
+    for (const auto& [name, value] : dataset.labels) classes.push_back({value});
+  }
+  return classes;
+}
+
+std::vector<std::string> output_names(const Dataset& dataset, const std::string& targets) {
+  std::vector<std::string> names;
+  if (targets == "regions") {
+    for (const auto& [name, values] : dataset.regions) names.push_back(name);
+  } else {
+    for (const auto& [name, value] : dataset.labels) names.push_back(name);
+  }
+  return names;
+}
+
+std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
+  const std::size_t count = output_classes(dataset, targets).size();
+  if (count == 0 || count > 8) {
+    fail(Exit::usage,
+         "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
+         "data.{}",
+         targets, count, targets);
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+Cases::Cases(const RunOptions& options, Dataset dataset)
+    : options_(options),
+      cache_(std::move(dataset), options.preprocess, options.cache),
+      limit_bytes_(memory_for_cases) {
+  classes_ = output_classes(cache_.dataset(), options.training.targets);
+  kept_.resize(cache_.dataset().cases.size());
+}
+
+std::shared_ptr<const PreparedCase> Cases::prepared(std::size_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_[index]) return kept_[index];
+  }
+  auto made = std::make_shared<const PreparedCase>(cache_.get(dataset().cases[index]));
+  const std::lock_guard lock(mutex_);
+  if (!kept_[index] && kept_bytes_ + bytes_of(*made) <= limit_bytes_) {
+    kept_[index] = made;
+    kept_bytes_ += bytes_of(*made);
+  }
+  return made;
+}
+
+void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others) {
+  std::vector<std::size_t> all = training;
+  all.insert(all.end(), others.begin(), others.end());
+  Progress progress("preparing", "cases", static_cast<std::int64_t>(all.size()));
+  std::vector<PreparedCase> statistics(training.size());  // without the voxels
+  std::mutex advancing;
+  const auto prepare_one = [&](std::size_t i) {
+    throw_if_interrupted();
+    const auto one = prepared(all[i]);
+    if (i < training.size()) {
+      statistics[i].mean = one->mean;
+      statistics[i].deviation = one->deviation;
+    }
+    const std::lock_guard lock(advancing);
+    progress.advance();
+  };
+  const KeptPages kept;
+  // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
+  constexpr unsigned most_threads = 4;
+  parallel_for(all.size(), prepare_one,
+               std::min(most_threads, std::max(1U, std::thread::hardware_concurrency())));
+  normalization_ = dataset_normalization(statistics);
+}
+
+PreparedCase Cases::normalized(std::size_t index) {
+  PreparedCase copy = *prepared(index);
+  normalize(copy, normalization_for(copy, options_.preprocess, normalization_));
+  return copy;
+}
+
+Example Cases::example(std::size_t index) {
+  return example_of(normalized(index));
+}
+
+Example Cases::example(std::size_t index, const AugmentKey& key) {
+  if (!options_.training.patch) return example(index);
+  const auto whole = prepared(index);
+  PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
+                                                  key.seed, key.epoch, key.case_index));
+  normalize(part, normalization_for(*whole, options_.preprocess, normalization_));
+  return example_of(std::move(part));
+}
+
+Sample Cases::sample(std::size_t index) {
+  return sample_of(index, example(index));
+}
+
+Sample Cases::sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key) {
+  Example augmented = example(index, key);
+  apply(draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
+  return sample_of(index, std::move(augmented));
+}
+
+Sample Cases::sample_of(std::size_t index, Example made) const {
+  Sample sample;
+  sample.case_index = index;
+  sample.target = target_bits(made.truth, classes_);
+  sample.image = std::move(made.image);
+  return sample;
+}
+
+EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
+                           const std::vector<std::size_t>& cases, std::size_t case_count)
+    : training_(options.training), seed_(seed) {
+  // A batch larger than an epoch draws some twice.
+  do {
+    for (std::int64_t patch = 0; patch < patches_per_case(options); ++patch) {
+      for (const std::size_t index : cases)
+        items_.push_back(
+            {index, static_cast<std::uint32_t>(static_cast<std::size_t>(patch) * case_count + index)});
+    }
+  } while (items_.size() < static_cast<std::size_t>(training_.batch_size));
+}
+
+std::int64_t EpochSampler::steps() const {
+  return static_cast<std::int64_t>(items_.size()) / training_.batch_size;
+}
+
+std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
+  std::vector<Item> order = items_;
+  const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0x0de2);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[random.word(i) % i]);  // Fisher-Yates
+  return order;
+}
+
+Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
+  const std::vector<Item> sequence = order(epoch);
+  Sample batch;
+  for (std::int64_t i = 0; i < training_.batch_size; ++i) {
+    const Item& item = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
+    Sample sample = cases.sample(item.case_index, training_.augment,
+                                 {seed_, static_cast<std::uint64_t>(epoch), item.number});
+    if (i == 0) {
+      batch = std::move(sample);
+    } else {
+      batch.image.insert(batch.image.end(), sample.image.begin(), sample.image.end());
+      batch.target.insert(batch.target.end(), sample.target.begin(), sample.target.end());
+    }
+  }
+  return batch;
+}
+
+}  // namespace voxswap

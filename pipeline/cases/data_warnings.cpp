@@ -1,0 +1,130 @@
+#include "pipeline/cases/data_warnings.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/sealed_file.h"
+#include "data/cases/check.h"
+#include "data/layouts/unused.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* version = "voxswap warnings 2";
+
+// Changes when the file does: cheaper than its content, and only a warning depends on it.
+void add_state(Hasher& hasher, const fs::path& path) {
+  struct stat state {};
+  hasher.add(path.string());
+  if (::stat(path.c_str(), &state) != 0) return;
+  for (const std::int64_t value :
+       {std::int64_t{state.st_size}, std::int64_t{state.st_mtim.tv_sec}, std::int64_t{state.st_mtim.tv_nsec},
+        std::int64_t{state.st_ctim.tv_sec}, std::int64_t{state.st_ctim.tv_nsec}})
+    hasher.add(&value, sizeof value);
+}
+
+std::string key_of(const RunOptions& options, const Dataset& dataset, const std::vector<Unused>& unused) {
+  Hasher hasher;
+  hasher.add(version).add(dataset.root.string()).add(join(dataset.modalities, "\n"));
+  hasher.add(
+      format("{} {} {}", dataset.align, options.preprocess.corner_background, options.preprocess.background));
+  for (const auto& [name, value] : dataset.labels) hasher.add(name).add(&value, sizeof value);
+  for (const Unused& one : unused) hasher.add(one.path.string()).add(one.why);
+  for (const CaseFiles& files : dataset.cases) {
+    hasher.add(files.id);
+    std::set<fs::path> paths(files.channels.begin(), files.channels.end());
+    paths.insert(files.truth);
+    for (const fs::path& path : paths) {
+      add_state(hasher, path);
+      std::error_code ignored;
+      if (!fs::is_directory(path, ignored)) continue;
+      std::set<fs::path> slices;
+      for (const auto& entry : fs::directory_iterator(path, ignored)) slices.insert(entry.path());
+      for (const fs::path& slice : slices) add_state(hasher, slice);
+    }
+  }
+  return hasher.digest();
+}
+
+// Errors are left to those who read the case: they stop.
+Csv found_in(const RunOptions& options, Dataset dataset, const std::vector<Unused>& unused) {
+  Csv csv{{"case", "problem", "what_to_do"}, {}};
+  const fs::path root = dataset.root;
+  const CheckReport report =
+      check_listed(std::move(dataset),
+                   {options.data, options.preprocess.corner_background, options.preprocess.background});
+  for (const Problem& problem : report.problems) {
+    if (problem.severity == "warning") csv.rows.push_back({problem.case_id, problem.what, problem.fix});
+  }
+  for (const UnusedGroup& group : grouped(unused, root)) {
+    if (group.severity == "warning")
+      csv.rows.push_back(
+          {"", format("not used: {}: {}", group.what, group.why), "`voxswap check` lists all"});
+  }
+  return csv;
+}
+
+Csv known_or_found(const RunOptions& options, Dataset dataset, const std::vector<Unused>& unused) {
+  if (options.cache.empty()) return found_in(options, std::move(dataset), unused);
+  const fs::path kept = options.cache / "checks" / (key_of(options, dataset, unused) + ".csv");
+  if (const auto known = read_sealed(kept)) return parse_csv(*known, kept.string());
+  const Csv csv = found_in(options, std::move(dataset), unused);
+  try {
+    make_writable_directory(kept.parent_path());
+    write_sealed(kept, csv_text(csv));
+  } catch (const Error& error) {
+    log::debug("the warnings are not kept for the next run: {}", error.what());
+  }
+  return csv;
+}
+
+// A split that somebody wrote down may leave out cases that could be trained on.
+void add_left_out(const RunOptions& options, const Dataset& dataset, const Split& split, Csv& csv) {
+  if (options.split.file.empty()) return;
+  std::vector<std::string> left_out;
+  for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
+    const bool takes_part = std::binary_search(split.training.begin(), split.training.end(), i) ||
+                            std::binary_search(split.validation.begin(), split.validation.end(), i);
+    if (!takes_part && !dataset.cases[i].truth.empty()) left_out.push_back(dataset.cases[i].id);
+  }
+  if (left_out.empty()) return;
+  constexpr std::size_t most = 5;
+  const std::size_t count = left_out.size();
+  if (count > most) left_out.resize(most);
+  csv.rows.push_back(
+      {"",
+       format("{} names {} of {} cases that have a truth in neither part: {}{}", options.split.file.string(),
+              count, dataset.cases.size(), join(left_out, ", "), count > most ? " and others" : ""),
+       "add them to the file, if they were meant to take part"});
+}
+
+}  // namespace
+
+void warn_of_data(const RunOptions& options, const Dataset& dataset, const Split& split) {
+  const std::vector<Unused> unused = unused_in(dataset);
+  Dataset taking_part = dataset;
+  taking_part.cases.clear();
+  for (const auto* part : {&split.training, &split.validation}) {
+    for (const std::size_t index : *part) taking_part.cases.push_back(dataset.cases[index]);
+  }
+  Csv csv = known_or_found(options, std::move(taking_part), unused);
+  add_left_out(options, dataset, split, csv);
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < std::min(most, csv.rows.size()); ++i)
+    log::warn("{}; {}", csv.rows[i][1], csv.rows[i][2]);
+  if (csv.rows.size() > most)
+    log::warn("{} more warnings are in {}", csv.rows.size() - most,
+              (options.output / warnings_file).string());
+  write_csv(options.output / warnings_file, csv);
+}
+
+}  // namespace voxswap

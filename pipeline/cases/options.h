@@ -1,0 +1,91 @@
+// Everything a run needs to know, with its defaults: the experiment file's sections as plain structs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/augment/augment.h"
+#include "data/layouts/dataset.h"
+#include "data/prepare/prepare.h"
+#include "metrics/metrics.h"
+#include "net/networks/network.h"
+#include "net/steps/step.h"
+#include "swap/planners/planner.h"
+
+namespace voxswap {
+
+struct SplitOptions {
+  double validation = 0.2;
+  std::uint64_t seed = 1;
+  std::filesystem::path file;  // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
+  std::int64_t fold = 0;       // of splits_final.json
+};
+
+struct ScheduleOptions {
+  std::string name = "plateau";  // plateau | poly | cosine | constant
+  double factor = 0.5;           // plateau
+  std::int64_t patience = 10;    // plateau, epochs
+};
+
+struct TrainingOptions {
+  std::int64_t epochs = 500;
+  std::int64_t batch_size = 1;
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
+  std::string loss = "weighted_dice";
+  std::string targets = "labels";  // labels | regions
+  std::string precision = "auto";  // auto | f32 | tf32 | bf16 | f16
+  AugmentOptions augment;
+  std::optional<Size3> patch;       // voxels of the training grid that the network sees at a time; none: all
+  std::int64_t loader_threads = 0;  // that get samples ready ahead of training; 0: as the device leaves room
+  std::uint64_t seed = 1;
+  bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest
+  std::int64_t repeats = 1;
+  double checkpoint_minutes = 10;  // besides one at the end of every epoch that improves
+};
+
+struct MemoryOptions {
+  std::string device = "auto";    // auto | cpu | cuda | cuda:N | reference (double accumulation: for checks)
+  std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
+  std::string planner = "hybrid";
+  std::optional<std::int64_t>
+      host_bytes;                     // of the host pool; 0: none; not given: what is free beside the budget
+  std::filesystem::path disk_folder;  // for the scratch file; empty: no disk tier
+  std::int64_t disk_bytes = 0;
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
+  TflmsOptions tflms;
+  std::int64_t lms_threshold = 8 << 20;
+};
+
+struct EvaluateOptions {
+  std::vector<std::string> at{"native"};  // native | training | the side of a cube
+  std::string empty = "brats";            // brats | nnunet
+  std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
+  double surface_tolerance = 1;  // mm
+  LesionOptions lesions;
+};
+
+struct RunOptions {
+  std::string name = "run";
+  DatasetOptions data;
+  SplitOptions split;
+  PrepareOptions preprocess;
+  NetworkOptions network;
+  TrainingOptions training;
+  MemoryOptions memory;
+  EvaluateOptions evaluate;
+  std::filesystem::path output = "runs/{name}";  // already expanded
+  std::filesystem::path cache;                   // of prepared volumes; empty: none
+
+  std::string
+      resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
+  std::string identity;  // of the run, as identity.json has it; empty: not known
+  bool resume = false;
+  bool trace = false;  // write timeline.json: one step, for Perfetto
+};
+
+}  // namespace voxswap

@@ -1,0 +1,207 @@
+#include "pipeline/cases/preview.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "data/layouts/open_dataset.h"
+#include "data/volumes/picture.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/split.h"
+#include "pipeline/report/lettering.h"
+#include "pipeline/report/slice_view.h"
+
+namespace voxswap {
+
+namespace {
+
+constexpr std::int64_t gap = 6, margin = 8;  // pixels
+constexpr Color ink{235, 235, 235}, faint{150, 150, 150};
+
+// One version of a case: as prepared, or as an epoch has it.
+struct Version {
+  std::string title, description;
+  Geometry geometry;  // where it lies plays no part
+  Example example;
+};
+
+struct Row {
+  std::string title;
+  std::int64_t channel;
+  View view;
+};
+
+// All that is shown of one case.
+struct Block {
+  std::string title;
+  std::vector<Version> versions;
+  std::vector<Row> rows;
+};
+
+std::vector<std::size_t> wanted_cases(const Dataset& dataset, const Split& split,
+                                      const PreviewOptions& what) {
+  std::vector<std::size_t> wanted;
+  for (const std::string& name : what.case_names) {
+    std::vector<std::string> names;
+    for (const CaseFiles& files : dataset.cases) names.push_back(files.id);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const std::string guess = nearest(name, names);
+      fail(Exit::usage, "--case: the data set has no case '{}'{}", name,
+           guess.empty() ? "" : "; did you mean '" + guess + "'?");
+    }
+    wanted.push_back(static_cast<std::size_t>(found - names.begin()));
+  }
+  if (!wanted.empty()) return wanted;
+  const auto count = std::min(split.training.size(), static_cast<std::size_t>(what.cases));
+  return {split.training.begin(), split.training.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::vector<Row> rows_of(const Dataset& dataset) {
+  std::vector<Row> rows;
+  const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
+  if (channels == 1) {
+    for (const View& view : views) rows.push_back({view.name, 0, view});
+    return rows;
+  }
+  for (std::int64_t c = 0; c < channels; ++c)
+    rows.push_back({dataset.modalities[static_cast<std::size_t>(c)], c, views[0]});
+  return rows;
+}
+
+Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::int64_t epochs) {
+  Block block;
+  block.title = cases.dataset().cases[index].id;
+  block.rows = rows_of(cases.dataset());
+  const auto add = [&](const std::string& title, const std::string& description, Example example) {
+    Geometry geometry = cases.prepared(index)->training_geometry();
+    geometry.size = example.size;
+    block.versions.push_back({title, description, geometry, std::move(example)});
+  };
+  add("as prepared", "", cases.example(index));
+  for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
+    const AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
+                         static_cast<std::uint32_t>(index)};
+    Example example = cases.example(index, key);
+    const Augmentation drawn =
+        draw_augmentation(options.training.augment, key, example.size, example.channels);
+    apply(drawn, example);
+    add(format("epoch {}", epoch), describe(drawn), std::move(example));
+  }
+  return block;
+}
+
+Image channel_of(const Version& version, std::int64_t channel) {
+  const Example& example = version.example;
+  Image image{version.geometry, std::vector<float>(static_cast<std::size_t>(version.geometry.count()))};
+  for (std::size_t i = 0; i < image.voxels.size(); ++i)
+    image.voxels[i] =
+        example.image[i * static_cast<std::size_t>(example.channels) + static_cast<std::size_t>(channel)];
+  return image;
+}
+
+// Of a case without truth nothing is labelled.
+LabelMap labels_of(const Version& version) {
+  LabelMap labels{version.geometry, version.example.truth};
+  labels.voxels.resize(static_cast<std::size_t>(version.geometry.count()), 0);
+  return labels;
+}
+
+Plane plane_of(const Version& version, const Row& row) {
+  return {version.geometry, row.view, labels_of(version), four_or_fewer(version.geometry)};
+}
+
+// Where things of a block come to lie, from its own top.
+struct Layout {
+  std::int64_t column = 0;        // width
+  std::vector<std::int64_t> row;  // tops
+  std::int64_t captions = 0;      // top
+  std::int64_t height = 0;
+};
+
+std::size_t letters_in(std::int64_t pixels) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(8, pixels / letter_width));
+}
+
+Layout layout_of(const Block& block) {
+  Layout layout;
+  std::int64_t top = 2 * line_height + gap;
+  for (const Row& row : block.rows) {
+    layout.row.push_back(top);
+    std::int64_t height = 0;
+    for (const Version& version : block.versions) {
+      const Plane plane = plane_of(version, row);
+      layout.column = std::max(layout.column, plane.width());
+      height = std::max(height, plane.height());
+    }
+    top += height + gap;
+  }
+  std::size_t lines = 0;
+  for (const Version& version : block.versions)
+    lines = std::max(lines, wrapped(version.description, letters_in(layout.column)).size());
+  layout.captions = top;
+  layout.height = top + static_cast<std::int64_t>(lines) * line_height + 2 * gap;
+  return layout;
+}
+
+// The grey values of a row are those of the case as prepared, so that brightness can be compared.
+void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layout& layout) {
+  write_text(sheet, margin, top, block.title, ink);
+  for (std::size_t r = 0; r < block.rows.size(); ++r) {
+    const Row& row = block.rows[r];
+    const Window window = window_of(channel_of(block.versions.front(), row.channel));
+    for (std::size_t v = 0; v < block.versions.size(); ++v) {
+      const Version& version = block.versions[v];
+      const std::int64_t left = margin + static_cast<std::int64_t>(v) * (layout.column + gap);
+      paint(sheet, left, top + layout.row[r], plane_of(version, row), channel_of(version, row.channel),
+            window, {version.geometry, version.example.truth});
+      if (v == 0) write_text(sheet, left + 2, top + layout.row[r] + 2, row.title, ink);
+      if (r > 0) continue;
+      write_text(sheet, left, top + line_height, version.title, faint);
+      std::int64_t line = top + layout.captions;
+      for (const std::string& text : wrapped(version.description, letters_in(layout.column))) {
+        write_text(sheet, left, line, text, faint);
+        line += line_height;
+      }
+    }
+  }
+}
+
+void paint_legend(Pixels& sheet, const Dataset& dataset) {
+  std::int64_t left = margin;
+  for (const auto& [name, value] : dataset.labels) {
+    write_text(sheet, left, margin, name, label_color(static_cast<std::int16_t>(value)));
+    left += static_cast<std::int64_t>(name.size() + 2) * letter_width;
+  }
+}
+
+}  // namespace
+
+void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png) {
+  Dataset dataset = open_dataset(options.data);
+  const Split split = make_split(dataset, options.split);
+  const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
+  Cases cases(options, std::move(dataset));
+  // The statistics of the data set are those of the whole training part.
+  cases.prepare_all(options.preprocess.normalize == "dataset" ? split.training : wanted, {});
+
+  std::vector<Block> blocks;
+  std::vector<Layout> layouts;
+  std::int64_t width = 0, height = 2 * margin + line_height;
+  for (const std::size_t index : wanted) {
+    blocks.push_back(block_of(cases, index, options, what.epochs));
+    layouts.push_back(layout_of(blocks.back()));
+    width = std::max(width, 2 * margin - gap + (what.epochs + 1) * (layouts.back().column + gap));
+    height += layouts.back().height;
+  }
+  Pixels sheet(width, height);
+  paint_legend(sheet, cases.dataset());
+  std::int64_t top = 2 * margin + line_height;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    paint_block(sheet, top, blocks[i], layouts[i]);
+    top += layouts[i].height;
+  }
+  write_png(png, sheet.width, sheet.height, sheet.rgb);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,23 @@
+// A sheet to look at before training: prepared cases, and what augmentation makes of them in the first
+// epochs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases/options.h"
+
+namespace voxswap {
+
+struct PreviewOptions {
+  std::int64_t cases = 3;               // the first of the training part, unless they are named
+  std::vector<std::string> case_names = {};  // of any part
+  std::int64_t epochs = 5;              // columns beside the prepared case
+};
+
+// Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, labels as
+// outlines, and what was drawn as captions. Throws Exit::usage for a case that is not there.
+void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png);
+
+}  // namespace voxswap

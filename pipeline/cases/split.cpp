@@ -1,0 +1,145 @@
+#include "pipeline/cases/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/philox.h"
+
+namespace voxswap {
+
+namespace {
+
+Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) {
+  // Sorted by a random word each: the same cases and seed give the same split whatever the order of the
+  // files.
+  std::vector<std::pair<std::uint32_t, std::size_t>> order;
+  const Philox random(options.seed, 0x5711);
+  for (std::size_t i = 0; i < cases.size(); ++i) order.emplace_back(random.word(i), cases[i]);
+  std::sort(order.begin(), order.end());
+  const auto wanted = std::llround(options.validation * static_cast<double>(cases.size()));
+  const auto count =
+      static_cast<std::size_t>(std::clamp<long long>(wanted, 1, static_cast<long long>(cases.size()) - 1));
+  Split split;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    (i < count ? split.validation : split.training).push_back(order[i].second);
+  }
+  return split;
+}
+
+using Parts = std::vector<std::pair<std::string, std::string>>;  // case, training | validation
+
+Parts parts_of_csv(const std::filesystem::path& path) {
+  const Csv csv = read_csv(path);
+  const std::size_t id = csv.column("case", path.string()), part = csv.column("part", path.string());
+  Parts parts;
+  for (const auto& row : csv.rows) {
+    if (row[part] != "training" && row[part] != "validation") {
+      fail(Exit::bad_data, "{}: case '{}': part is '{}', expected training or validation", path.string(),
+           row[id], row[part]);
+    }
+    parts.emplace_back(row[id], row[part]);
+  }
+  return parts;
+}
+
+// nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
+Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
+  const Json folds = Json::parse(read_file(path), nullptr, false);
+  Parts parts;
+  try {
+    if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
+      fail(Exit::usage, "data.split.fold: {} holds {} folds, counted from 0; there is no fold {}",
+           path.string(), folds.size(), fold);
+    }
+    const Json& one = folds.at(static_cast<std::size_t>(fold));
+    for (const auto& [key, part] : {std::pair{"train", "training"}, std::pair{"val", "validation"}}) {
+      for (const auto& id : one.at(key).get<std::vector<std::string>>()) parts.emplace_back(id, part);
+    }
+  } catch (const Json::exception&) {
+    fail(Exit::bad_data,
+         "{}: is no list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
+         "\"val\": "
+         "[case, …]}}, …]",
+         path.string());
+  }
+  return parts;
+}
+
+Split from_file(const Dataset& dataset, const SplitOptions& options) {
+  const std::filesystem::path& path = options.file;
+  const Parts parts = has_folds(options) ? parts_of_json(path, options.fold) : parts_of_csv(path);
+  std::map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
+  Split split;
+  std::set<std::string> seen;
+  for (const auto& [id, part] : parts) {
+    const auto found = index.find(id);
+    if (found == index.end()) {
+      fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", path.string(), id,
+           dataset.root.string());
+    }
+    if (!seen.insert(id).second) fail(Exit::bad_data, "{}: case '{}' is listed twice", path.string(), id);
+    if (dataset.cases[found->second].truth.empty()) {
+      fail(Exit::bad_data, "{}: case '{}' has no truth and cannot take part in {}", path.string(), id, part);
+    }
+    (part == "training" ? split.training : split.validation).push_back(found->second);
+  }
+  return split;
+}
+
+}  // namespace
+
+bool has_folds(const SplitOptions& options) {
+  return ends_with(lower(options.file.string()), ".json");
+}
+
+Split make_split(const Dataset& dataset, const SplitOptions& options) {
+  Split split;
+  if (!options.file.empty()) {
+    split = from_file(dataset, options);
+  } else {
+    std::vector<std::size_t> cases;
+    for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
+      if (!dataset.cases[i].truth.empty()) cases.push_back(i);
+    }
+    if (cases.size() < 2) {
+      fail(Exit::bad_data,
+           "{}: {} of its {} cases have a truth; training needs at least one case to train on and one to "
+           "validate on",
+           dataset.root.string(), cases.size(), dataset.cases.size());
+    }
+    split = drawn(cases, options);
+  }
+  if (split.training.empty() || split.validation.empty()) {
+    fail(Exit::bad_data, "{}: the split has {} training and {} validation cases; both need at least one",
+         options.file.empty() ? dataset.root.string() : options.file.string(), split.training.size(),
+         split.validation.size());
+  }
+  std::sort(split.training.begin(), split.training.end());
+  std::sort(split.validation.begin(), split.validation.end());
+  return split;
+}
+
+Csv split_csv(const Dataset& dataset, const Split& split) {
+  Csv csv{{"case", "part"}, {}};
+  for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
+    const bool trains = std::binary_search(split.training.begin(), split.training.end(), i);
+    if (trains || std::binary_search(split.validation.begin(), split.validation.end(), i)) {
+      csv.rows.push_back({dataset.cases[i].id, trains ? "training" : "validation"});
+    }
+  }
+  return csv;
+}
+
+void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split) {
+  write_csv(path, split_csv(dataset, split));
+}
+
+}  // namespace voxswap

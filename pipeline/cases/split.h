@@ -1,0 +1,26 @@
+// Which cases train and which validate: seeded, saved as split.csv, reusable.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "pipeline/cases/options.h"
+
+namespace voxswap {
+
+struct Split {
+  std::vector<std::size_t> training, validation;  // indices into Dataset::cases, ascending
+};
+
+// Is the split one of the folds of a splits_final.json? options.fold means nothing otherwise.
+bool has_folds(const SplitOptions& options);
+
+// Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
+// names a case that is not there.
+Split make_split(const Dataset& dataset, const SplitOptions& options);
+Csv split_csv(const Dataset& dataset, const Split& split);  // case,part
+void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split);
+
+}  // namespace voxswap

@@ -1,0 +1,113 @@
+#include "pipeline/cases/windows.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "base/index.h"
+
+namespace voxswap {
+
+namespace {
+
+constexpr double sigma = 1.0 / 8;  // of the Gaussian, in windows: nnU-Net's
+
+std::vector<std::int64_t> even_starts(std::int64_t length, std::int64_t window, double overlap) {
+  const double step = std::max(static_cast<double>(window) * (1 - overlap), 1.0);
+  const auto gaps = static_cast<std::int64_t>(std::ceil(static_cast<double>(length - window) / step));
+  std::vector<std::int64_t> starts{0};
+  for (std::int64_t i = 1; i <= gaps; ++i)
+    starts.push_back(std::llround(static_cast<double>((length - window) * i) / static_cast<double>(gaps)));
+  return starts;
+}
+
+WindowAxis window_axis(std::int64_t length, std::int64_t window, double overlap) {
+  std::vector<double> gaussian, sum(index(length));
+  for (std::int64_t i = 0; i < window; ++i) {
+    const double away = (static_cast<double>(i) - static_cast<double>(window - 1) / 2) /
+                        (static_cast<double>(window) * sigma);
+    gaussian.push_back(std::exp(-away * away / 2));
+  }
+  WindowAxis axis{even_starts(length, window, overlap), {}};
+  for (const std::int64_t start : axis.starts) {
+    for (std::int64_t i = 0; i < window; ++i) sum[index(start + i)] += gaussian[index(i)];
+  }
+  for (const std::int64_t start : axis.starts) {
+    std::vector<float>& weights = axis.weights.emplace_back();
+    for (std::int64_t i = 0; i < window; ++i)
+      weights.push_back(static_cast<float>(gaussian[index(i)] / sum[index(start + i)]));
+  }
+  return axis;
+}
+
+}  // namespace
+
+std::size_t Windows::count() const {
+  return axes[0].starts.size() * axes[1].starts.size() * axes[2].starts.size();
+}
+
+Box Windows::box(std::size_t number) const {
+  const std::size_t nx = axes[0].starts.size(), ny = axes[1].starts.size();
+  return {{axes[0].starts[number % nx], axes[1].starts[number / nx % ny], axes[2].starts[number / (nx * ny)]},
+          window};
+}
+
+Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
+  Windows windows{volume, window, {}};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    assert(window[axis] >= 1 && window[axis] <= volume[axis]);
+    windows.axes[axis] = window_axis(volume[axis], window[axis], overlap);
+  }
+  return windows;
+}
+
+template <class T>
+std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const Box& box, std::int64_t channels) {
+  assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
+  std::vector<T> part;
+  part.reserve(index(box.size[0] * box.size[1] * box.size[2] * channels));
+  for (std::int64_t z = 0; z < box.size[2]; ++z) {
+    for (std::int64_t y = 0; y < box.size[1]; ++y) {
+      const std::int64_t row = ((box.start[2] + z) * size[1] + box.start[1] + y) * size[0] + box.start[0];
+      const auto first = voxels.begin() + row * channels;
+      part.insert(part.end(), first, first + box.size[0] * channels);
+    }
+  }
+  return part;
+}
+
+template std::vector<float> cut(const std::vector<float>&, const Size3&, const Box&, std::int64_t);
+template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const Size3&, const Box&,
+                                       std::int64_t);
+template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const Size3&, const Box&,
+                                       std::int64_t);
+
+std::vector<float> stitch(const Windows& windows, std::int64_t channels,
+                          const std::function<std::vector<float>(const Box&)>& compute) {
+  const auto& [nx, ny, nz] = windows.volume;
+  const Size3& side = windows.window;
+  std::vector<float> whole(index(nx * ny * nz * channels));
+  for (std::size_t number = 0; number < windows.count(); ++number) {
+    const std::size_t columns = windows.axes[0].starts.size(), rows = windows.axes[1].starts.size();
+    const std::vector<float>&wx = windows.axes[0].weights[number % columns],
+          &wy = windows.axes[1].weights[number / columns % rows],
+          &wz = windows.axes[2].weights[number / (columns * rows)];
+    const Box box = windows.box(number);
+    const std::vector<float> part = compute(box);
+    assert(static_cast<std::int64_t>(part.size()) == side[0] * side[1] * side[2] * channels);
+    const float* from = part.data();
+    for (std::int64_t z = 0; z < side[2]; ++z) {
+      for (std::int64_t y = 0; y < side[1]; ++y) {
+        float* to =
+            &whole[index((((box.start[2] + z) * ny + box.start[1] + y) * nx + box.start[0]) * channels)];
+        for (std::int64_t x = 0; x < side[0]; ++x) {
+          const float weight = wx[index(x)] * (wy[index(y)] * wz[index(z)]);
+          for (std::int64_t c = 0; c < channels; ++c) *to++ += weight * *from++;
+        }
+      }
+    }
+  }
+  return whole;
+}
+
+}  // namespace voxswap

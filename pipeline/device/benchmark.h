@@ -1,0 +1,31 @@
+// Steps on random volumes: what a training step really takes, beside what was predicted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "metrics/box_statistics.h"
+#include "pipeline/device/step_statistics.h"
+#include "pipeline/plan/forecast.h"
+
+namespace voxswap {
+
+struct Benchmark {
+  std::string device, precision, costs;  // for people
+  Plan plan;
+  Bound bound;
+  StepStatistics steps;        // without the first, which also pays for what only happens once
+  BoxStatistics step_seconds;  // of them
+  double megavoxels_per_second = 0;
+  // Of all nodes once, whatever the plan computes again: operations, and bytes that nodes read and write.
+  double step_flops = 0, step_bytes = 0;
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s while copying
+  std::int64_t arena_bytes = 0, host_bytes = 0;
+  std::string plan_json;
+  std::string timeline;  // of the last step, for Perfetto
+};
+
+// REQUIRES: steps of at least 1.
+Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64_t steps);
+
+}  // namespace voxswap

@@ -1,0 +1,68 @@
+// A network on a device: its training and inference steps planned, compiled, and sharing the memories of the
+// tiers and one set of weights.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/backends/backend.h"
+#include "pipeline/plan/planning.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap {
+
+class Session {
+ public:
+  enum class Purpose { training, inference };
+  // `outputs`: channels of the logits. Plans at construction: a training step on costs that are measured
+  // there (or were before, on such a device), which takes a few steps' time. Inference is planned to stay on
+  // the device where it fits. Throws Exit::does_not_fit before the memories of the plans are taken.
+  Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose);
+  ~Session();
+
+  // The batch of the next train(): images N,D,H,W,C and target bits N,D,H,W, which have to stay until that
+  // calls `meanwhile` or returns. A device with a memory of its own gets them at once, beside a step that may
+  // be running.
+  void give(std::span<const float> images, std::span<const std::uint8_t> targets);
+  // A step on the batch that was given last; returns the loss. `meanwhile` is called while the step runs, on
+  // a device with a memory of its own: to give the next batch.
+  float train(const StepContext& context, StepReport* report = nullptr, Detail detail = Detail::lanes,
+              const std::function<void()>& meanwhile = {});
+  float train(std::span<const float> images, std::span<const std::uint8_t> targets,
+              const StepContext& context, StepReport* report = nullptr);  // both
+  // One image; returns probabilities D,H,W,outputs.
+  std::vector<float> predict(std::span<const float> image);
+  // The loss of one image; with `probabilities`, what predict() returns goes there.
+  float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
+                        std::vector<float>* probabilities = nullptr);
+
+  void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
+  std::vector<Tensor> weights() const;
+  std::vector<Tensor> optimizer_state() const;
+  void load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state);
+  // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.
+  void check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const;
+
+  const Plan& plan() const;  // of the main step: training, or inference
+  const Graph& graph() const;
+  const CostModel& costs() const;  // of the main step. REQUIRES: it trains
+  Bound bound() const;             // likewise
+  std::int64_t arena_bytes() const;
+  std::int64_t host_bytes() const;  // of the host pool
+  const Backend& backend() const;
+  ElementType precision() const;
+  const Budgets& budgets() const;
+
+  void allocate();  // takes the memories of all tiers; called by whatever needs them first
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace voxswap

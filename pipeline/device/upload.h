@@ -1,0 +1,37 @@
+// A batch on its way to a device with a memory of its own, also while a step runs there: converted on the
+// host, and copied into spare memory of the device by a stream of its own. The step that trains on it then
+// has only to copy it within the device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "net/backends/backend.h"
+
+namespace voxswap {
+
+class Upload {
+ public:
+  // Of such an image and such target bits. `spare_bytes`: what may be taken of the device's memory; where
+  // that is too little, the batch waits in pinned memory of the host.
+  Upload(Backend& backend, const Value& image, const Value& target, std::int64_t spare_bytes);
+  ~Upload();
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+
+  // In place of what was begun before. Returns when the batch is not read any more.
+  void begin(std::span<const float> images, std::span<const std::uint8_t> targets);
+  struct Places {
+    const std::byte *image, *target;  // of the device or the host, until the next begin()
+  };
+  Places finish();  // waits until it is there
+
+ private:
+  Value image_;
+  std::int64_t target_place_, bytes_;
+  std::unique_ptr<Memory> pinned_, device_;  // device_: null where there is too little
+  std::unique_ptr<Stream> stream_;           // last: ends first, and drains
+};
+
+}  // namespace voxswap

@@ -1,0 +1,131 @@
+#include "pipeline/plan/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "data/layouts/open_dataset.h"
+#include "net/graph/graph.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/record/routines.h"
+#include "swap/planners/planner.h"
+
+namespace voxswap {
+
+namespace {
+
+DataShape shape_without_data(const RunOptions& options) {
+  const bool by_region = options.training.targets == "regions";
+  DataShape shape;
+  shape.found = false;
+  shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
+  shape.outputs =
+      static_cast<std::int64_t>(by_region ? options.data.regions.size() : options.data.labels.size());
+  if (shape.channels == 0 || shape.outputs == 0)
+    fail(Exit::bad_data,
+         "{}: there is no such folder (data.root); without the data set, data.modalities and data.{} have to "
+         "name the channels and outputs, e.g. data.modalities=[t1,t2] data.{}",
+         options.data.root.string(), by_region ? "regions" : "labels",
+         by_region ? "regions={whole: [1, 2]}" : "labels={core: 1, edge: 2}");
+  return shape;
+}
+
+PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
+                         const ForecastOptions& how) {
+  const bool measured = target.backend && !how.estimate;
+  step.costs =
+      measured ? measure(step, target, options, how.remember) : estimate(step, target, options.memory);
+  return step;
+}
+
+}  // namespace
+
+DataShape data_shape(const RunOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::exists(options.data.root, error)) return shape_without_data(options);
+  const Dataset dataset = open_dataset(options.data);
+  const Split split = make_split(dataset, options.split);
+  DataShape shape;
+  shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  shape.outputs = output_count(dataset, options.training.targets);
+  shape.training_cases = static_cast<std::int64_t>(split.training.size());
+  shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
+  return shape;
+}
+
+StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
+    : options_(options), target_(open_target(options, how.as, how.tuned || !how.estimate)) {
+  if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
+  Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
+  std::vector<ValueId> kept = kept_values(steps.inference);
+  inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
+  inference_.costs = estimate(inference_, target_, options.memory);
+  training_ = with_costs(plannable(target_, std::move(steps.training->graph), {steps.training->loss}),
+                         target_, options, how);
+  if (target_.backend && how.remember) remember_routines(*target_.backend, options);
+}
+
+Plan StepForecast::plan(const std::string& planner, bool quick) const {
+  return plan_step(planner, training_, target_.budgets, options_.memory, quick);
+}
+
+std::int64_t StepForecast::inference_peak() const {
+  if (const auto staying = plan_staying(inference_, target_.budgets, options_.memory))
+    return staying->peak_bytes;
+  return plan_step(options_.memory.planner, inference_, target_.budgets, options_.memory).peak_bytes;
+}
+
+std::vector<PlannerRow> compare_planners(const StepForecast& step) {
+  std::vector<PlannerRow> rows;
+  for (const std::string& planner : planner_names()) {
+    PlannerRow row{planner, std::nullopt, ""};
+    try {
+      row.plan = step.plan(planner);
+    } catch (const Error& error) {
+      if (error.exit() != Exit::does_not_fit) throw;
+      row.why_not = error.what();
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options) {
+  const Target& target = step.target();
+  Forecast forecast;
+  forecast.plan = step.plan(options.memory.planner);
+  forecast.bound = step.bound();
+  forecast.budgets = target.budgets;
+  forecast.device = target.description();
+  forecast.precision = element_name(target.precision);
+  forecast.costs = step.costs().source;
+  forecast.data = data;
+  forecast.parameters = parameter_count(step.graph());
+  forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;
+  forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
+  const Size3& side = options.preprocess.resolution;
+  const std::int64_t voxels = side[0] * side[1] * side[2];
+  const std::int64_t cases = data.training_cases + data.validation_cases;
+  forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
+  // last holds weights and two moments, best the weights, and of each there is the one before; a label map
+  // packs to about a tenth of its voxels.
+  forecast.output_bytes =
+      options.training.repeats * (2 * 4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
+  for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);
+  return forecast;
+}
+
+double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
+  const auto samples = static_cast<double>(forecast.data.training_cases * patches_per_case(options));
+  const double steps = std::max(1.0, std::floor(samples / static_cast<double>(options.training.batch_size)));
+  return steps * forecast.plan.predicted_seconds;
+}
+
+double megavoxels_per_step(const RunOptions& options) {
+  const Size3 side = input_size(options);
+  return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
+}
+
+}  // namespace voxswap

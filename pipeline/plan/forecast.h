@@ -1,0 +1,78 @@
+// What a run would take, without running it. Nothing is written but measured costs into the cache, if
+// they may be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases/options.h"
+#include "pipeline/plan/planning.h"
+
+namespace voxswap {
+
+// What a step needs to know about the data: from the data set, or where data.root is not there, from
+// data.modalities and data.labels (or regions). Throws Exit::bad_data when neither tells.
+struct DataShape {
+  bool found = true;  // the data set is there
+  std::int64_t channels = 0, outputs = 0;
+  std::int64_t training_cases = 0, validation_cases = 0;
+};
+DataShape data_shape(const RunOptions& options);
+
+struct ForecastOptions {
+  bool estimate = false;  // costs from rates, nothing is measured
+  bool tuned = false;     // where costs are estimated: routines are chosen by their time nevertheless
+  std::string as;         // a known device instead of memory.device: implies estimate
+  bool remember = true;   // write measured costs into the cache
+};
+
+// The steps of an experiment on a device, to be planned by one planner or another.
+class StepForecast {
+ public:
+  StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how);
+
+  const Graph& graph() const { return training_.graph; }
+  const Target& target() const { return target_; }
+  const Budgets& budgets() const { return target_.budgets; }
+  const CostModel& costs() const { return *training_.costs; }
+  // Of the training step; throws Exit::does_not_fit. `quick`: less search, to find out what fits.
+  Plan plan(const std::string& planner, bool quick = false) const;
+  std::int64_t inference_peak() const;  // likewise
+  Bound bound() const { return bound_of(training_, target_.budgets); }
+
+ private:
+  RunOptions options_;
+  Target target_;
+  PlannableStep training_, inference_;
+};
+
+// One planner's plan, or why there is none.
+struct PlannerRow {
+  std::string planner;
+  std::optional<Plan> plan;
+  std::string why_not;
+};
+std::vector<PlannerRow> compare_planners(const StepForecast& step);
+
+struct Forecast {
+  Plan plan;
+  Bound bound;
+  Budgets budgets;
+  std::string device, precision, costs;  // for people
+  DataShape data;
+  std::int64_t parameters = 0;
+  std::int64_t free_bytes = 0;    // device memory at hand; 0 when the device is not here
+  std::int64_t arena_bytes = 0;   // training and validation share it
+  std::int64_t cache_bytes = 0;   // prepared volumes on disk
+  std::int64_t output_bytes = 0;  // checkpoints and predictions, about
+  double step_flops = 0;
+};
+Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);
+
+// Of its training part. REQUIRES: the data set is there.
+double epoch_seconds(const Forecast& forecast, const RunOptions& options);
+double megavoxels_per_step(const RunOptions& options);
+
+}  // namespace voxswap

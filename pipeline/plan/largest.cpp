@@ -1,0 +1,121 @@
+#include "pipeline/plan/largest.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "net/backends/device_features.h"
+#include "net/networks/network.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+// The sizes that are tried: the experiment with a number in the dimension's place.
+struct Sizes {
+  std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's own
+  Size3 unit{};                                 // resolution
+  Dimension dimension{};
+
+  RunOptions at(std::int64_t factor, RunOptions options) const {
+    if (dimension == Dimension::batch) options.training.batch_size = factor;
+    if (dimension == Dimension::depth) options.network.depth = factor;
+    if (dimension == Dimension::resolution)
+      for (std::size_t axis = 0; axis < 3; ++axis) options.preprocess.resolution[axis] = factor * unit[axis];
+    return options;
+  }
+  std::string text(std::int64_t factor) const {
+    if (dimension != Dimension::resolution) return std::to_string(factor);
+    return resolution_text({factor * unit[0], factor * unit[1], factor * unit[2]});
+  }
+};
+
+Sizes resolutions(const RunOptions& options) {
+  const Size3& size = options.preprocess.resolution;
+  const std::int64_t multiple = side_multiple(options.network);
+  const std::int64_t common = std::gcd(std::gcd(size[0], size[1]), size[2]) / multiple;
+  Sizes sizes;
+  sizes.dimension = Dimension::resolution;
+  for (std::size_t axis = 0; axis < 3; ++axis) sizes.unit[axis] = size[axis] / common;
+  sizes.start = common;
+  sizes.last = std::max<std::int64_t>(65536 / *std::max_element(sizes.unit.begin(), sizes.unit.end()), 1);
+  return sizes;
+}
+
+Sizes depths(const RunOptions& options) {
+  const auto [least, most] = network_depths(options.network.name);
+  Sizes sizes;
+  sizes.dimension = Dimension::depth;
+  sizes.first = sizes.last = least;
+  sizes.start = options.network.depth;
+  const Size3 size = input_size(options);
+  for (std::int64_t depth = least; depth <= most; ++depth) {
+    NetworkOptions network = options.network;
+    network.depth = depth;
+    const std::int64_t multiple = side_multiple(network);
+    if (size[0] % multiple != 0 || size[1] % multiple != 0 || size[2] % multiple != 0) break;
+    sizes.last = depth;
+  }
+  return sizes;
+}
+
+Sizes sizes_of(const RunOptions& options, Dimension dimension) {
+  if (dimension == Dimension::resolution) return resolutions(options);
+  if (dimension == Dimension::depth) return depths(options);
+  Sizes sizes;
+  sizes.dimension = Dimension::batch;
+  sizes.start = options.training.batch_size;
+  sizes.last = 4096;
+  return sizes;
+}
+
+}  // namespace
+
+Largest find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
+                     Dimension dimension) {
+  if (options.training.patch && dimension == Dimension::resolution)
+    fail(Exit::usage,
+         "training.patch is set: what is trained on has its size whatever preprocess.resolution is; for the "
+         "largest whole volume set training.patch=none");
+  const Sizes sizes = sizes_of(options, dimension);
+  Largest result;
+  result.dimension = dimension;
+  result.unit = sizes.text(1);
+  std::int64_t good = sizes.first - 1, bad = sizes.last + 1;  // fits; does not
+  bool tunes = false;
+  const auto fits = [&](std::int64_t factor, bool tuned = false) {
+    try {
+      const StepForecast step(sizes.at(factor, options), data, {.estimate = true, .tuned = tuned, .as = as});
+      tunes = dynamic_cast<const TuningBackend*>(step.target().backend.get()) != nullptr;
+      Plan plan = step.plan(options.memory.planner, /*quick=*/true);
+      step.inference_peak();
+      log::info("{} fits", sizes.text(factor));
+      result.plan = std::move(plan);
+      good = factor;
+      return true;
+    } catch (const Error& error) {
+      if (error.exit() != Exit::does_not_fit) throw;
+      log::info("{} does not fit", sizes.text(factor));
+      result.limit = error.what();
+      bad = factor;
+      return false;
+    }
+  };
+  // Twice as large until it does not fit, then in the middle.
+  for (std::int64_t next = sizes.start; next < bad && fits(next);)
+    next = good == sizes.last ? bad : std::min(2 * good, sizes.last);
+  while (bad - good > 1) fits(good + (bad - good) / 2);
+  // Routines that are chosen by their time may need other workspaces than those of the search, where timing
+  // them at every size would have taken minutes.
+  while (tunes && good >= sizes.first && !fits(good, /*tuned=*/true)) good = bad - 1;
+  result.factor = good < sizes.first ? 0 : good;
+  if (result.factor > 0) result.size = sizes.text(good);
+  if (bad <= sizes.last) result.next = sizes.text(bad);
+  return result;
+}
+
+}  // namespace voxswap

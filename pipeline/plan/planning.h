@@ -1,0 +1,90 @@
+// What is known about a step before it runs: where it is to run, its kernels, what its parts cost, which
+// memories it may use; and the plans that follow from that. Sessions run such plans, forecasts only tell
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/backends/backend.h"
+#include "pipeline/cases/options.h"
+#include "swap/execute/executor.h"
+#include "swap/model/bound.h"
+#include "swap/model/costs.h"
+#include "swap/plan/plan.h"
+
+namespace voxswap {
+
+// The backend for memory.device; Exit::does_not_fit for a device that this build or machine has not got.
+// `auto` is the first GPU, or the CPU where there is none that can be used.
+std::unique_ptr<Backend> open_device(const std::string& device, const BackendOptions& options = {});
+BackendOptions backend_options(const TrainingOptions& training);
+ElementType choose_precision(const Backend& backend, const std::string& precision);
+
+// The budgets of the experiment, with `auto` resolved by what is free. Where the device computes in the
+// host's memory, budget and host pool come out of the same: together they are never given more than is free,
+// unless the experiment itself asks for it.
+Budgets choose_budgets(const Backend& backend, const MemoryOptions& memory);
+
+// What steps may take of free memory: less a reserve for prepared volumes, label maps and the libraries, a
+// tenth, at least half a GiB.
+std::int64_t without_reserve(std::int64_t free);
+// choose_budgets() where the device computes in the host's memory and may take `usable` bytes of it.
+Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory);
+
+// Where a step is planned for.
+struct Target {
+  std::unique_ptr<Backend> backend;    // null: a device that is not here
+  const DeviceRates* rates = nullptr;  // what estimates are made from
+  ElementType precision = ElementType::f32;
+  Budgets budgets{};
+  std::string description() const;       // for people
+  std::int64_t voxel_alignment() const;  // of images there (net/backends/backend.h)
+};
+// `as`: one of known_devices(), whether or not it is here, and with as much host memory as is asked for;
+// empty: memory.device. `tuned`: it may time routines to choose among them (BackendOptions).
+Target open_target(const RunOptions& options, const std::string& as = "", bool tuned = true);
+
+// A step to be planned, on its target.
+struct PlannableStep {
+  Graph graph;
+  std::vector<ValueId> kept;
+  std::unique_ptr<CompiledGraph> compiled;  // null on a device that is not here: kernels without workspace
+  std::vector<std::int64_t> workspaces;
+  std::optional<CostModel> costs;
+};
+PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> kept);
+
+// Costs from the target's rates, with memory.link in place of its link (or, where the device is here, as a
+// limit of it).
+CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory);
+// Costs measured there within the budgets, or found in `options.cache`, where they are put if they are to be
+// remembered. What does not fit at all is told in the
+// words of the experiment's planner.
+CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember = true);
+
+// make_plan() with all that the experiment says. `quick`: less search, to find out what fits.
+Plan plan_step(const std::string& planner, const PlannableStep& step, const Budgets& budgets,
+               const MemoryOptions& memory, bool quick = false);
+// The plan in which nothing leaves, if it fits: inference gains nothing from another. Needs no costs.
+std::optional<Plan> plan_staying(const PlannableStep& step, const Budgets& budgets,
+                                 const MemoryOptions& memory);
+// The step time that no plan can beat. REQUIRES: costs.
+Bound bound_of(const PlannableStep& step, const Budgets& budgets);
+
+// The network's steps for an experiment. The graph of inference holds the optimiser's state too, which no
+// node of it reads, so that persistent values lie at the same places in both.
+StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
+                         std::int64_t outputs, const Target& target);
+struct Steps {
+  std::optional<TrainingStep> training;
+  InferenceStep inference;  // of one case; with the loss where there is training
+};
+Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+                  const Target& target, bool trains);
+std::vector<ValueId> kept_values(const InferenceStep& step);
+
+}  // namespace voxswap

@@ -1,0 +1,15 @@
+// memory.csv: what a step's plan holds in each memory over the time that it should take.
+#pragma once
+
+#include "pipeline/report/tables.h"
+#include "swap/model/costs.h"
+#include "swap/plan/plan.h"
+
+namespace voxswap {
+
+// `host_budget`: what the host pool may take; 0: nobody said.
+std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const CostModel& costs,
+                                   const std::string& run, const std::string& resolution,
+                                   std::int64_t host_budget = 0);
+
+}  // namespace voxswap

@@ -1,0 +1,289 @@
+#include "pipeline/predict/evaluate.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "data/formats/formats.h"
+#include "data/formats/image_io.h"
+#include "data/volumes/orientation.h"
+#include "pipeline/report/boxes.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// "case_7_seg.nii.gz" -> "case_7_seg"; empty for a file that is no label map.
+std::string stem(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.starts_with('.')) return {};
+  return image_stem(name);
+}
+
+bool marked_as_labels(const std::string& stem) {
+  return ends_with(stem, "_seg") || ends_with(stem, "-seg");
+}
+
+std::string case_name(const std::string& stem) {
+  return marked_as_labels(stem) ? stem.substr(0, stem.size() - 4) : stem;
+}
+
+void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
+  const auto [found, fresh] = cases.try_emplace(case_name(stem(path)), path);
+  if (!fresh) {
+    fail(Exit::bad_data, "{} and {} are both label maps of case '{}'; keep one of them",
+         found->second.string(), path.string(), found->first);
+  }
+}
+
+// Case name -> file. A folder without label maps of its own may hold a folder per case, as BraTS does; there
+// only files marked _seg count, the rest being images.
+std::map<std::string, fs::path> label_maps(const fs::path& folder) {
+  if (!fs::is_directory(folder)) {
+    fail(Exit::bad_data, "{}: {}; expected a folder of label maps", folder.string(),
+         fs::exists(folder) ? "is not a folder" : "no such folder");
+  }
+  std::map<std::string, fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() && !stem(entry.path()).empty()) add_case(cases, entry.path());
+  }
+  if (cases.empty()) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (!entry.is_directory()) continue;
+      for (const auto& inner : fs::directory_iterator(entry.path())) {
+        if (!inner.is_directory() && marked_as_labels(stem(inner.path()))) add_case(cases, inner.path());
+      }
+    }
+  }
+  if (cases.empty()) {
+    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd)", folder.string());
+  }
+  return cases;
+}
+
+void require_same_grid(const fs::path& truth_path, const Geometry& truth, const fs::path& prediction_path,
+                       const Geometry& prediction) {
+  if (same_grid(truth, prediction)) return;
+  fail(Exit::bad_data, "{} ({}) is not on the grid of {} ({}); resample it there first",
+       prediction_path.string(), describe(prediction), truth_path.string(), describe(truth));
+}
+
+// The cases to score, with both files.
+struct CasePaths {
+  std::string id;
+  fs::path truth, prediction;
+};
+
+std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction, bool partial) {
+  const auto truths = label_maps(truth), predictions = label_maps(prediction);
+  std::vector<CasePaths> cases;
+  for (const auto& [id, path] : truths) {
+    if (predictions.contains(id)) {
+      cases.push_back({id, path, predictions.at(id)});
+    } else if (!partial) {
+      fail(Exit::bad_data,
+           "case '{}' has a truth ({}) but no prediction in {}; expected {}.nii.gz there, or --partial to "
+           "leave "
+           "such cases out",
+           id, path.string(), prediction.string(), id);
+    }
+  }
+  for (const auto& [id, path] : predictions) {
+    if (!truths.contains(id))
+      log::warn("{}: no truth for this case in {}; left out", path.string(), truth.string());
+  }
+  if (cases.empty())
+    fail(Exit::bad_data, "{} and {} have no case in common", truth.string(), prediction.string());
+  if (cases.size() < truths.size())
+    log::warn("{} of {} cases have no prediction and are left out", truths.size() - cases.size(),
+              truths.size());
+  return cases;
+}
+
+// A region per label value, for maps of which nothing else is known.
+std::pair<std::string, std::vector<int>> label_region(int value) {
+  return {format("label_{}", value), {value}};
+}
+
+struct CaseScores {
+  std::set<int> in_truth, in_prediction;  // label values
+  std::vector<DiceRow> rows;              // of the regions asked for, or of the case's own values
+};
+
+std::set<int> values_in(const LabelMap& labels) {
+  std::vector<bool> seen(1U << 16);
+  for (const std::int16_t value : labels.voxels) seen[static_cast<std::uint16_t>(value)] = true;
+  std::set<int> values;
+  for (int value = -32768; value < 32768; ++value) {
+    if (value != 0 && seen[static_cast<std::uint16_t>(value)]) values.insert(value);
+  }
+  return values;
+}
+
+CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
+  const LabelMap truth = canonical(read_label_map(paths.truth)),
+                 prediction = canonical(read_label_map(paths.prediction));
+  require_same_grid(paths.truth, truth.geometry, paths.prediction, prediction.geometry);
+  CaseScores scores{values_in(truth), values_in(prediction), {}};
+  Regions regions = options.regions;
+  if (regions.empty()) {
+    std::set<int> values = scores.in_truth;
+    values.insert(scores.in_prediction.begin(), scores.in_prediction.end());
+    for (int value : values) regions.push_back(label_region(value));
+  }
+  scores.rows = score(paths.id, truth, prediction, regions, options.evaluate);
+  return scores;
+}
+
+// Every value of any truth in every case: rows of values that a case has not got are added, those of values
+// that no truth has are taken away.
+void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>& cases,
+                   const EvaluateOptions& options) {
+  std::set<int> values, only_predicted;
+  for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
+  if (values.empty())
+    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {} cases",
+         paths.front().truth.parent_path().string(), cases.size());
+  LabelMap nothing;
+  nothing.geometry.size = {1, 1, 1};
+  nothing.voxels = {0};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (int value : cases[i].in_prediction) {
+      if (!values.contains(value)) only_predicted.insert(value);
+    }
+    std::vector<DiceRow> rows;
+    for (int value : values) {
+      const auto region = label_region(value);
+      const auto found = std::find_if(cases[i].rows.begin(), cases[i].rows.end(),
+                                      [&](const DiceRow& row) { return row.region == region.first; });
+      rows.push_back(found != cases[i].rows.end()
+                         ? *found
+                         : score(paths[i].id, nothing, nothing, {region}, options).front());
+    }
+    cases[i].rows = std::move(rows);
+  }
+  for (int value : only_predicted)
+    log::warn("label {} is predicted, but is in no truth; it is not scored by itself", value);
+}
+
+// A value that nothing has is more likely a slip than a tumour that nobody had.
+void warn_of_absent_values(const std::vector<CaseScores>& cases, const Regions& regions) {
+  std::set<int> in_truth, anywhere;
+  for (const CaseScores& scores : cases) {
+    in_truth.insert(scores.in_truth.begin(), scores.in_truth.end());
+    anywhere.insert(scores.in_prediction.begin(), scores.in_prediction.end());
+  }
+  anywhere.insert(in_truth.begin(), in_truth.end());
+  std::vector<std::string> there;
+  for (const int value : in_truth) there.push_back(std::to_string(value));
+  for (const auto& [name, values] : regions) {
+    for (const int value : values) {
+      if (in_truth.contains(value)) continue;
+      log::warn("{}: the label {} occurs in no truth{}; there are {}", name, value,
+                anywhere.contains(value) ? ", though it is predicted" : " and in no prediction",
+                there.empty() ? "none" : join(there, ", "));
+    }
+  }
+}
+
+}  // namespace
+
+MetricOptions metric_options(const EvaluateOptions& options) {
+  return {parse_empty_rule(options.empty), options.surface_tolerance, options.lesions};
+}
+
+std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
+                           const Regions& regions, const EvaluateOptions& options) {
+  if (!same_grid(truth.geometry, prediction.geometry)) {
+    fail(Exit::bad_data, "case '{}': truth ({}) and prediction ({}) are on different grids", case_id,
+         describe(truth.geometry), describe(prediction.geometry));
+  }
+  std::vector<std::vector<int>> values;
+  for (const auto& [name, labels] : regions) values.push_back(labels);
+  const std::vector<RegionScores> scores =
+      score_regions(truth.voxels, prediction.voxels, truth.geometry.size, truth.geometry.spacing, values,
+                    options.metrics, metric_options(options));
+  std::vector<DiceRow> rows;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    DiceRow& row = rows.emplace_back();
+    row.case_id = case_id;
+    row.region = regions[i].first;
+    for (std::size_t m = 0; m < options.metrics.size(); ++m)
+      set_metric(row, options.metrics[m], scores[i].values[m]);
+    row.truth_voxels = scores[i].overlap.truth;
+    row.predicted_voxels = scores[i].overlap.prediction;
+  }
+  return rows;
+}
+
+std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& prediction,
+                                        const FolderOptions& options) {
+  std::vector<fs::path> files;
+  for (const CasePaths& paths : matched(truth, prediction, options.partial)) {
+    files.push_back(paths.truth);
+    files.push_back(paths.prediction);
+  }
+  return files;
+}
+
+std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
+                                      const FolderOptions& options) {
+  const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);
+  std::vector<CaseScores> cases(paths.size());
+  Progress progress("scoring", "cases", static_cast<std::int64_t>(paths.size()));
+  std::mutex mutex;
+  parallel_for(paths.size(), [&](std::size_t i) {
+    throw_if_interrupted();
+    cases[i] = score_case(paths[i], options);
+    const std::lock_guard lock(mutex);
+    progress.advance();
+  });
+  if (options.regions.empty())
+    settle_values(paths, cases, options.evaluate);
+  else
+    warn_of_absent_values(cases, options.regions);
+  std::vector<DiceRow> rows;
+  for (CaseScores& scores : cases) {
+    for (DiceRow& row : scores.rows) {
+      row.run = fs::absolute(prediction / "").lexically_normal().parent_path().filename().string();
+      row.evaluated_at = "native";
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::string dice_table(const std::vector<DiceRow>& rows) {
+  std::set<std::pair<std::string, std::string>> grids;
+  for (const DiceRow& row : rows) grids.insert({row.resolution, row.evaluated_at});
+  const std::vector<BoxRow> boxes = box_rows(rows);
+  std::set<std::string> scored;
+  for (const BoxRow& box : boxes) {
+    if (box.statistics.n > 0) scored.insert(box.metric);
+  }
+  std::vector<std::vector<std::string>> lines(1, {"Dice", "mean", "median", "sd", "lowest", "cases"});
+  if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "evaluated at"});
+  for (const BoxRow& box : boxes) {
+    const BoxStatistics& of = box.statistics;
+    if (box.metric == "dice") {
+      auto& line = lines.emplace_back(1, box.region);
+      if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
+      for (double value : {of.mean, of.median, of.sd, of.minimum}) line.push_back(format("{:.3f}", value));
+      line.push_back(std::to_string(of.n));
+    } else if (scored.contains(box.metric)) {  // the line of its region is the last one
+      if (lines.size() == 2) lines[0].push_back(box.metric);
+      lines.back().push_back(format("{:.3f}", of.mean));
+    }
+  }
+  return table(lines);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,53 @@
+#include "pipeline/predict/inference.h"
+
+#include "base/error.h"
+#include "pipeline/cases/windows.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+using Axes = std::array<bool, 3>;
+
+// Symmetries 0 to 7 flip axes and permute none; each is its own inverse.
+bool flips_only(const Symmetry& symmetry, const Axes& axes) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (symmetry.flips[axis] && !axes[axis]) return false;
+  return true;
+}
+
+std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
+                                 std::int64_t channels, std::int64_t outputs, const Axes& axes) {
+  std::vector<float> sum = session.predict(image);
+  float count = 1;
+  for (int flips = 1; flips < 8; ++flips) {
+    const Symmetry mirror = symmetry(flips);
+    if (!flips_only(mirror, axes)) continue;
+    ++count;
+    const std::vector<float> there = session.predict(apply(mirror, image, size, channels));
+    const std::vector<float> back = apply(mirror, there, size, outputs);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
+  }
+  for (float& value : sum) value /= count;
+  return sum;
+}
+
+}  // namespace
+
+std::vector<float> infer(Session& session, const PreparedCase& prepared, std::int64_t outputs,
+                         const InferenceOptions& options) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (options.window[axis] > prepared.size[axis])
+      fail(Exit::usage,
+           "the window of {} voxels is larger than the prepared volume of {}; choose a smaller one",
+           resolution_text(options.window), resolution_text(prepared.size));
+  }
+  const Windows windows = make_windows(prepared.size, options.window, options.overlap);
+  return stitch(windows, outputs, [&](const Box& box) {
+    const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
+    return mirrored_mean(session, image, box.size, prepared.channels, outputs, options.mirrored);
+  });
+}
+
+}  // namespace voxswap

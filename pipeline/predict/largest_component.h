@@ -1,0 +1,22 @@
+// Keeping the largest connected component of a region in a label map: what a network puts far from an organ
+// or a tumour of which there can be only one is an error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/layouts/dataset.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap {
+
+// The regions of `names` ("all" stands for every one), from the largest to the smallest. Throws Exit::usage
+// naming the ones there are.
+Regions choose_regions(const Regions& regions, const std::vector<std::string>& names);
+
+// Of each chosen region only the component with most voxels stays (26 neighbours; of equal ones the first).
+// The other voxels become what the next larger region around this one leaves over (small enhancing parts
+// become necrosis, of the core oedema), or background where there is none.
+void keep_largest_components(LabelMap& labels, const Regions& chosen, const Regions& regions);
+
+}  // namespace voxswap

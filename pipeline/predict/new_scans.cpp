@@ -1,0 +1,147 @@
+#include "pipeline/predict/new_scans.h"
+
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/outputs.h"
+#include "base/progress.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset_description.h"
+#include "data/layouts/open_dataset.h"
+#include "data/layouts/prediction_input.h"
+#include "data/volumes/orientation.h"
+#include "pipeline/predict/largest_component.h"
+#include "pipeline/predict/predict.h"
+#include "pipeline/predict/prediction_record.h"
+#include "pipeline/record/resume.h"
+#include "pipeline/record/run_folder.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where predictions go, in one folder of them.
+fs::path label_map_file(const fs::path& folder, const std::string& id) {
+  return folder / (id + ".nii.gz");
+}
+fs::path probability_file(const fs::path& folder, const std::string& id, const std::string& output) {
+  return folder / "probabilities" / format("{}_{}.nii.gz", id, output);
+}
+
+// A file per output channel, one in memory at a time.
+using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
+
+void write_probabilities(const Write& write, const fs::path& folder, const std::string& id,
+                         const ProbabilityMaps& maps, const PreparedCase& prepared,
+                         const std::vector<std::string>& outputs) {
+  make_directories(folder / "probabilities");
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
+    const fs::path file = probability_file(folder, id, outputs[c]);
+    write(file, [&] {
+      write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+    });
+  }
+}
+
+// Folders of predictions, one for each network that predicts by itself.
+std::vector<fs::path> prediction_folders(const RunOptions& options, const fs::path& out, bool ensemble) {
+  if (ensemble || options.training.repeats == 1) return {out};
+  std::vector<fs::path> folders;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+    folders.push_back(out / format("repeat_{}", repeat));
+  return folders;
+}
+
+// What may be written of all that predict() will write: known before the first case is read.
+Outputs outputs_beside(const Dataset& dataset, const fs::path& input, const std::vector<fs::path>& folders,
+                       const std::vector<std::string>& outputs, const PredictOptions& how) {
+  Outputs files(how.force);
+  files.protect(input);
+  files.protect_below(input);
+  files.protect_below(dataset.root);
+  for (const CaseFiles& one : dataset.cases)
+    for (const fs::path& channel : one.channels) files.protect(channel);
+  for (const fs::path& folder : folders)
+    for (const CaseFiles& one : dataset.cases) {
+      files.check(label_map_file(folder, one.id));
+      for (const std::string& output : outputs)
+        if (how.probabilities) files.check(probability_file(folder, one.id, output));
+    }
+  return files;
+}
+
+// As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
+Dataset trained_on(const RunOptions& options) {
+  const fs::path noted = options.output / description_file;
+  return fs::exists(noted) ? read_description(noted) : open_dataset(options.data);
+}
+
+}  // namespace
+
+void predict(const RunOptions& given, const fs::path& input, const fs::path& out, const PredictOptions& how) {
+  const RunOptions options = confirmed_for_prediction(given);
+  const Dataset trained = trained_on(options), dataset = open_for_prediction(trained, options.data, input);
+  const Regions largest = choose_regions(dataset.regions, how.largest);
+  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);
+  const std::vector<std::string> names = output_names(dataset, options.training.targets);
+  const std::vector<fs::path> folders = prediction_folders(options, out, how.ensemble);
+  const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
+  Predictor predictor(options, trained, how);
+  make_writable_directory(out);
+  std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
+  std::iota(repeats.begin(), repeats.end(), 1);
+  const std::size_t together = how.ensemble ? repeats.size() : 1;
+  std::set<std::string> left_out;
+  PredictionRecord record(out, options, input, how);
+  Progress progress("predicting", "cases",
+                    static_cast<std::int64_t>(dataset.cases.size() * (repeats.size() / together)));
+  for (std::size_t first = 0; first < repeats.size(); first += together) {
+    predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
+                   repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
+    const fs::path& folder = folders[first / together];
+    make_directories(folder);
+    const auto predict_case = [&](const CaseFiles& files) {
+      const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
+      const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
+      LabelMap labels = decide(maps, prepared, decoder).native;
+      keep_largest_components(labels, largest, dataset.regions);
+      const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
+        outputs.write(file, produce);
+        record.wrote(files.id, file);
+      };
+      const fs::path file = label_map_file(folder, files.id);
+      write(file, [&] { write_label_map(file, as_stored(std::move(labels), prepared.stored)); });
+      if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
+    };
+    for (const CaseFiles& files : dataset.cases) {
+      throw_if_interrupted();
+      try {
+        predict_case(files);
+      } catch (const Error& error) {  // a damaged case does not cost the others
+        if (error.exit() != Exit::bad_data || dataset.cases.size() == 1) throw;
+        log::warn("{}: left out: {}", files.id, error.what());
+        left_out.insert(files.id);
+      }
+      progress.advance();
+    }
+  }
+  record.finish();
+  if (!left_out.empty())
+    fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
+         dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
+  const std::size_t each = repeats.size() / together;
+  log::info("{} label maps{} in {}", dataset.cases.size() * each,
+            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
+            out.string());
+}
+
+}  // namespace voxswap

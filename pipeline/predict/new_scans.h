@@ -1,0 +1,19 @@
+// Prediction of scans that were not there in training, with the weights of a finished run: what `voxswap
+// predict` does. Nothing is known of a truth.
+#pragma once
+
+#include <filesystem>
+
+#include "pipeline/cases/options.h"
+#include "pipeline/predict/predictor.h"
+
+namespace voxswap {
+
+// Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
+// with the weights of a finished run.
+// With several repeats a folder for each, or, with how.ensemble, one mean. Probabilities go to
+// OUT/probabilities/CASE_OUTPUT.nii.gz.
+void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out,
+             const PredictOptions& how);
+
+}  // namespace voxswap

@@ -1,0 +1,47 @@
+// OUT/prediction.json: with which run and options the label maps beside it were made, and which files are of
+// which case. A later prediction of the same cases takes away what it does not write anew, so that no file is
+// left that belongs to another.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases/options.h"
+#include "pipeline/predict/predictor.h"
+
+namespace voxswap {
+
+class PredictionRecord {
+ public:
+  // Reads what lies in `folder`; throws Exit::bad_data for a prediction.json that is none.
+  PredictionRecord(std::filesystem::path folder, const RunOptions& run, const std::filesystem::path& input,
+                   const PredictOptions& how);
+  ~PredictionRecord();  // finishes, so that a prediction that was cut off is on record as far as it came
+  PredictionRecord(const PredictionRecord&) = delete;
+  PredictionRecord& operator=(const PredictionRecord&) = delete;
+
+  // A file of `id` that now lies in the folder.
+  void wrote(const std::string& id, const std::filesystem::path& file);
+  // Takes away what former predictions of the cases that were written have left, and writes the record.
+  void finish();
+
+ private:
+  struct Prediction {
+    std::string made_with;                               // JSON, without the cases
+    std::map<std::string, std::set<std::string>> files;  // of each case, relative to the folder
+  };
+
+  void read();
+  void write() const;
+
+  std::filesystem::path folder_;
+  std::vector<Prediction> former_;
+  Prediction now_;
+  bool finished_ = false;
+};
+
+}  // namespace voxswap

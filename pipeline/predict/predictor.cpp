@@ -1,0 +1,102 @@
+#include "pipeline/predict/predictor.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/record/generations.h"
+#include "pipeline/record/identity.h"
+#include "pipeline/record/normalization.h"
+#include "pipeline/record/run_folder.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+// The run as if it had been trained with the window that is asked for.
+RunOptions with_window(RunOptions options, const PredictOptions& how) {
+  if (how.whole) options.training.patch.reset();
+  if (how.window) options.training.patch = how.window;
+  const std::int64_t multiple = side_multiple(options.network);
+  const Size3 window = input_size(options);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (window[axis] % multiple != 0)
+      fail(Exit::usage, "--window: {} voxels do not fit the network: sides must be multiples of {}",
+           resolution_text(window), multiple);
+    if (window[axis] > options.preprocess.resolution[axis])
+      fail(Exit::usage, "--window: {} voxels are more than the prepared volume has ({})",
+           resolution_text(window), resolution_text(options.preprocess.resolution));
+  }
+  return options;
+}
+
+// A network knows nothing of mirrored volumes that it was never shown.
+std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
+  if (!how.mirror) return {};
+  const std::array<bool, 3> axes = mirrored_axes(options.training.augment);
+  if (axes == std::array<bool, 3>{})
+    fail(Exit::usage,
+         "--tta: this run was trained without mirroring (training.augment.symmetries is false, flip is 0), "
+         "and what "
+         "such a network says of a mirrored scan means nothing; predict without --tta");
+  std::string names;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (axes[axis]) names += std::string(names.empty() ? "" : ", ") + "xyz"[axis];
+  log::info("--tta: mirrors along {}, as training did", names);
+  return axes;
+}
+
+}  // namespace
+
+Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
+    : options_(with_window(options, how)),
+      inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how)},
+      dataset_(dataset),
+      outputs_(output_count(dataset, options.training.targets)),
+      session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
+               Session::Purpose::inference) {}
+
+Predictor::Member Predictor::read_member(std::int64_t repeat) const {
+  const std::filesystem::path folder = checkpoint_folder(options_, repeat);
+  auto model = model_metadata(dataset_, options_, options_.identity, repeat);
+  if (options_.identity.empty()) model.erase("run");
+  Member member{(folder / "best.safetensors").string(),
+                read_best(folder, [&](const Checkpoint& best,
+                                      const std::string& where) { check_metadata(best, model, where); }),
+                {}};
+  if (member.checkpoint.digest.empty())
+    log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
+              member.where);
+  if (options_.preprocess.normalize == "dataset")
+    member.normalization = normalization_from(member.checkpoint, dataset_.modalities.size(), member.where);
+  return member;
+}
+
+void Predictor::use(const std::vector<std::int64_t>& repeats) {
+  members_.clear();
+  for (const std::int64_t repeat : repeats) members_.push_back(read_member(repeat));
+  session_.load(members_.front().checkpoint, members_.front().where, false);
+}
+
+std::vector<float> Predictor::probabilities(const PreparedCase& prepared) {
+  std::vector<float> sum;
+  for (const Member& member : members_) {
+    if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
+    PreparedCase normal = prepared;
+    normalize(normal, normalization_for(prepared, options_.preprocess, member.normalization));
+    std::vector<float> one = infer(session_, normal, outputs_, inference_);
+    if (sum.empty()) {
+      sum = std::move(one);
+    } else {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    }
+  }
+  if (members_.size() > 1) {
+    for (float& value : sum) value /= static_cast<float>(members_.size());
+  }
+  return sum;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,255 @@
+#include "pipeline/record/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+
+namespace voxswap {
+
+static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
+
+namespace {
+
+constexpr std::string_view checksum_key = "checksum", tensor_checksum_key = "checksum.";
+constexpr std::size_t digits = 32;
+constexpr std::uint64_t largest_header = 100'000'000;  // as the format's own library has it
+
+struct Unreadable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::string checksum(std::string_view bytes) {
+  return Hasher().add(bytes.data(), bytes.size()).digest();
+}
+
+std::string_view bytes_of(const Tensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float)};
+}
+
+// The first value that no network can have; nothing where all are finite.
+std::optional<std::size_t> not_finite(const Tensor& tensor) {
+  const auto found = std::find_if_not(tensor.values.begin(), tensor.values.end(),
+                                      [](float value) { return std::isfinite(value); });
+  if (found == tensor.values.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - tensor.values.begin());
+}
+
+// Where the header's own checksum stands in its text. In a string, the quotes around the key would have
+// backslashes; a tensor of that name is no string.
+std::size_t place_of_digest(std::string_view header) {
+  constexpr std::string_view key = "\"checksum\":\"";
+  const std::size_t at = header.find(key);
+  return at == header.npos || header.size() - at < key.size() + digits ? header.npos : at + key.size();
+}
+
+std::string digest_of_header(std::string header, std::size_t place) {
+  header.replace(place, digits, digits, '0');
+  return checksum(header);
+}
+
+// With its digest in place.
+std::string header_text(const Checkpoint& checkpoint, std::string& digest) {
+  Json header, metadata;
+  metadata[std::string(checksum_key)] = std::string(digits, '0');
+  for (const auto& [key, value] : checkpoint.metadata) metadata[key] = value;
+  for (const Tensor& tensor : checkpoint.tensors)
+    metadata[std::string(tensor_checksum_key) + tensor.name] = checksum(bytes_of(tensor));
+  header["__metadata__"] = std::move(metadata);
+  std::size_t offset = 0;
+  for (const Tensor& tensor : checkpoint.tensors) {
+    const std::size_t end = offset + tensor.values.size() * sizeof(float);
+    header[tensor.name] = {
+        {"dtype", "F32"}, {"shape", tensor.shape.extents()}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the format asks for aligned data
+  const std::size_t place = place_of_digest(text);
+  digest = digest_of_header(text, place);
+  return text.replace(place, digits, digest);
+}
+
+// Takes the checksums out of the metadata. Whoever has one of them must have them all: a file that lost its
+// header's checksum is damaged, not somebody else's.
+std::map<std::string, std::string> take_checksums(Checkpoint& checkpoint, std::string_view header) {
+  std::map<std::string, std::string> checksums;
+  for (auto entry = checkpoint.metadata.begin(); entry != checkpoint.metadata.end();) {
+    const auto [key, value] = *entry;
+    const bool of_tensor = key.starts_with(tensor_checksum_key);
+    if (!of_tensor && key != checksum_key) {
+      ++entry;
+      continue;
+    }
+    if (of_tensor) checksums[key.substr(tensor_checksum_key.size())] = value;
+    if (!of_tensor) checkpoint.digest = value;
+    entry = checkpoint.metadata.erase(entry);
+  }
+  if (checksums.empty() && checkpoint.digest.empty()) return {};
+  const std::size_t place = place_of_digest(header);
+  if (place == header.npos || digest_of_header(std::string(header), place) != checkpoint.digest)
+    throw Unreadable("it is damaged: its header is not what its checksum says");
+  return checksums;
+}
+
+std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::size_t most) {
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape.extents()) {
+    if (extent < 0 || (extent > 0 && count > most / static_cast<std::size_t>(extent)))
+      throw Unreadable("tensor '" + name + "' lies outside the file");
+    count *= static_cast<std::size_t>(extent);
+  }
+  return count * sizeof(float);
+}
+
+struct Piece {  // of the data, taken by a tensor
+  std::size_t begin, end;
+  std::string name;
+};
+
+Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
+                   std::vector<Piece>& pieces) {
+  if (entry.at("dtype").get<std::string>() != "F32") throw Unreadable("tensor '" + name + "' is not F32");
+  Tensor tensor{name, Shape(entry.at("shape").get<std::vector<std::int64_t>>()), {}};
+  const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
+  const std::size_t bytes = bytes_of_shape(name, tensor.shape, data.size());
+  if (end > data.size() || begin > end || end - begin != bytes)
+    throw Unreadable("tensor '" + name + "' lies outside the file, or is not as long as its shape says");
+  tensor.values.resize(bytes / sizeof(float));
+  if (bytes > 0) std::memcpy(tensor.values.data(), data.data() + begin, bytes);
+  pieces.push_back({begin, end, name});
+  return tensor;
+}
+
+// The format has no gaps, and no byte belongs to two tensors.
+void check_coverage(std::vector<Piece> pieces, std::size_t size) {
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  std::size_t reached = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.begin < reached) throw Unreadable("tensor '" + piece.name + "' overlaps another");
+    if (piece.begin > reached) throw Unreadable("no tensor has the bytes before '" + piece.name + "'");
+    reached = piece.end;
+  }
+  if (reached != size) throw Unreadable(format("it has {} bytes that belong to no tensor", size - reached));
+}
+
+void check_values(const Checkpoint& checkpoint, const std::map<std::string, std::string>& checksums) {
+  for (const Tensor& tensor : checkpoint.tensors) {
+    const auto found = checksums.find(tensor.name);
+    if (!checkpoint.digest.empty() &&
+        (found == checksums.end() || found->second != checksum(bytes_of(tensor))))
+      throw Unreadable("it is damaged: tensor '" + tensor.name + "' is not what its checksum says");
+    if (const auto at = not_finite(tensor))
+      throw Unreadable(format("tensor '{}' holds {} at place {}; weights are finite numbers", tensor.name,
+                              tensor.values[*at], *at));
+  }
+}
+
+std::uint64_t header_size(std::string_view content, std::uint64_t file_size) {
+  std::uint64_t size = 0;
+  if (content.size() < sizeof size) throw Unreadable("it is cut off");
+  std::memcpy(&size, content.data(), sizeof size);
+  if (size > largest_header) throw Unreadable("it does not begin with the length of a header");
+  if (size > file_size - sizeof size) throw Unreadable("it is cut off");
+  return size;
+}
+
+Json parse_header(std::string_view header, Checkpoint& checkpoint,
+                  std::map<std::string, std::string>& checksums) {
+  Json json = Json::parse(header);
+  if (!json.is_object()) throw Unreadable("its header is no JSON object");
+  if (const auto metadata = json.find("__metadata__"); metadata != json.end())
+    checkpoint.metadata = metadata->get<std::map<std::string, std::string>>();
+  checksums = take_checksums(checkpoint, header);
+  return json;
+}
+
+template <class Read>
+Checkpoint reading(const std::filesystem::path& path, const Read& read) {
+  try {
+    return read();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(Exit::bad_data, "{}: is no usable safetensors file: {}", path.string(), error.what());
+  }
+}
+
+}  // namespace
+
+const Tensor& Checkpoint::tensor(const std::string& name, const std::string& where) const {
+  for (const Tensor& candidate : tensors) {
+    if (candidate.name == name) return candidate;
+  }
+  fail(Exit::bad_data, "{}: has no tensor '{}'; it was made by another network", where, name);
+}
+
+const std::string& Checkpoint::text(const std::string& key, const std::string& where) const {
+  const auto found = metadata.find(key);
+  if (found == metadata.end())
+    fail(Exit::bad_data, "{}: says nothing about '{}'; it is no voxswap checkpoint", where, key);
+  return found->second;
+}
+
+std::string write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+  for (const Tensor& tensor : checkpoint.tensors) {
+    if (const auto at = not_finite(tensor))
+      fail(Exit::failed,
+           "{}: not written: '{}' became {} (the one of before stays). Try a lower "
+           "training.optimizer.learning_rate, or precision f32",
+           path.string(), tensor.name, tensor.values[*at]);
+  }
+  std::string digest;
+  const std::string header = header_text(checkpoint, digest);
+  const std::uint64_t size = header.size();
+  write_file(path, [&](const Append& append) {
+    append(&size, sizeof size);
+    append(header.data(), header.size());
+    for (const Tensor& tensor : checkpoint.tensors)
+      append(tensor.values.data(), tensor.values.size() * sizeof(float));
+  });
+  return digest;
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path) {
+  const std::string content = read_file(path);
+  return reading(path, [&] {
+    const std::string_view all(content);
+    const std::uint64_t size = header_size(all, all.size());
+    Checkpoint checkpoint;
+    std::map<std::string, std::string> checksums;
+    const Json header = parse_header(all.substr(sizeof size, size), checkpoint, checksums);
+    const std::string_view data = all.substr(sizeof size + size);
+    std::vector<Piece> pieces;
+    for (const auto& [name, entry] : header.items()) {
+      if (name != "__metadata__") checkpoint.tensors.push_back(read_tensor(name, entry, data, pieces));
+    }
+    check_coverage(std::move(pieces), data.size());
+    check_values(checkpoint, checksums);
+    return checkpoint;
+  });
+}
+
+Checkpoint read_checkpoint_header(const std::filesystem::path& path) {
+  return reading(path, [&] {
+    const std::string start = read_file(path, sizeof(std::uint64_t));
+    const std::uint64_t size = header_size(start, std::filesystem::file_size(path));
+    const std::string content = read_file(path, sizeof size + size);
+    if (content.size() < sizeof size + size) throw Unreadable("it is cut off");
+    Checkpoint checkpoint;
+    std::map<std::string, std::string> checksums;
+    parse_header(content.substr(sizeof size), checkpoint, checksums);
+    return checkpoint;
+  });
+}
+
+}  // namespace voxswap

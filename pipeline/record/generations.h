@@ -1,0 +1,49 @@
+// The checkpoints of one repeat: `last` and `best`, which belong together, and of each the one before.
+//
+// `last` holds the digest of the `best` that it goes with. Before a file is written, the one that is there
+// becomes `NAME.previous.safetensors`; best is written before last. So at every moment some `last` is whole
+// and has its `best`, also when the newest one is damaged later:
+//
+//     before        best A  last(A)
+//     best written  best B  last(A)   best.previous A
+//     last written  best B  last(B)   best.previous A   last.previous(A)
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap {
+
+class Generations {
+ public:
+  // Says what is wrong with a checkpoint that is whole, by throwing Exit::bad_data.
+  using Check = std::function<void(const Checkpoint& checkpoint, const std::string& where)>;
+
+  explicit Generations(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // The newest `last` that is whole, passes its check, and has its best, which passes its own; both have
+  // their names again afterwards. A warning tells where an older one had to stand in. Nothing: there is no
+  // `last` yet. Throws Exit::bad_data when there is one and none can be used.
+  std::optional<Checkpoint> resume(const Check& check_last, const Check& check_best);
+
+  // A new best, if there is one, is written first; `last` gets the digest of the one that is there then.
+  void write_best(const Checkpoint& best);
+  void write_last(Checkpoint last);
+
+  std::filesystem::path last_file() const;
+
+ private:
+  std::filesystem::path folder_;
+  std::string best_digest_;
+};
+
+// The best weights for prediction: those that `last` tells of. A `best` by itself is taken as it is, so that
+// it can be handed on without the rest; so is one without checksums, whose digest is empty. Throws
+// Exit::bad_data, saying what to do, when it is missing, damaged, or not the one.
+Checkpoint read_best(const std::filesystem::path& folder, const Generations::Check& check);
+
+}  // namespace voxswap

@@ -1,0 +1,197 @@
+#include "pipeline/record/identity.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "pipeline/report/run_groups.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* identity_file = "identity.json";
+
+// Keys that say where things are, what they are called, or how samples get ready: another value gives the
+// same bytes. What the paths lead to is part of the identity by its content.
+bool gives_the_same(const std::string& key) {
+  for (const char* one :
+       {"name", "data.root", "data.split.file", "output.dir", "data.cache", "training.loader_threads"}) {
+    if (key == one) return true;
+  }
+  return false;
+}
+
+std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
+  std::map<std::string, std::string> keys = flat_keys(options.resolved);
+  std::erase_if(keys, [&](const auto& entry) {
+    const std::string& key = entry.first;
+    return key.starts_with("ran_with") || gives_the_same(key) || may_change(key, options);
+  });
+  return keys;
+}
+
+std::string run_of(const RunIdentity& identity) {
+  Hasher hasher;
+  for (const auto& [key, value] : identity.experiment) hasher.add(key).add(value);
+  hasher.add("cases");
+  for (const auto& [id, content] : identity.cases) hasher.add(id).add(content);
+  return hasher.add(identity.split).digest();
+}
+
+// "3 cases are gone (a, b, c)": names where there are few.
+void add_change(std::vector<std::string>& changes, const char* what, const std::vector<std::string>& ids) {
+  if (ids.empty()) return;
+  const std::vector<std::string> named(ids.begin(),
+                                       ids.begin() + std::min<std::ptrdiff_t>(3, std::ssize(ids)));
+  changes.push_back(
+      format("{}: {}{}", what, join(named, ", "),
+             ids.size() > named.size() ? format(" and {} more", ids.size() - named.size()) : ""));
+}
+
+[[noreturn]] void refuse_data(const fs::path& root, const std::vector<std::string>& changes) {
+  fail(
+      Exit::bad_data,
+      "{}: is not the data that the run was begun with: {}. Put it back as it was, or begin another run with "
+      "--out DIR",
+      root.string(), join(changes, "; "));
+}
+
+}  // namespace
+
+RunIdentity identify(const RunOptions& options, CaseContents cases, const Csv& split) {
+  RunIdentity identity;
+  identity.experiment = bearing_keys(options);
+  identity.cases = std::move(cases);
+  identity.split = Hasher().add(csv_text(split)).digest();
+  identity.run = run_of(identity);
+  return identity;
+}
+
+void write_identity(const fs::path& folder, const RunIdentity& identity) {
+  Json json = {{"run", identity.run},
+               {"split", identity.split},
+               {"experiment", identity.experiment},
+               {"cases", Json::array()}};
+  for (const auto& [id, content] : identity.cases)
+    json["cases"].push_back({{"case", id}, {"content", content}});
+  write_file(folder / identity_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+bool has_identity(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / identity_file, ignored);
+}
+
+RunIdentity read_identity(const fs::path& folder) {
+  const fs::path file = folder / identity_file;
+  const Json json = Json::parse(read_file(file), nullptr, false);
+  RunIdentity identity;
+  try {
+    identity.run = json.at("run").get<std::string>();
+    identity.split = json.at("split").get<std::string>();
+    identity.experiment = json.at("experiment").get<std::map<std::string, std::string>>();
+    for (const Json& one : json.at("cases"))
+      identity.cases.emplace_back(one.at("case").get<std::string>(), one.at("content").get<std::string>());
+  } catch (const Json::exception&) {
+    fail(Exit::bad_data, "{}: does not say what a run is; put it back as the run left it", file.string());
+  }
+  if (identity.run != run_of(identity))
+    fail(Exit::bad_data, "{}: was changed after the run was begun; put it back as the run left it",
+         file.string());
+  return identity;
+}
+
+bool may_change(const std::string& key, const RunOptions& options) {
+  const bool by_length =
+      options.training.schedule.name == "poly" || options.training.schedule.name == "cosine";
+  if (key == "training.epochs") return !by_length;
+  if (key == "training.early_stop" || key == "training.checkpoint_minutes" || key == "data.cache")
+    return true;
+  if (key == "output.dir") return true;  // a run that was moved
+  return key.starts_with("memory.") || key.starts_with("evaluate.");
+}
+
+void check_experiment(const RunIdentity& identity, const RunOptions& options,
+                      const std::vector<std::string>& sections) {
+  const std::map<std::string, std::string> now = bearing_keys(options);
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : identity.experiment) {
+    const auto found = now.find(key);  // a key that another version has no longer changes nothing
+    const bool asked = std::any_of(sections.begin(), sections.end(),
+                                   [&](const std::string& section) { return key.starts_with(section); });
+    if (asked && found != now.end() && found->second != value)
+      changes.push_back(format("{} was {}, now {}", key, value, found->second));
+  }
+  if (!changes.empty())
+    fail(Exit::bad_data,
+         "{}: is not the experiment that this run was begun with: {}. Set that back, or begin another run",
+         (options.output / "experiment.yaml").string(), join(changes, "; "));
+}
+
+void check_split(const RunIdentity& identity, const fs::path& split_file) {
+  if (Hasher().add(csv_text(read_csv(split_file))).digest() != identity.split)
+    fail(Exit::bad_data,
+         "{}: was changed after the run was begun; put it back as the run left it, or begin another run with "
+         "data.split.file={}",
+         split_file.string(), split_file.string());
+}
+
+void check_case_list(const RunIdentity& identity, const Dataset& dataset) {
+  std::vector<std::string> before, now, gone, added, changes;
+  for (const auto& [id, content] : identity.cases) before.push_back(id);
+  for (const CaseFiles& files : dataset.cases) now.push_back(files.id);
+  std::sort(before.begin(), before.end());
+  std::sort(now.begin(), now.end());
+  std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
+  std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
+  add_change(changes, "cases are gone", gone);
+  add_change(changes, "cases are new", added);
+  if (!changes.empty()) refuse_data(dataset.root, changes);
+}
+
+void check_contents(const RunIdentity& identity, const CaseContents& now, const fs::path& root) {
+  const std::map<std::string, std::string> before(identity.cases.begin(), identity.cases.end());
+  std::vector<std::string> changed, changes;
+  for (const auto& [id, content] : now) {
+    const auto found = before.find(id);
+    if (found == before.end() || found->second != content) changed.push_back(id);
+  }
+  add_change(changes, "the files of cases have other bytes", changed);
+  if (!changes.empty()) refuse_data(root, changes);
+}
+
+std::map<std::string, std::string> model_metadata(const Dataset& dataset, const RunOptions& options,
+                                                  const std::string& run, std::int64_t repeat) {
+  Json labels = Json::object(), regions = Json::object();
+  for (const auto& [name, value] : dataset.labels) labels[name] = value;
+  for (const auto& [name, values] : dataset.regions) regions[name] = values;
+  const auto text = [](const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  return {{"run", run},
+          {"repeat", std::to_string(repeat)},
+          {"network", options.network.name},
+          {"modalities", join(dataset.modalities, " ")},
+          {"labels", text(labels)},
+          {"regions", text(regions)},
+          {"targets", options.training.targets}};
+}
+
+void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,
+                    const std::string& where) {
+  for (const auto& [key, value] : expected) {
+    const std::string& found = checkpoint.text(key, where);
+    if (found == value) continue;
+    if (key == "run")
+      fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}); put back the one of this run", where,
+           found, value);
+    fail(Exit::bad_data, "{}: was trained with {} '{}', here it is '{}'; put back what was changed", where,
+         key, found, value);
+  }
+}
+
+}  // namespace voxswap

@@ -1,0 +1,52 @@
+// What a run is: its experiment, the data it was begun with and its split, as identity.json in its folder has
+// them. Whoever goes on with a run, or uses what it left, looks whether all of it is still the same.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+#include "data/layouts/dataset.h"
+#include "pipeline/cases/options.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap {
+
+// Every case of a data set, in its order, with a hash of its files' bytes; empty for one that takes no part.
+using CaseContents = std::vector<std::pair<std::string, std::string>>;
+
+struct RunIdentity {
+  std::string run;  // of the three below, so that the same run has the same one wherever it is made
+  std::map<std::string, std::string> experiment;  // the keys that bear on what comes out
+  CaseContents cases;
+  std::string split;  // hash of split.csv
+};
+
+RunIdentity identify(const RunOptions& options, CaseContents cases, const Csv& split);
+void write_identity(const std::filesystem::path& folder, const RunIdentity& identity);
+bool has_identity(const std::filesystem::path& folder);
+// Throws Exit::bad_data when it is not there, or not what was written.
+RunIdentity read_identity(const std::filesystem::path& folder);
+
+// May a run go on although this key of its experiment is another than before? Only if the steps already made
+// would have been the same.
+bool may_change(const std::string& key, const RunOptions& options);
+
+// The checks. Each throws Exit::bad_data, saying what changed and what to do.
+void check_experiment(const RunIdentity& identity, const RunOptions& options,
+                      const std::vector<std::string>& sections);  // keys that begin with one of these
+void check_split(const RunIdentity& identity, const std::filesystem::path& split_file);
+void check_case_list(const RunIdentity& identity, const Dataset& dataset);
+void check_contents(const RunIdentity& identity, const CaseContents& now, const std::filesystem::path& root);
+
+// The run, the repeat and what the network reads and writes, in a checkpoint's metadata, and whether that is
+// what is expected. What `expected` leaves out is not asked for.
+std::map<std::string, std::string> model_metadata(const Dataset& dataset, const RunOptions& options,
+                                                  const std::string& run, std::int64_t repeat);
+void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,
+                    const std::string& where);
+
+}  // namespace voxswap

@@ -1,0 +1,29 @@
+#include "pipeline/record/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "pipeline/record/number_lists.h"
+
+namespace voxswap {
+
+std::map<std::string, std::string> normalization_metadata(const Normalization& normalization) {
+  return {{"normalization.mean", numbers_text(normalization.mean)},
+          {"normalization.deviation", numbers_text(normalization.deviation)}};
+}
+
+Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                 const std::string& where) {
+  const Normalization made{numbers_from(checkpoint, "normalization.mean", where),
+                           numbers_from(checkpoint, "normalization.deviation", where)};
+  for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
+    if (list->size() != channels ||
+        !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
+      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {} channels", where,
+           channels);
+  }
+  return made;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,19 @@
+// How a network's inputs were normalised, as a checkpoint's metadata tells it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "data/prepare/prepare.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap {
+
+// What prediction needs of the data set, in a checkpoint's metadata.
+std::map<std::string, std::string> normalization_metadata(const Normalization& normalization);
+// Throws Exit::bad_data where it is not one of so many channels.
+Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                 const std::string& where);
+
+}  // namespace voxswap

@@ -1,0 +1,31 @@
+#include "pipeline/record/number_lists.h"
+
+#include <charconv>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace voxswap {
+
+std::string numbers_text(const std::vector<double>& values) {
+  std::vector<std::string> parts;
+  for (double value : values) parts.push_back(number(value));
+  return join(parts, " ");
+}
+
+std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string& key,
+                                 const std::string& where) {
+  std::vector<double> values;
+  for (const std::string& part : split(checkpoint.text(key, where), ' ')) {
+    if (part.empty()) continue;
+    double value = 0;
+    const char* const end = part.data() + part.size();
+    const auto [rest, error] = std::from_chars(part.data(), end, value);
+    if (error != std::errc() || rest != end)
+      fail(Exit::bad_data, "{}: '{}' holds '{}' where a number should be", where, key, part);
+    values.push_back(value);
+  }
+  return values;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,104 @@
+#include "pipeline/record/resume.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "data/layouts/dataset_description.h"
+#include "pipeline/report/written_files.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool holds_checkpoints(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path checkpoints = folder / "checkpoints";
+  if (!fs::is_directory(checkpoints, ignored)) return false;
+  for (const auto& entry : fs::recursive_directory_iterator(checkpoints)) {
+    if (entry.path().extension() == ".safetensors") return true;
+  }
+  return false;
+}
+
+// The rows of finished epochs are carried on as they stand.
+void check_tables(const fs::path& folder) {
+  for (const std::string& name : changed_files(folder)) {
+    if (name == "epochs.csv" || name == "validation.csv" || name == "timing.csv")
+      fail(Exit::bad_data, "{}: was changed after the run wrote it; put it back as the run left it",
+           (folder / name).string());
+  }
+}
+
+}  // namespace
+
+std::optional<RunIdentity> begun_run(const RunOptions& options, const Dataset& dataset) {
+  const fs::path& folder = options.output;
+  if (!options.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
+  if (!has_identity(folder)) {
+    if (!holds_checkpoints(folder)) return std::nullopt;  // killed before it trained
+    fail(Exit::bad_data,
+         "{}: holds no identity.json, as runs of versions before 0.2: whether data and split are still the "
+         "same "
+         "cannot be told. Predict with it, or begin another run with --out DIR",
+         folder.string());
+  }
+  RunIdentity begun = read_identity(folder);
+  check_tables(folder);
+  check_experiment(begun, options, {""});
+  check_case_list(begun, dataset);
+  return begun;
+}
+
+Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& options, const Dataset& dataset) {
+  if (!begun) return make_split(dataset, options.split);
+  const fs::path kept = options.output / "split.csv", &given = options.split.file;
+  check_split(*begun, kept);
+  SplitOptions own = options.split;
+  own.file = kept;
+  const Split split = make_split(dataset, own);
+  std::error_code ignored;
+  if (!given.empty() && fs::exists(given, ignored)) {
+    const Split now = make_split(dataset, options.split);
+    if (now.training != split.training || now.validation != split.validation)
+      fail(Exit::bad_data,
+           "{}: no longer has the split that the run in {} was begun with; put it back as it was, or begin "
+           "another run with --out DIR",
+           given.string(), options.output.string());
+  }
+  return split;
+}
+
+RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& options, Cases& cases,
+                      const Split& split) {
+  const Dataset& dataset = cases.dataset();
+  CaseContents contents;
+  for (const CaseFiles& files : dataset.cases) contents.emplace_back(files.id, "");
+  std::vector<std::size_t> used = split.training;
+  used.insert(used.end(), split.validation.begin(), split.validation.end());
+  parallel_for(used.size(), [&](std::size_t i) { contents[used[i]].second = cases.content(used[i]); });
+  if (!begun) return identify(options, std::move(contents), split_csv(dataset, split));
+  check_contents(*begun, contents, dataset.root);
+  return *std::move(begun);
+}
+
+RunOptions confirmed_for_prediction(RunOptions options) {
+  const fs::path& folder = options.output;
+  if (!has_identity(folder)) {
+    log::warn("{}: holds no identity.json: whether its files belong together cannot be told",
+              folder.string());
+    return options;
+  }
+  const RunIdentity identity = read_identity(folder);
+  check_experiment(identity, options, {"preprocess.", "network.", "training."});
+  if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
+  const fs::path description = folder / "dataset.json";
+  if (const std::string run = described_run(description); !run.empty() && run != identity.run)
+    fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}); put back the one of this run",
+         description.string(), run, identity.run);
+  options.identity = identity.run;
+  return options;
+}
+
+}  // namespace voxswap

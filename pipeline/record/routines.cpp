@@ -1,0 +1,101 @@
+#include "pipeline/record/routines.h"
+
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/sealed_file.h"
+#include "base/text.h"
+#include "net/backends/device_features.h"
+#include "pipeline/record/checkpoint.h"
+#include "pipeline/record/run_folder.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* file_name = "routines.txt";
+constexpr const char* metadata_key = "routines";
+
+std::string chosen(const Backend& backend) {
+  const auto* const device = dynamic_cast<const TuningBackend*>(&backend);
+  return device == nullptr ? "" : device->routines();
+}
+
+// A checkpoint that is damaged is named by whoever resumes from it; here the one before has them as well.
+std::string of_checkpoint(const fs::path& file) {
+  if (!fs::exists(file)) return "";
+  try {
+    const Checkpoint checkpoint = read_checkpoint_header(file);
+    const auto found = checkpoint.metadata.find(metadata_key);
+    return found == checkpoint.metadata.end() ? "" : found->second;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// The last checkpoint's, or those in the folder: a run that was killed before its first checkpoint has the
+// latter alone.
+std::string of_run(const RunOptions& options) {
+  for (std::int64_t repeat = options.training.repeats; repeat >= 1; --repeat)
+    for (const char* name : {"last.safetensors", "last.previous.safetensors"})
+      if (std::string text = of_checkpoint(checkpoint_folder(options, repeat) / name); !text.empty())
+        return text;
+  const fs::path file = options.output / file_name;
+  return fs::exists(file) ? read_file(file) : "";
+}
+
+// Of this device and library, as its description tells them.
+fs::path cache_file(const Backend& backend, const RunOptions& options) {
+  return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
+}
+
+}  // namespace
+
+void take_routines(Backend& backend, const RunOptions& options, bool of_the_run) {
+  auto* const device = dynamic_cast<TuningBackend*>(&backend);
+  if (device == nullptr) return;
+  if (of_the_run)
+    if (const std::string earlier = of_run(options); !earlier.empty()) device->take_routines(earlier);
+  if (options.cache.empty()) return;
+  if (const auto known = read_sealed(cache_file(backend, options))) device->take_routines(*known);
+}
+
+// A line that is there already stays.
+void remember_routines(const Backend& backend, const RunOptions& options) {
+  const std::string text = chosen(backend);
+  if (text.empty() || options.cache.empty()) return;
+  const fs::path file = cache_file(backend, options);
+  std::string all = read_sealed(file).value_or("");
+  const auto problem_of = [](const std::string& line) { return line.substr(line.find('\t') + 1); };
+  std::set<std::string> known;
+  for (const std::string& line : split(all, '\n')) known.insert(problem_of(line));
+  bool is_new = false;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.empty() || !known.insert(problem_of(line)).second) continue;
+    all += line + "\n";
+    is_new = true;
+  }
+  if (!is_new) return;
+  try {
+    make_writable_directory(file.parent_path());
+    write_sealed(file, all);
+  } catch (const Error& error) {
+    log::warn("which routines are fastest is not kept for the next run: {}", error.what());
+  }
+}
+
+void write_routines(const Backend& backend, const RunOptions& options) {
+  if (const std::string text = chosen(backend); !text.empty()) write_file(options.output / file_name, text);
+}
+
+std::map<std::string, std::string> routines_metadata(const Backend& backend) {
+  const std::string text = chosen(backend);
+  if (text.empty()) return {};
+  return {{metadata_key, text}};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,15 @@
+// What the memories hold over a step.
+#pragma once
+
+#include <vector>
+
+#include "pipeline/report/drawing.h"
+#include "pipeline/report/run_groups.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+// Throws NoGnuplot where there is none (gnuplot.h).
+Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups);
+
+}  // namespace voxswap

@@ -1,0 +1,86 @@
+#include "pipeline/report/page.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/xml.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/page_cases.h"
+#include "pipeline/report/page_data.h"
+#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page_runs.h"
+#include "pipeline/report/page_scores.h"
+#include "pipeline/report/page_speed.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string notes_section(const ReportParts& parts) {
+  std::vector<std::string> notes = parts.notes;
+  if (!parts.plot_problem.empty()) notes.push_back(parts.plot_problem);
+  for (const RunFolder& run : parts.runs) {
+    if (const std::string state = run.state(); state.starts_with("stopped"))
+      notes.push_back(format("{} {}: what follows is what it had reached", run.name, state));
+  }
+  std::string html;
+  for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
+  return html;
+}
+
+std::string training_section(const ReportParts& parts) {
+  return "<h2>Training</h2>\n<div class=\"plots\">\n" +
+         picture_section(
+             parts, "epochs",
+             "A line per run and repeat. The ring is the epoch with the lowest validation loss, whose "
+             "weights are kept and predict.") +
+         picture_section(parts, "validation",
+                         "Mean Dice of the validation cases after each epoch, over the time of training.") +
+         "</div>\n";
+}
+
+// The tables travel with the page; pictures lie beside it.
+std::string files_section(const ReportParts& parts, const fs::path& out) {
+  std::string items;
+  const auto table = [&](const char* name, bool there, const auto& csv) {
+    if (there) items += format("<li>{}</li>\n", html_download(name, csv_text(csv())));
+  };
+  table("dice.csv", !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
+  table("boxplot.csv", !parts.boxes.empty(), [&] { return boxplot_csv(parts.boxes); });
+  table("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
+  table("epochs.csv", !parts.epochs.empty(), [&] { return epochs_csv(parts.epochs); });
+  table("validation.csv", !parts.validation.empty(), [&] { return validation_csv(parts.validation); });
+  table("timing.csv", !parts.timing.empty(), [&] { return timing_csv(parts.timing); });
+  table("memory.csv", !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
+  table("phases.csv", !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
+  std::vector<std::string> beside;
+  for (const NamedPicture& picture : parts.pictures) {
+    for (const char* extension : {".svg", ".png"})
+      beside.push_back(format("<a href=\"{0}\">{0}</a>", picture.name + extension));
+  }
+  for (const char* name : {"arena.svg", "timeline.json", "split.csv", "experiment.yaml", "dataset.json",
+                           "plan.json", "checkpoints", "predictions", "slices"}) {
+    if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
+  }
+  return "<h2>Files</h2>\n<p>In this page:</p>\n<ul>\n" + items +
+         "</ul>\n<p>Beside it: " + join(beside, ", ") + "</p>\n";
+}
+
+}  // namespace
+
+std::string report_page(const ReportParts& parts, const fs::path& out) {
+  std::vector<std::string> names;
+  for (const RunFolder& run : parts.runs) names.push_back(run.name);
+  const std::string title = !parts.frame.title.empty() ? parts.frame.title
+                            : names.size() <= 3        ? join(names, ", ")
+                                                       : format("{} runs", names.size());
+  const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
+                           notes_section(parts) + facts_section(parts) + parts.frame.section +
+                           dice_section(parts) + comparison_section(parts) + cases_section(parts) +
+                           training_section(parts) + speed_section(parts) + memory_section(parts) +
+                           data_section(parts) + runs_section(parts) + files_section(parts, out);
+  return html_page(title + " - voxswap report", body);
+}
+
+}  // namespace voxswap

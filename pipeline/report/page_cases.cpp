@@ -1,0 +1,156 @@
+// Cases on the page: the worst, the median and the best one, as every group of runs sees them.
+#include "pipeline/report/page_cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/xml.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_views = 6;  // of one case
+
+struct CaseScore {
+  double sum = 0;
+  int n = 0;
+  std::vector<std::string> texts;  // "whole_tumor 0.871"
+  double mean() const { return n > 0 ? sum / n : std::nan(""); }
+};
+
+// A group's run with pictures, and what the pictured predictions scored: those of its first repeat, on its
+// first grid.
+struct Gallery {
+  const RunFolder* run = nullptr;
+  std::string label, grid;
+  std::map<std::string, CaseScore> cases;  // those with a picture
+};
+
+fs::path picture_of(const RunFolder& run, const std::string& case_id) {
+  return run.path / "slices" / (case_id + ".png");
+}
+
+Gallery gallery_of(const RunFolder& run, const std::string& label) {
+  Gallery gallery{&run, label, run.dice.front().evaluated_at, {}};
+  for (const DiceRow& row : run.dice) {
+    if (row.repeat != run.dice.front().repeat || row.evaluated_at != gallery.grid) continue;
+    const bool known = gallery.cases.contains(row.case_id);
+    if (!known && !fs::exists(picture_of(run, row.case_id))) continue;
+    CaseScore& score = gallery.cases[row.case_id];
+    score.texts.push_back(format("{} {}", row.region, decimals(row.dice)));
+    if (std::isnan(row.dice)) continue;
+    score.sum += row.dice;
+    ++score.n;
+  }
+  return gallery;
+}
+
+struct Galleries {
+  std::vector<Gallery> shown;
+  std::vector<std::string> left_out;  // groups
+};
+
+// From the best group to the worst; without an order, as they come.
+std::vector<std::size_t> order_of(const ReportParts& parts) {
+  std::vector<std::size_t> order;
+  for (const RankedGroup& ranked : parts.ranking.groups) order.push_back(ranked.group);
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
+  }
+  return order;
+}
+
+// One run of every group that has pictures; of many groups the best ones and the worst.
+Galleries galleries(const ReportParts& parts) {
+  std::map<std::size_t, Gallery> by_group;
+  for (const RunFolder& run : parts.runs) {
+    if (run.dice.empty()) continue;
+    const std::size_t group = group_of(parts.groups, run.dice.front().run, run.dice.front().resolution);
+    if (by_group.contains(group)) continue;
+    Gallery gallery = gallery_of(run, parts.groups.size() > 1 ? parts.groups[group].name : "");
+    if (!gallery.cases.empty()) by_group.emplace(group, std::move(gallery));
+  }
+  Galleries result;
+  for (const std::size_t group : order_of(parts)) {
+    if (const auto found = by_group.find(group); found != by_group.end())
+      result.shown.push_back(std::move(found->second));
+    else if (!by_group.empty())
+      result.left_out.push_back(parts.groups[group].name + " (no pictures)");
+  }
+  for (; result.shown.size() > most_views; result.shown.erase(result.shown.end() - 2))
+    result.left_out.push_back(result.shown[result.shown.size() - 2].label);
+  return result;
+}
+
+// Cases that every gallery has, from the worst to the best mean.
+std::vector<std::string> ranked(const std::vector<Gallery>& views) {
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [id, score] : views.front().cases) {
+    double sum = 0;
+    for (const Gallery& gallery : views) {
+      const auto found = gallery.cases.find(id);
+      sum += found == gallery.cases.end() ? std::nan("") : found->second.mean();
+    }
+    if (!std::isnan(sum)) order.emplace_back(sum, id);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> cases;
+  for (const auto& [sum, id] : order) cases.push_back(id);
+  return cases;
+}
+
+std::string view(const Gallery& gallery, const std::string& case_id) {
+  const std::string scores = join(gallery.cases.at(case_id).texts, ", ");
+  const std::string caption = gallery.label.empty() ? scores : gallery.label + ": " + scores;
+  return format(
+      "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"/><figcaption>{2}</figcaption></figure>\n",
+      xml_escaped(case_id), base64(read_file(picture_of(*gallery.run, case_id))), xml_escaped(caption));
+}
+
+std::string three_cases(const std::vector<Gallery>& views) {
+  const std::vector<std::string> cases = ranked(views);
+  if (cases.empty()) return {};
+  std::vector<std::pair<std::string, std::size_t>> chosen = {
+      {"Worst", 0}, {"Median", (cases.size() - 1) / 2}, {"Best", cases.size() - 1}};
+  if (cases.size() < 3) chosen.erase(chosen.begin() + 1);
+  if (cases.size() < 2) chosen = {{"The only", 0}};
+  std::string html;
+  for (const auto& [name, index] : chosen) {
+    html += format("<h3>{} case: {}</h3>\n<div class=\"cases\">\n", name, xml_escaped(cases[index]));
+    for (const Gallery& gallery : views) html += view(gallery, cases[index]);
+    html += "</div>\n";
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string cases_section(const ReportParts& parts) {
+  const auto [views, left_out] = galleries(parts);
+  if (views.empty()) return {};
+  std::string html = three_cases(views);
+  if (html.empty()) {  // without a case in common each shows its own
+    for (const Gallery& gallery : views) html += three_cases({gallery});
+  }
+  if (html.empty()) return html;
+  if (!left_out.empty())
+    html += format(
+        "<p class=\"note\">Not shown here: {}. Their pictures are in the folder slices of each run.</p>\n",
+        xml_escaped(join(left_out, "; ")));
+  return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Slices where the truth is largest, numbered from "
+         "1 as in "
+         "the case's file; R is the patient's right, A anterior. Outlines of the truth in the left column, "
+         "of the "
+         "prediction in the right one, in the colours named below each picture.</p>\n" +
+         html;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,13 @@
+// Cases on the page.
+#pragma once
+
+#include <string>
+
+#include "pipeline/report/report_parts.h"
+
+namespace voxswap {
+
+// As HTML; empty where there is nothing to tell.
+std::string cases_section(const ReportParts& parts);
+
+}  // namespace voxswap

@@ -1,0 +1,51 @@
+// What the data was warned of, on the page: what `voxswap check` had to say of the scans that runs were
+// trained on.
+#include "pipeline/report/page_data.h"
+
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Runs on one data set have the same warnings; each is told once.
+void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version
+  try {
+    const Csv csv = read_csv(file);
+    const std::string where = file.string();
+    for (const auto& row : csv.rows) {
+      std::vector<std::string> cells;
+      for (const char* column : {"case", "problem", "what_to_do"})
+        cells.push_back(row[csv.column(column, where)]);
+      if (cells[0].empty()) cells[0] = "(all)";
+      if (seen.insert(cells).second) rows.push_back(cells);
+    }
+  } catch (const Error& error) {
+    rows.push_back({"(all)", error.what(), "the run itself is not touched by it"});
+  }
+}
+
+}  // namespace
+
+std::string data_section(const ReportParts& parts) {
+  Rows rows(1, {"case", "warning", "what to do"});
+  std::set<std::vector<std::string>> seen;
+  for (const RunFolder& run : parts.runs) add_warnings(run.path / warnings_file, seen, rows);
+  if (rows.size() == 1) return {};
+  const std::string title = format(
+      "<h2>Warnings of the data</h2>\n<p>What `voxswap check` says of the cases that "
+      "took part: {}.</p>\n",
+      rows.size() == 2 ? "one warning" : format("{} warnings", rows.size() - 1));
+  Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
+  return title + table_section(rows, warnings_file, csv);
+}
+
+}  // namespace voxswap

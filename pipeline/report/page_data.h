@@ -1,0 +1,13 @@
+// What the data was warned of, on the page.
+#pragma once
+
+#include <string>
+
+#include "pipeline/report/report_parts.h"
+
+namespace voxswap {
+
+// As HTML; empty where there is nothing to tell.
+std::string data_section(const ReportParts& parts);
+
+}  // namespace voxswap

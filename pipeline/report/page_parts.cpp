@@ -1,0 +1,81 @@
+#include "pipeline/report/page_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/xml.h"
+#include "pipeline/report/html.h"
+
+namespace voxswap {
+
+namespace {
+
+constexpr std::size_t most_rows = 36;  // of a table before it is folded
+
+}  // namespace
+
+std::string decimals(double value) {
+  return std::isnan(value) ? "nan" : format("{:.3f}", value);
+}
+
+std::string signed_decimals(double value) {
+  return std::isnan(value) ? "nan" : format("{:+.3f}", value);
+}
+
+std::string p_text(double p) {
+  if (std::isnan(p)) return "nan";
+  return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
+}
+
+std::string grid_words(const std::string& evaluated_at) {
+  if (evaluated_at == "native") return "the cases' own grids";
+  return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
+}
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
+  return format("{} and {} more", join(first, ", "), names.size() - most);
+}
+
+std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption) {
+  for (const NamedPicture& picture : parts.pictures) {
+    if (picture.name == name) return html_figure(inline_svg(picture.picture.svg, name), caption);
+  }
+  return {};
+}
+
+std::string table_section(const Rows& rows, const std::string& file, const Csv& csv) {
+  const std::string link = format("<p class=\"download\">{}</p>\n", html_download(file, csv_text(csv)));
+  if (rows.size() - 1 <= most_rows) return html_table(rows) + link;
+  return format("<details><summary>{} rows</summary>\n{}</details>\n", rows.size() - 1, html_table(rows)) +
+         link;
+}
+
+std::string table_section(const Rows& rows, const std::string& file) {
+  return table_section(rows, file, {rows.front(), {rows.begin() + 1, rows.end()}});
+}
+
+std::string take_out_common(Rows& rows, const std::string& heading) {
+  const auto found = std::find(rows.front().begin(), rows.front().end(), heading);
+  if (found == rows.front().end() || rows.size() < 2) return {};
+  const auto column = static_cast<std::size_t>(found - rows.front().begin());
+  const std::string common = rows[1][column];
+  if (std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] != common; }))
+    return {};
+  for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  return common;
+}
+
+Rows without_empty_columns(Rows rows) {
+  for (std::size_t column = rows.front().size(); column-- > 0;) {
+    const bool empty =
+        std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column].empty(); });
+    if (!empty || rows.size() == 1) continue;
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  return rows;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,206 @@
+// What was run, on the page: with which versions, where, how far, and the experiments themselves.
+#include "pipeline/report/page_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
+#include "pipeline/report/headings.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string value_of(const RunFolder& run, const std::string& key) {
+  const auto found = run.keys.find(key);
+  if (found == run.keys.end()) return {};
+  const std::string& value = found->second;
+  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
+// What a run was made with; what differs among runs is a column of their table.
+struct Trait {
+  const char *name, *key;
+  bool first;  // told at the top of the page
+};
+constexpr Trait traits[] = {{"Data", "data.root", true},
+                            {"Network", "network.name", true},
+                            {"Device", "ran_with.device", true},
+                            {"Computed in", "ran_with.precision", true},
+                            {"voxswap", "ran_with.voxswap", true},
+                            {"Commit", "ran_with.commit", true},
+                            {"Layout", "data.layout", false},
+                            {"Backend", "ran_with.backend", false},
+                            {"Cores", "ran_with.cores", false},
+                            {"Compiler", "ran_with.compiler", false},
+                            {"Precision", "training.precision", false},
+                            {"Loss", "training.loss", false},
+                            {"Optimiser", "training.optimizer.name", false}};
+
+bool common(const std::vector<RunFolder>& runs, const Trait& trait) {
+  return std::all_of(runs.begin(), runs.end(), [&](const RunFolder& run) {
+    return value_of(run, trait.key) == value_of(runs.front(), trait.key);
+  });
+}
+
+double seconds_of(const RunFolder& run, const std::string& phase = "") {
+  double seconds = 0;
+  for (const PhaseRow& row : run.phases) {
+    if (phase.empty() || row.phase == phase) seconds += row.seconds;
+  }
+  return seconds;
+}
+
+std::string cases_words(const RunFolder& run) {
+  if (run.training_cases + run.validation_cases == 0) return {};
+  return format("{} training, {} validation", run.training_cases, run.validation_cases);
+}
+
+// The first of the lowest validation losses of each repeat, as training chooses it: "12", "12, 9".
+struct BestEpochs {
+  std::string epochs, losses;
+};
+BestEpochs best_epochs(const RunFolder& run) {
+  std::map<std::int64_t, const EpochRow*> best;
+  for (const EpochRow& row : run.epochs) {
+    if (std::isnan(row.validation_loss)) continue;
+    const EpochRow*& lowest = best[row.repeat];
+    if (lowest == nullptr || row.validation_loss < lowest->validation_loss) lowest = &row;
+  }
+  std::vector<std::string> epochs, losses;
+  for (const auto& [repeat, row] : best) {
+    epochs.push_back(std::to_string(row->epoch));
+    losses.push_back(format("{:.4f}", row->validation_loss));
+  }
+  return {join(epochs, ", "), join(losses, ", ")};
+}
+
+std::string runs_table(const ReportParts& parts) {
+  Rows rows(1, {"Run", "Resolution, voxels", "Setting", "State", "Started", "Cases", "Epochs", "Best epoch",
+                "Best validation loss", "Time in all"});
+  for (const Trait& trait : traits) {
+    if (!common(parts.runs, trait)) rows[0].push_back(trait.name);
+  }
+  for (const RunFolder& run : parts.runs) {
+    std::int64_t epochs = 0;
+    for (const EpochRow& row : run.epochs) epochs = std::max(epochs, row.epoch);
+    const BestEpochs best = best_epochs(run);
+    const std::vector<RunInTable> members = run.in_tables();
+    const RunGroup& group = parts.groups[group_of(parts.groups, members[0].run, members[0].resolution)];
+    rows.push_back({run.name, group.resolution, group.setting, run.state(), value_of(run, "ran_with.started"),
+                    cases_words(run), std::to_string(epochs), best.epochs, best.losses,
+                    run.phases.empty() ? "" : format_seconds(seconds_of(run))});
+    for (const Trait& trait : traits) {
+      if (!common(parts.runs, trait)) rows.back().push_back(value_of(run, trait.key));
+    }
+  }
+  return table_section(without_empty_columns(rows), "runs.csv");
+}
+
+// Different values in the order of the runs.
+std::vector<std::string> different(const std::vector<RunFolder>& runs,
+                                   const std::function<std::string(const RunFolder&)>& of) {
+  std::vector<std::string> values;
+  for (const RunFolder& run : runs) {
+    const std::string value = of(run);
+    if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  }
+  return values;
+}
+
+std::string time_words(const std::vector<RunFolder>& runs) {
+  double all = 0;
+  std::map<std::string, double> of;
+  for (const RunFolder& run : runs) {
+    all += seconds_of(run);
+    for (const PhaseRow& row : run.phases) of[row.phase] += row.seconds;
+  }
+  if (of.empty()) return {};
+  std::vector<std::string> phases;
+  for (const char* phase : {"planning", "preparing", "training", "predicting"}) {
+    if (of.contains(phase)) phases.push_back(format("{} {}", phase, format_seconds(of[phase])));
+  }
+  return format("{}: {}", format_seconds(all), join(phases, ", "));
+}
+
+// The plan's plain numbers; its lists stay in plan.json.
+std::string plan_table(const RunFolder& run) {
+  const fs::path file = run.path / "plan.json";
+  if (!fs::exists(file)) return {};
+  const auto plan = Json::parse(read_file(file), nullptr, false);
+  if (!plan.is_object()) return {};
+  Rows rows(1, {"Memory plan", ""});
+  for (const auto& [key, value] : plan.items()) {
+    if (value.is_string()) rows.push_back({heading_of(key), value.get<std::string>()});
+    if (!value.is_number()) continue;
+    const bool bytes = ends_with(key, "bytes") && value.is_number_integer();
+    rows.push_back(
+        {heading_of(key),
+         bytes ? format("{} ({})", value.dump(), format_bytes(value.get<std::int64_t>())) : value.dump()});
+  }
+  return rows.size() == 1 ? "" : table_section(rows, format("plan of {}.csv", run.name));
+}
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+constexpr std::size_t most_values = 3;  // of one fact
+
+void add(Facts& facts, const char* name, const std::string& value) {
+  if (!value.empty()) facts.emplace_back(name, value);
+}
+
+std::vector<std::string> values(const std::vector<RunFolder>& runs, const std::string& key) {
+  return different(runs, [&](const RunFolder& run) { return value_of(run, key); });
+}
+
+void add_traits(Facts& facts, const std::vector<RunFolder>& runs, bool first) {
+  for (const Trait& trait : traits) {
+    if (trait.first == first) add(facts, trait.name, listed(values(runs, trait.key), most_values));
+  }
+}
+
+}  // namespace
+
+std::string facts_section(const ReportParts& parts) {
+  Facts facts;
+  if (parts.runs.size() > 1)
+    add(facts, "Runs",
+        parts.groups.size() == parts.runs.size()
+            ? std::to_string(parts.runs.size())
+            : format("{}, repeats of {} settings", parts.runs.size(), parts.groups.size()));
+  std::vector<std::string> started = values(parts.runs, "ran_with.started");
+  std::sort(started.begin(), started.end());
+  if (!started.empty())
+    add(facts, "Started",
+        started.size() == 1 ? started[0] : format("{} to {}", started.front(), started.back()));
+  add(facts, "Time in all", time_words(parts.runs));
+  add(facts, "Cases", join(different(parts.runs, cases_words), "; "));
+  add_traits(facts, parts.runs, true);
+  return facts.empty() ? "" : html_facts(facts);
+}
+
+std::string runs_section(const ReportParts& parts) {
+  Facts facts;
+  add_traits(facts, parts.runs, false);
+  std::string html = "<h2>What was run</h2>\n" + runs_table(parts) + (facts.empty() ? "" : html_facts(facts));
+  for (const RunFolder& run : parts.runs) {
+    const std::string plan = plan_table(run);
+    if (run.experiment.empty() && plan.empty()) continue;
+    html += format("<details><summary>{}: experiment and memory plan</summary>\n{}<pre>{}</pre></details>\n",
+                   xml_escaped(run.name), plan, xml_escaped(run.experiment));
+  }
+  return html;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,158 @@
+// Dice on the page: which group is best, boxes and their numbers, and groups of runs against each other.
+#include "pipeline/report/page_scores.h"
+
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+#include "base/xml.h"
+#include "pipeline/report/headings.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap {
+
+namespace {
+
+std::string interval_text(const Interval& interval) {
+  return format("{} to {}", signed_decimals(interval.low), signed_decimals(interval.high));
+}
+
+std::string dice_words(const Ranking& ranking, const RankedGroup& group) {
+  const std::size_t regions = ranking.regions.size();
+  return format("mean Dice {} over {}{} cases, on {}", decimals(group.dice),
+                regions == 1 ? "" : format("{} regions and ", regions), group.cases,
+                grid_words(ranking.grid));
+}
+
+// "Best: A, mean Dice 0.871 …; 0.012 ahead of B, beyond chance (…)."
+std::string answer_words(const ReportParts& parts) {
+  const std::vector<RankedGroup>& ranked = parts.ranking.groups;
+  const auto name = [&](std::size_t i) { return parts.groups[ranked[i].group].name; };
+  if (ranked.size() == 1) {
+    std::string words = dice_words(parts.ranking, ranked[0]);
+    words[0] = 'M';
+    return words + ".";
+  }
+  const RankedGroup& next = ranked[1];
+  const std::string lead = format("Best: {}, {}.", name(0), dice_words(parts.ranking, ranked[0]));
+  if (next.differences.empty()) return format("{} Next: {}, on other cases.", lead, name(1));
+  const std::string verdict = worse_than_best(next, ranked.size() - 1);
+  return format("{} Ahead of the next, {}, by {:.3f} (95 % interval {}): {}.", lead, name(1), next.difference,
+                interval_text(next.interval),
+                verdict == "yes"         ? "beyond chance"
+                : verdict == "not shown" ? "not beyond chance"
+                                         : format("{} cases are too few to tell", next.differences.size()));
+}
+
+std::string ranking_table(const ReportParts& parts) {
+  const std::vector<RankedGroup>& ranked = parts.ranking.groups;
+  Rows rows(1, {"Group", "Mean Dice", "Behind the best", "95 % interval", "p, corrected",
+                "Worse beyond chance", "Cases compared"});
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const RankedGroup& group = ranked[i];
+    const bool compared = i > 0 && !group.differences.empty();
+    rows.push_back({parts.groups[group.group].name, decimals(group.dice), "",
+                    compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
+                    compared ? worse_than_best(group, ranked.size() - 1)
+                    : i == 0 ? "the best"
+                             : "scored on other cases",
+                    compared ? std::to_string(group.differences.size()) : ""});
+    if (compared) rows.back()[2] = format("{:.3f}", group.difference);
+  }
+  return table_section(rows, "ranking.csv");
+}
+
+// Cases of some groups only.
+std::string unshared_note(const std::vector<ComparisonRow>& rows) {
+  std::size_t most = 0;
+  for (const ComparisonRow& row : rows) {
+    if (row.metric == "dice") most = std::max(most, row.unpaired);
+  }
+  if (most == 0) return {};
+  return format(
+      "<p class=\"note\">Not every case has a score on both sides: up to {} were left out of a comparison "
+      "(column unpaired of comparison.csv).</p>\n",
+      most);
+}
+
+// "preprocess.resolution+memory.planner" -> "Resolution, voxels and Planner"
+std::string compared_words(const std::string& keys) {
+  std::vector<std::string> words;
+  for (const std::string& key : split(keys, '+')) words.push_back(heading_of(key));
+  return join(words, " and ");
+}
+
+}  // namespace
+
+std::string answer_section(const ReportParts& parts) {
+  const std::vector<RankedGroup>& ranked = parts.ranking.groups;
+  if (ranked.empty()) return {};
+  std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
+  if (ranked.size() == 1) return html;
+  html +=
+      ranking_table(parts) +
+      "<p>Per case the mean over the regions; differences are of the same cases, with bootstrap intervals. "
+      "p: "
+      "Wilcoxon's signed-rank test against the best group, corrected after Holm for the number of groups. "
+      "Chance between trainings shows only in groups of several repeats.</p>\n";
+  if (const std::size_t without = parts.groups.size() - ranked.size(); without > 0)
+    html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
+                   without == 1 ? "One group is" : format("{} groups are", without));
+  return html;
+}
+
+std::string dice_section(const ReportParts& parts) {
+  if (parts.dice.empty())
+    return "<h2>Dice</h2>\n<p>These runs only trained: nothing was predicted and scored.</p>\n";
+  Rows rows(1, {"Group", "Scored on grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
+                "Mean HD95, mm"});
+  for (const BoxRow& box : parts.boxes) {
+    const BoxStatistics& of = box.statistics;
+    if (box.metric == "hd95" && of.n > 0) rows.back().back() = format("{:.2f}", of.mean);
+    if (box.metric != "dice") continue;
+    rows.push_back({group_name(parts.groups, box.resolution, box.setting), box.evaluated_at, box.region,
+                    decimals(of.mean), decimals(of.median), decimals(of.sd), decimals(of.minimum),
+                    std::to_string(of.n), ""});
+  }
+  take_out_common(rows, "Group");
+  take_out_common(rows, "Scored on grid");
+  return "<h2>Dice</h2>\n" +
+         picture_section(parts, "boxplot",
+                         "Dice per region. The numbers behind the boxes are in boxplot.csv.") +
+         table_section(without_empty_columns(rows), "boxplot.csv", boxplot_csv(parts.boxes)) +
+         "<p>A case that several repeats predicted counts once, with its mean.</p>\n";
+}
+
+std::string comparison_section(const ReportParts& parts) {
+  Rows rows(1, {"Compared", "From", "To", "Scored on grid", "Region", "Difference", "95 % interval",
+                "p, corrected", "From, Dice", "To, Dice", "Cases"});
+  std::set<std::string> also;
+  for (const ComparisonRow& row : parts.comparisons) {
+    if (row.metric != "dice") continue;
+    if (!row.also_differs.empty()) also.insert(compared_words(row.also_differs));
+    rows.push_back({compared_words(row.compared), group_name(parts.groups, row.resolution_a, row.setting_a),
+                    group_name(parts.groups, row.resolution_b, row.setting_b), row.evaluated_at, row.region,
+                    signed_decimals(row.difference), interval_text(row.interval), p_text(row.p_holm),
+                    decimals(row.mean_a), decimals(row.mean_b), std::to_string(row.differences.size())});
+  }
+  if (rows.size() == 1) return {};
+  const std::string what = take_out_common(rows, "Compared");  // a column of its own would only repeat it
+  take_out_common(rows, "Scored on grid");
+  std::string html = "<h2>Differences</h2>\n";
+  if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
+  html += table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
+          "<p>Dice of the same cases on the same grid, paired: To minus From. The interval is of the mean "
+          "difference "
+          "(bootstrap, BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to 50 "
+          "differences "
+          "without zeros and ties, else the normal approximation; nan where no case differs. Corrected after "
+          "Holm "
+          "for the regions of a comparison. Other metrics are in comparison.csv.</p>\n";
+  if (!also.empty()) {
+    html += format("<p class=\"note\">Some of what is compared also differs in {}.</p>\n",
+                   xml_escaped(join({also.begin(), also.end()}, "; ")));
+  }
+  return html + unshared_note(parts.comparisons);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,129 @@
+// Time and memory on the page: what steps took, and what their plans hold when.
+#include "pipeline/report/page_speed.h"
+
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_arenas = 4;
+constexpr std::size_t largest_arena = 2 << 20;  // bytes
+
+std::string bytes_or_nothing(std::int64_t bytes) {
+  return bytes > 0 ? format_bytes(bytes) : "";
+}
+
+std::string rate_or_nothing(double gbps) {
+  return gbps > 0 ? format("{:.1f}", gbps) : "";
+}
+
+// Rows of one run are its repeats, in their order.
+class Repeats {
+ public:
+  std::string next(const TimingRow& row) { return std::to_string(++counts_[{row.run, row.resolution}]); }
+
+ private:
+  std::map<std::pair<std::string, std::string>, int> counts_;
+};
+
+std::string name_of(const ReportParts& parts, const TimingRow& row) {
+  return parts.groups.size() == 1 ? row.run
+                                  : parts.groups[group_of(parts.groups, row.run, row.resolution)].name;
+}
+
+std::string timing_table(const ReportParts& parts) {
+  Rows rows(1, {"Run or group", "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
+                "Step, least possible", "Step over computing alone", "Kernels run, % of time"});
+  Repeats repeats;
+  for (const TimingRow& row : parts.timing) {
+    rows.push_back({name_of(parts, row), row.run, repeats.next(row), format_seconds(row.epoch_seconds_mean),
+                    format_seconds(row.step_seconds_median), format_seconds(row.predicted_step_seconds),
+                    format_seconds(row.bound_step_seconds), format("{:.2f}", row.overhead),
+                    format("{:.1f}", 100 * row.utilization)});
+  }
+  if (parts.groups.size() == parts.runs.size())  // a name in the group says which run it is
+    for (auto& row : rows) row.erase(row.begin() + 1);
+  take_out_common(rows, "Repeat");
+  return table_section(rows, "timing.csv", timing_csv(parts.timing)) +
+         "<p>Step over computing alone: the median step as a factor of one with nothing moved or computed "
+         "again. "
+         "Least possible: what no plan can beat.</p>\n";
+}
+
+std::string transfers_table(const ReportParts& parts) {
+  Rows rows(1, {"Run or group", "Repeat", "Device", "Planner", "Budget", "Device memory", "Out per step",
+                "In per step", "Out, GB/s", "In, GB/s"});
+  Repeats repeats;
+  for (const TimingRow& row : parts.timing) {
+    rows.push_back({name_of(parts, row), repeats.next(row), row.device, row.planner,
+                    bytes_or_nothing(row.budget_bytes), format_bytes(row.device_peak_bytes),
+                    bytes_or_nothing(row.swapped_out_bytes), bytes_or_nothing(row.swapped_in_bytes),
+                    rate_or_nothing(row.to_host_gbps), rate_or_nothing(row.to_device_gbps)});
+  }
+  take_out_common(rows, "Repeat");
+  return table_section(without_empty_columns(rows), "memory_and_transfers.csv");
+}
+
+// One run of every group, the first that has a picture: the plans of repeats are the same.
+std::vector<std::pair<std::string, std::string>> arenas(const ReportParts& parts,
+                                                        std::vector<std::string>& left_out) {
+  std::vector<std::pair<std::string, std::string>> shown;
+  std::set<std::size_t> seen;
+  for (const RunFolder& run : parts.runs) {
+    const fs::path file = run.path / "arena.svg";
+    const std::vector<RunInTable> members = run.in_tables();
+    if (members.empty() || !fs::exists(file)) continue;
+    const std::size_t group = group_of(parts.groups, members[0].run, members[0].resolution);
+    if (!seen.insert(group).second) continue;
+    const std::string name = parts.groups.size() == 1 ? run.name : parts.groups[group].name;
+    const std::string svg = read_file(file);
+    if (shown.size() == most_arenas || svg.size() > largest_arena || !is_harmless_svg(svg))
+      left_out.push_back(name);
+    else
+      shown.emplace_back(name, svg.substr(svg.find("<svg")));
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::string speed_section(const ReportParts& parts) {
+  if (parts.timing.empty()) return {};
+  return "<h2>Speed</h2>\n" + picture_section(parts, "timing", "Means over repeats, from timing.csv.") +
+         timing_table(parts);
+}
+
+std::string memory_section(const ReportParts& parts) {
+  std::string html = picture_section(
+      parts, "memory", "What each memory holds over a step, as planned and simulated, from memory.csv.");
+  if (!parts.timing.empty()) html += transfers_table(parts);
+  std::vector<std::string> left_out;
+  bool first = true;
+  for (const auto& [name, svg] : arenas(parts, left_out)) {
+    html += format(
+        "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
+        xml_escaped(name),
+        html_figure(svg,
+                    "Every value of a step in its place: kernels across, bytes up. Names and sizes show "
+                    "when a pointer rests on a rectangle."));
+    first = false;
+  }
+  if (!left_out.empty())
+    html += format(
+        "<p class=\"note\">Arenas not shown here: {}. They are arena.svg in the folder of each run.</p>\n",
+        xml_escaped(join(left_out, "; ")));
+  return html.empty() ? html : "<h2>Memory</h2>\n" + html;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,14 @@
+// Time and memory on the page.
+#pragma once
+
+#include <string>
+
+#include "pipeline/report/report_parts.h"
+
+namespace voxswap {
+
+// As HTML; empty where there is nothing to tell.
+std::string speed_section(const ReportParts& parts);
+std::string memory_section(const ReportParts& parts);
+
+}  // namespace voxswap

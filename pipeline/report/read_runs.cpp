@@ -1,0 +1,177 @@
+#include "pipeline/report/read_runs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "pipeline/report/written_files.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class Row>
+std::vector<Row> read_rows(const fs::path& file, std::vector<Row> (*parse)(const Csv&, const std::string&)) {
+  if (!fs::exists(file)) return {};
+  return parse(read_csv(file), file.string());
+}
+
+void count_cases(RunFolder& run) {
+  const fs::path file = run.path / "split.csv";
+  if (!fs::exists(file)) return;
+  const Csv split = read_csv(file);
+  const std::size_t part = split.column("part", file.string());
+  for (const auto& row : split.rows) ++(row[part] == "training" ? run.training_cases : run.validation_cases);
+}
+
+RunFolder read_run(const fs::path& folder) {
+  RunFolder run;
+  run.path = folder;
+  if (fs::exists(folder / "experiment.yaml")) run.experiment = read_file(folder / "experiment.yaml");
+  run.keys = flat_keys(run.experiment);
+  run.epochs = read_rows(folder / "epochs.csv", epoch_rows);
+  run.validation = read_rows(folder / "validation.csv", validation_rows);
+  run.dice = read_rows(folder / "dice.csv", dice_rows);
+  run.timing = read_rows(folder / "timing.csv", timing_rows);
+  run.memory = read_rows(folder / "memory.csv", memory_rows);
+  run.phases = read_rows(folder / "phases.csv", phase_rows);
+  count_cases(run);
+  return run;
+}
+
+void check_is_run(const fs::path& folder) {
+  if (fs::exists(folder / "epochs.csv") || fs::exists(folder / "experiment.yaml")) return;
+  fail(Exit::bad_data, "{}: {}; expected the folder of a run, with epochs.csv in it", folder.string(),
+       !fs::exists(folder)        ? "no such folder"
+       : fs::is_directory(folder) ? "holds no epochs.csv"
+                                  : "is not a folder");
+}
+
+std::string folder_name(const fs::path& folder) {
+  return fs::weakly_canonical(folder).filename().string();
+}
+
+// The names in the run columns of a folder (several in a folder that is a merged report itself).
+std::set<std::string> names_in(const RunFolder& run) {
+  std::set<std::string> names;
+  for (const EpochRow& row : run.epochs) names.insert(row.run);
+  for (const DiceRow& row : run.dice) names.insert(row.run);
+  for (const TimingRow& row : run.timing) names.insert(row.run);
+  return names;
+}
+
+void rename(RunFolder& run, const std::string& suffix) {
+  for (EpochRow& row : run.epochs) row.run += suffix;
+  for (ValidationRow& row : run.validation) row.run += suffix;
+  for (DiceRow& row : run.dice) row.run += suffix;
+  for (TimingRow& row : run.timing) row.run += suffix;
+  for (MemoryRow& row : run.memory) row.run += suffix;
+  for (PhaseRow& row : run.phases) row.run += suffix;
+}
+
+// Runs of one name in different folders would pass for repeats of each other: those get their folder's name,
+// or its whole path, behind theirs.
+void tell_apart(std::vector<RunFolder>& runs) {
+  std::map<std::string, int> uses, folders;
+  for (const RunFolder& run : runs) {
+    for (const std::string& name : names_in(run)) ++uses[name];
+    ++folders[folder_name(run.path)];
+  }
+  for (RunFolder& run : runs) {
+    const std::set<std::string> names = names_in(run);
+    const std::string folder = folder_name(run.path);
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return uses[name] > 1; })) {
+      rename(run, format(" ({})", folders[folder] > 1 ? fs::weakly_canonical(run.path).string() : folder));
+    }
+    const std::set<std::string> final_names = names_in(run);
+    run.name = final_names.empty()
+                   ? folder
+                   : join(std::vector<std::string>(final_names.begin(), final_names.end()), ", ");
+  }
+}
+
+std::int64_t whole_number(const std::map<std::string, std::string>& keys, const std::string& key) {
+  const auto found = keys.find(key);
+  std::int64_t value = 0;
+  if (found != keys.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  return value;
+}
+
+// What a run's folder has that is no longer what the run wrote.
+std::vector<std::string> doubts(const fs::path& folder) {
+  try {
+    const std::vector<std::string> changed = changed_files(folder);
+    if (changed.empty()) return {};
+    return {format("{}: changed after the run wrote it: {}", folder.string(), join(changed, ", "))};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<RunInTable> RunFolder::in_tables() const {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<RunInTable> result;
+  const auto add = [&](const std::string& run, const std::string& resolution) {
+    if (seen.insert({run, resolution}).second) result.push_back({run, resolution, keys});
+  };
+  for (const EpochRow& row : epochs) add(row.run, row.resolution);
+  for (const ValidationRow& row : validation) add(row.run, row.resolution);
+  for (const DiceRow& row : dice) add(row.run, row.resolution);
+  for (const TimingRow& row : timing) add(row.run, row.resolution);
+  for (const MemoryRow& row : memory) add(row.run, row.resolution);
+  return result;
+}
+
+std::string RunFolder::state() const {
+  if (!dice.empty()) return "finished";
+  std::int64_t epoch = 0, repeat = 1;
+  for (const EpochRow& row : epochs) {
+    if (row.repeat > repeat) epoch = 0;
+    repeat = std::max(repeat, row.repeat);
+    if (row.repeat == repeat) epoch = std::max(epoch, row.epoch);
+  }
+  const std::int64_t all = whole_number(keys, "training.epochs"),
+                     repeats = std::max<std::int64_t>(1, whole_number(keys, "training.repeats"));
+  if (static_cast<std::int64_t>(timing.size()) >= repeats) return "trained, not scored";
+  std::string text = format("stopped after epoch {}", epoch);
+  if (all > 0) text += format(" of {}", all);
+  return repeats > 1 ? text + format(", repeat {} of {}", repeat, repeats) : text;
+}
+
+RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out) {
+  RunFolders result;
+  std::set<fs::path> seen;
+  const fs::path written = fs::weakly_canonical(out);
+  for (const fs::path& folder : folders) {
+    if (!seen.insert(fs::weakly_canonical(folder)).second) continue;
+    const bool is_run = fs::exists(folder / "experiment.yaml"), others = folders.size() > 1;
+    if (others && !is_run && fs::exists(folder) && fs::weakly_canonical(folder) == written) {
+      result.notes.push_back(format("{}: left out, it is the folder of this report", folder.string()));
+      continue;
+    }
+    check_is_run(folder);
+    for (std::string& doubt : doubts(folder)) result.notes.push_back(std::move(doubt));
+    RunFolder run = read_run(folder);
+    if (!run.epochs.empty() || !run.dice.empty()) {
+      result.runs.push_back(std::move(run));
+    } else if (const std::string why = "no epoch is finished yet; voxswap run ... --resume continues it";
+               others) {
+      result.notes.push_back(format("{}: left out, {}", folder.string(), why));
+    } else {
+      fail(Exit::bad_data, "{}: {}", folder.string(), why);
+    }
+  }
+  if (folders.empty()) fail(Exit::usage, "no run to report: name at least one run folder");
+  if (result.runs.empty()) fail(Exit::bad_data, "no run to report:\n{}", join(result.notes, "\n"));
+  tell_apart(result.runs);
+  return result;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,41 @@
+// The folders of runs, read for a report.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/report/run_groups.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+struct RunFolder {
+  std::filesystem::path path;
+  std::string name;                         // as in the run column of the merged tables
+  std::string experiment;                   // experiment.yaml; empty: not there
+  std::map<std::string, std::string> keys;  // of it
+  std::vector<EpochRow> epochs;
+  std::vector<ValidationRow> validation;
+  std::vector<DiceRow> dice;      // empty: not scored
+  std::vector<TimingRow> timing;  // empty: stopped before its end
+  std::vector<MemoryRow> memory;
+  std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1
+  std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there
+
+  std::vector<RunInTable> in_tables() const;  // a name may come with several resolutions
+  std::string state() const;                  // "finished", "stopped after epoch 3 of 20"
+};
+
+struct RunFolders {
+  std::vector<RunFolder> runs;
+  std::vector<std::string> notes;  // what was left out, and why; which tables were changed by others
+};
+
+// Each folder once. Runs of one name in different folders get those folders' names behind theirs. Beside
+// others, a run without a finished epoch is left out, and so is `out` itself where it holds a report and no
+// run. Throws Exit::bad_data for a folder that is no run or whose tables are damaged, Exit::usage for none.
+RunFolders read_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& out);
+
+}  // namespace voxswap

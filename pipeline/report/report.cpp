@@ -1,0 +1,145 @@
+#include "pipeline/report/report.h"
+
+#include <functional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "pipeline/report/box_plot.h"
+#include "pipeline/report/boxes.h"
+#include "pipeline/report/drawing.h"
+#include "pipeline/report/epochs_plot.h"
+#include "pipeline/report/gnuplot.h"
+#include "pipeline/report/memory_plot.h"
+#include "pipeline/report/page.h"
+#include "pipeline/report/timing_plot.h"
+#include "pipeline/report/validation_plot.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class Row>
+std::vector<Row> merged(const std::vector<RunFolder>& runs, std::vector<Row> RunFolder::*table) {
+  std::vector<Row> rows;
+  for (const RunFolder& run : runs) rows.insert(rows.end(), (run.*table).begin(), (run.*table).end());
+  return rows;
+}
+
+ReportParts gather(RunFolders folders) {
+  ReportParts parts;
+  parts.runs = std::move(folders.runs);
+  parts.notes = std::move(folders.notes);
+  parts.epochs = merged(parts.runs, &RunFolder::epochs);
+  parts.validation = merged(parts.runs, &RunFolder::validation);
+  parts.dice = merged(parts.runs, &RunFolder::dice);
+  parts.timing = merged(parts.runs, &RunFolder::timing);
+  parts.memory = merged(parts.runs, &RunFolder::memory);
+  parts.phases = merged(parts.runs, &RunFolder::phases);
+  std::vector<RunInTable> members;
+  for (const RunFolder& run : parts.runs) {
+    for (RunInTable& member : run.in_tables()) members.push_back(std::move(member));
+  }
+  parts.groups = group_runs(members);
+  parts.boxes = box_rows(parts.dice, parts.groups);
+  parts.comparisons = compare(parts.groups, parts.dice);
+  parts.ranking = rank(parts.groups, parts.dice);
+  return parts;
+}
+
+bool is_in_place(const ReportParts& parts, const fs::path& out) {
+  return parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
+}
+
+using Write =
+    std::function<void(const std::string& name, const std::function<void(const fs::path&)>& produce)>;
+
+// In place there is nothing to merge, and a run that is still going must not lose a row to a copy.
+void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
+  const auto add = [&](const char* name, bool wanted, const auto& make) {
+    if (wanted) write(name, [&](const fs::path& file) { write_csv(file, make()); });
+  };
+  const bool copies = !in_place;
+  add("epochs.csv", copies, [&] { return epochs_csv(parts.epochs); });
+  add("timing.csv", copies, [&] { return timing_csv(parts.timing); });
+  add("validation.csv", copies && !parts.validation.empty(),
+      [&] { return validation_csv(parts.validation); });
+  add("memory.csv", copies && !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
+  add("phases.csv", copies && !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
+  add("dice.csv", copies && !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
+  add("boxplot.csv", !parts.dice.empty(), [&] { return boxplot_csv(parts.boxes); });
+  add("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
+}
+
+// Empty pictures are left out: there was nothing to draw.
+void draw_pictures(ReportParts& parts) {
+  const auto add = [&](const char* name, Picture picture) {
+    if (!picture.svg.empty()) parts.pictures.push_back({name, std::move(picture)});
+  };
+  if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups));
+  if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups));
+  if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups));
+  add("timing", timing_plot(parts.timing, parts.groups));
+  if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
+}
+
+// Those of an earlier report; what lies elsewhere than in a run may be somebody else's.
+void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
+  std::error_code absent;
+  for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
+    for (const char* extension : {".svg", ".png"}) {
+      const fs::path file = out / (std::string(name) + extension);
+      if (!in_place) outputs.check(file);
+      fs::remove(file, absent);
+    }
+  }
+}
+
+}  // namespace
+
+void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame,
+            const Outputs& outputs) {
+  ReportParts parts = gather(read_runs(folders, out));
+  parts.frame = frame;
+  for (const std::string& note : parts.notes) log::warn("{}", note);
+  for (const RunFolder& run : parts.runs) {
+    if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))
+      fail(Exit::usage,
+           "{}: is one of the runs, whose tables the report would overwrite; choose another --out",
+           out.string());
+  }
+  make_writable_directory(out);
+  const bool in_place = is_in_place(parts, out);
+  const Write write = [&](const std::string& name, const std::function<void(const fs::path&)>& produce) {
+    const fs::path file = out / name;
+    if (in_place)
+      produce(file);
+    else
+      outputs.write(file, [&] { produce(file); });
+  };
+  if (!in_place) outputs.check(out / "report.html");
+  write_tables(parts, in_place, write);
+
+  // Without plots the tables and the page are still worth having; a failure is told at the end.
+  Exit problem = Exit::done;
+  try {
+    draw_pictures(parts);
+  } catch (const NoGnuplot& error) {
+    parts.plot_problem = error.what();
+    log::warn("{}: {}", out.string(), error.what());
+  } catch (const Error& error) {
+    parts.plot_problem = error.what();
+    problem = error.exit();
+  }
+  remove_pictures(out, in_place, outputs);
+  for (const auto& [name, picture] : parts.pictures) {
+    write(name + ".svg", [&](const fs::path& file) { write_file(file, picture.svg); });
+    write(name + ".png", [&](const fs::path& file) { write_file(file, picture.png); });
+  }
+  write("report.html", [&](const fs::path& file) { write_file(file, report_page(parts, out)); });
+  if (problem != Exit::done) throw Error(problem, parts.plot_problem);
+}
+
+}  // namespace voxswap

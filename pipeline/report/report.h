@@ -1,0 +1,24 @@
+// Merges finished runs into CSVs, plots and one page that a person looks at.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "base/outputs.h"
+#include "pipeline/report/report_frame.h"
+
+namespace voxswap {
+
+// Reads the tables of each run folder (dice.csv and others may be missing: a run that only trained, or was
+// stopped) and writes into `out`: their tables merged, boxplot.csv, comparison.csv (where groups of runs can
+// be compared, see comparison.h), the plots as SVG and PNG, and report.html: one self-contained page with the
+// plots, the tables (and links that save them), cases with truth and prediction, the plans' memory, the
+// experiments. With a single run and out == run the CSVs of the run are left as they are, and what `outputs`
+// says of the others does not matter: they are the run's own. Throws Exit::bad_data for a folder that is no
+// run and Exit::usage when `out` is one of several runs. Without gnuplot there is a warning instead of the
+// plots; when gnuplot fails, that is thrown after all else is written. Plots of an earlier report that are
+// not drawn again are removed: they show other numbers.
+void report(const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out,
+            const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true));
+
+}  // namespace voxswap

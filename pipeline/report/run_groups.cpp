@@ -1,0 +1,205 @@
+#include "pipeline/report/run_groups.h"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+#include "base/text.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace {
+
+// What makes no other model: names, places, chance, and how long or often something is done beside training.
+// The resolution has a column of its own.
+bool tells_nothing(const std::string& key) {
+  static const std::set<std::string> keys = {
+      "name",          "output.dir",       "preprocess.resolution",   "data.cache",
+      "training.seed", "training.repeats", "training.loader_threads", "training.checkpoint_minutes",
+      "evaluate.at",   "evaluate.metrics"};
+  return keys.contains(key) || key.starts_with("ran_with.") || key.starts_with("sweep");
+}
+
+const char* const unknown = "run";  // stands for all keys of a run without an experiment
+
+std::string value_of(const RunInTable& run, const std::string& key) {
+  if (run.keys.empty()) return key == unknown ? run.run : "";
+  const auto found = run.keys.find(key);
+  return found == run.keys.end() ? "" : found->second;
+}
+
+std::vector<std::string> differing_keys(const std::vector<RunInTable>& runs) {
+  std::set<std::string> names;
+  for (const RunInTable& run : runs) {
+    if (run.keys.empty()) names.insert(unknown);
+    for (const auto& [key, value] : run.keys) names.insert(key);
+  }
+  std::vector<std::string> differing;
+  for (const std::string& key : names) {
+    const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunInTable& run) {
+      return value_of(run, key) != value_of(runs.front(), key);
+    });
+    if (differs && !tells_nothing(key)) differing.push_back(key);
+  }
+  return differing;
+}
+
+using Values = std::vector<std::string>;
+
+Values values_of(const RunInTable& run, const std::vector<std::string>& keys) {
+  Values values{run.resolution};
+  for (const std::string& key : keys) values.push_back(value_of(run, key));
+  return values;
+}
+
+std::size_t groups_by(const std::vector<RunInTable>& runs, const std::vector<std::string>& keys) {
+  std::set<Values> different;
+  for (const RunInTable& run : runs) different.insert(values_of(run, keys));
+  return different.size();
+}
+
+// Without those that follow from the resolution and the others: a budget that goes with a planner, say.
+std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector<std::string> keys) {
+  const std::size_t groups = groups_by(runs, keys);
+  for (std::size_t i = 0; i < keys.size();) {
+    std::vector<std::string> without = keys;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    if (groups_by(runs, without) == groups) {
+      keys = without;
+    } else {
+      ++i;
+    }
+  }
+  return keys;
+}
+
+// "memory.planner", "tflms" -> "planner tflms"; of a path its last part.
+std::string part_of_setting(const std::string& key, std::string value) {
+  constexpr std::size_t longest = 32;
+  if (const std::size_t slash = value.rfind('/');
+      slash != value.npos && slash + 1 < value.size() && value[0] == '/')
+    value.erase(0, slash + 1);
+  if (value.size() > longest) value = value.substr(0, longest - 3) + "...";
+  std::string name = key.substr(key.rfind('.') + 1);
+  if (name == "name" && key.size() > name.size()) {  // "schedule poly", not "name poly"
+    const std::string section = key.substr(0, key.rfind('.'));
+    name = section.substr(section.rfind('.') + 1);
+  }
+  return name == unknown ? value : format("{} {}", name, value);
+}
+
+// All that tells a group from the others, the deciding keys first. Of two data sets the folder says enough.
+std::string full_setting(const RunGroup& group) {
+  constexpr std::size_t most_keys = 5;
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& key) {
+    const std::string& value = group.keys.at(key);
+    if (!value.empty() && key != unknown) parts.push_back(part_of_setting(key, value));
+  };
+  for (const std::string& key : group.told_by) add(key);
+  for (const auto& [key, value] : group.keys) {
+    const bool told = std::find(group.told_by.begin(), group.told_by.end(), key) != group.told_by.end();
+    if (!told && !key.starts_with("data.")) add(key);
+  }
+  if (parts.size() <= most_keys) return join(parts, ", ");
+  const std::size_t more = parts.size() - most_keys;
+  parts.resize(most_keys);
+  return format("{} and {} more", join(parts, ", "), more);
+}
+
+// A sweep names its cells by what it varies ("resolution-64_planner-tflms"), which the setting says better.
+bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
+  if (group.told_by.empty()) return run == "resolution-" + group.resolution;
+  return std::all_of(group.told_by.begin(), group.told_by.end(), [&](const std::string& key) {
+    return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos;
+  });
+}
+
+std::string full_name(const RunGroup& group, bool resolutions_differ) {
+  std::string setting = full_setting(group);
+  if (resolutions_differ) setting = group_label("resolution " + group.resolution, setting);
+  const bool named = std::all_of(group.runs.begin(), group.runs.end(),
+                                 [&](const std::string& run) { return is_named_by_its_setting(group, run); });
+  if (named && !setting.empty()) return setting;
+  constexpr std::size_t most_names = 2;
+  std::vector<std::string> names = group.runs;
+  if (names.size() > most_names) names = {names[0], format("{} more runs", names.size() - 1)};
+  return join(names, " and ") + (setting.empty() ? "" : format(" ({})", setting));
+}
+
+}  // namespace
+
+std::map<std::string, std::string> flat_keys(const std::string& experiment) {
+  std::map<std::string, std::string> keys;
+  std::vector<std::string> open;  // the sections around a line, by their indentation of two
+  for (const std::string& line : split(experiment, '\n')) {
+    const std::size_t indent = line.find_first_not_of(' '), colon = line.find(':');
+    if (indent == line.npos || colon == line.npos || line[indent] == '#') continue;
+    open.resize(std::min(open.size(), indent / 2));
+    open.push_back(line.substr(indent, colon - indent));
+    const std::string value = trim(line.substr(colon + 1));
+    if (!value.empty()) keys[join(open, ".")] = value;
+  }
+  return keys;
+}
+
+std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
+  const std::vector<std::string> differing = differing_keys(runs), told_by = enough(runs, differing);
+  std::vector<RunGroup> groups;
+  std::map<Values, std::size_t> places;
+  for (const RunInTable& run : runs) {
+    const auto [found, fresh] = places.try_emplace(values_of(run, differing), groups.size());
+    if (fresh) {
+      RunGroup& group = groups.emplace_back();
+      group.resolution = run.resolution;
+      group.told_by = told_by;
+      for (const std::string& key : differing) group.keys[key] = value_of(run, key);
+      group.setting = setting_text(group);
+    }
+    std::vector<std::string>& members = groups[found->second].runs;
+    if (std::find(members.begin(), members.end(), run.run) == members.end()) members.push_back(run.run);
+  }
+  const bool resolutions_differ = std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution != groups[0].resolution;
+  });
+  for (RunGroup& group : groups) group.name = full_name(group, resolutions_differ);
+  std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+    return resolution_voxels(a.resolution) < resolution_voxels(b.resolution);
+  });
+  return groups;
+}
+
+std::string setting_text(const RunGroup& group, const std::string& without) {
+  std::vector<std::string> parts;
+  for (const std::string& key : group.told_by) {
+    const std::string& value = group.keys.at(key);
+    if (!key.starts_with(without) && !value.empty()) parts.push_back(part_of_setting(key, value));
+  }
+  return join(parts, ", ");
+}
+
+std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run,
+                     const std::string& resolution) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution == resolution &&
+           std::find(group.runs.begin(), group.runs.end(), run) != group.runs.end();
+  });
+  assert(found != groups.end());
+  return static_cast<std::size_t>(found - groups.begin());
+}
+
+std::string group_name(const std::vector<RunGroup>& groups, const std::string& resolution,
+                       const std::string& setting) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return group.resolution == resolution && group.setting == setting;
+  });
+  return found == groups.end() ? group_label(resolution, setting) : found->name;
+}
+
+std::string group_label(const std::string& resolution, const std::string& setting) {
+  if (setting.empty()) return resolution;
+  return resolution.empty() ? setting : format("{}, {}", resolution, setting);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,189 @@
+#include "pipeline/report/slice_view.h"
+
+#include <vector>
+
+#include "base/text.h"
+
+namespace voxswap {
+
+namespace {
+
+// Which voxel axis runs along each axis of the world (L, P, S), and whether it runs the same way.
+struct Orientation {
+  std::array<int, 3> axis{0, 1, 2};
+  std::array<bool, 3> same{true, true, true};
+};
+
+Orientation orientation_of(const Geometry& geometry) {
+  Orientation best;
+  double best_score = -1;
+  std::array<int, 3> axes{0, 1, 2};
+  const auto cosine = [&](int world, int axis) {
+    return geometry.direction[static_cast<std::size_t>(3 * world + axis)];
+  };
+  do {
+    double score = 0;
+    for (int world = 0; world < 3; ++world)
+      score += std::fabs(cosine(world, axes[static_cast<std::size_t>(world)]));
+    if (score <= best_score) continue;
+    best_score = score;
+    best.axis = axes;
+    for (std::size_t world = 0; world < 3; ++world)
+      best.same[world] = cosine(static_cast<int>(world), axes[world]) >= 0;
+  } while (std::next_permutation(axes.begin(), axes.end()));
+  return best;
+}
+
+// The slice across voxel axis `axis` with the most labelled voxels; the middle one when nothing is labelled.
+std::int64_t fullest_slice(const LabelMap& labels, int axis) {
+  const Size3& size = labels.geometry.size;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(size[static_cast<std::size_t>(axis)]), 0);
+  for (std::int64_t z = 0; z < size[2]; ++z) {
+    for (std::int64_t y = 0; y < size[1]; ++y) {
+      for (std::int64_t x = 0; x < size[0]; ++x) {
+        if (labels.at(x, y, z) != 0)
+          ++counts[static_cast<std::size_t>(std::array{x, y, z}[static_cast<std::size_t>(axis)])];
+      }
+    }
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return *most > 0 ? most - counts.begin() : static_cast<std::int64_t>(counts.size()) / 2;
+}
+
+double finest(const Geometry& geometry) {
+  return *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
+}
+
+// Voxels of the finest spacing along the longest side.
+double longest_side(const Geometry& geometry) {
+  double longest = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    longest = std::max(longest,
+                       static_cast<double>(geometry.size[axis]) * geometry.spacing[axis] / finest(geometry));
+  return longest;
+}
+
+std::int64_t extent(const Geometry& geometry, std::size_t axis, double scale) {
+  const double millimetres = static_cast<double>(geometry.size[axis]) * geometry.spacing[axis];
+  return std::max<std::int64_t>(1, std::llround(millimetres * scale / finest(geometry)));
+}
+
+// Voxel centres aligned as in resampling; clamped at the edges.
+double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels, bool flip) {
+  const std::int64_t along = flip ? pixels - 1 - at : at;
+  const double part = (static_cast<double>(along) + 0.5) / static_cast<double>(pixels);
+  return std::clamp(part * static_cast<double>(voxels) - 0.5, 0.0, static_cast<double>(voxels - 1));
+}
+
+}  // namespace
+
+double four_or_fewer(const Geometry& geometry) {
+  return std::clamp(std::floor(480 / longest_side(geometry)), 1.0, 4.0);
+}
+
+double to_fit(const Geometry& geometry, double pixels) {
+  return std::min(8.0, pixels / longest_side(geometry));
+}
+
+Color label_color(std::int16_t label) {
+  static constexpr Color colors[] = {{230, 159, 0},  {86, 180, 233}, {0, 190, 140},  {255, 90, 170},
+                                     {240, 228, 66}, {213, 94, 0},   {160, 130, 255}};
+  const int index = (label - 1) % static_cast<int>(std::size(colors));
+  return colors[index < 0 ? index + static_cast<int>(std::size(colors)) : index];
+}
+
+Window window_of(const Image& image) {
+  std::vector<float> values;
+  for (float value : image.voxels) {
+    if (value != image.voxels.front()) values.push_back(value);
+  }
+  if (values.empty()) return {image.voxels.front() - 1, image.voxels.front() + 1};
+  const auto percentile = [&](double part) {
+    const auto at =
+        values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+  };
+  Window window{percentile(0.01), percentile(0.99)};
+  if (window.high <= window.low) window.high = window.low + 1;
+  return window;
+}
+
+Plane::Plane(const Geometry& geometry, const View& view, const LabelMap& guide, double scale)
+    : size_(geometry.size) {
+  const Orientation orientation = orientation_of(geometry);
+  const auto axis = [&](int world) {
+    return static_cast<std::size_t>(orientation.axis[static_cast<std::size_t>(world)]);
+  };
+  normal_ = axis(view.normal);
+  right_ = axis(view.right);
+  down_ = axis(view.down);
+  flip_right_ = orientation.same[static_cast<std::size_t>(view.right)] != view.right_positive;
+  flip_down_ = orientation.same[static_cast<std::size_t>(view.down)] != view.down_positive;
+  slice_ = fullest_slice(guide, static_cast<int>(normal_));
+  width_ = extent(geometry, right_, scale);
+  height_ = extent(geometry, down_, scale);
+}
+
+std::array<double, 3> Plane::voxel(std::int64_t x, std::int64_t y) const {
+  std::array<double, 3> at{};
+  at[normal_] = static_cast<double>(slice_);
+  at[right_] = coordinate(x, width_, size_[right_], flip_right_);
+  at[down_] = coordinate(y, height_, size_[down_], flip_down_);
+  return at;
+}
+
+double Plane::grey(const Image& image, std::int64_t x, std::int64_t y) const {
+  const std::array<double, 3> at = voxel(x, y);
+  const double a = at[right_], b = at[down_];
+  const auto sample = [&](double i, double j) {
+    std::array<std::int64_t, 3> v{};
+    v[normal_] = slice_;
+    v[right_] = static_cast<std::int64_t>(std::min(i, static_cast<double>(size_[right_] - 1)));
+    v[down_] = static_cast<std::int64_t>(std::min(j, static_cast<double>(size_[down_] - 1)));
+    return static_cast<double>(image.at(v[0], v[1], v[2]));
+  };
+  const double i = std::floor(a), j = std::floor(b), u = a - i, v = b - j;
+  return (1 - v) * ((1 - u) * sample(i, j) + u * sample(i + 1, j)) +
+         v * ((1 - u) * sample(i, j + 1) + u * sample(i + 1, j + 1));
+}
+
+std::int16_t Plane::label(const LabelMap& labels, std::int64_t x, std::int64_t y) const {
+  const std::array<double, 3> at = voxel(x, y);
+  return labels.at(std::lround(at[0]), std::lround(at[1]), std::lround(at[2]));
+}
+
+std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at, const Geometry& stored) {
+  const auto alignment = [&](std::size_t other) {
+    double sum = 0;
+    for (std::size_t world = 0; world < 3; ++world)
+      sum += grid.direction[3 * world + axis] * stored.direction[3 * world + other];
+    return sum;
+  };
+  std::size_t along = 0;
+  for (std::size_t other = 1; other < 3; ++other)
+    if (std::fabs(alignment(other)) > std::fabs(alignment(along))) along = other;
+  const std::int64_t count = stored.size[along];
+  return format("slice {} of {}", (alignment(along) < 0 ? count - 1 - at : at) + 1, count);
+}
+
+void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const Image& image,
+           const Window& window, const LabelMap& labels, int outline) {
+  for (std::int64_t y = 0; y < plane.height(); ++y) {
+    for (std::int64_t x = 0; x < plane.width(); ++x) {
+      const std::int16_t label = plane.label(labels, x, y);
+      const auto differs = [&](std::int64_t dx, std::int64_t dy) {
+        const std::int64_t u = x + dx, v = y + dy;
+        if (u < 0 || v < 0 || u >= plane.width() || v >= plane.height()) return true;
+        return plane.label(labels, u, v) != label;
+      };
+      bool edge = false;
+      for (int d = 1; label != 0 && !edge && d <= outline; ++d)
+        edge = differs(-d, 0) || differs(d, 0) || differs(0, -d) || differs(0, d);
+      const std::uint8_t grey = window.grey(plane.grey(image, x, y));
+      picture.set(left + x, top + y, edge ? label_color(label) : Color{grey, grey, grey});
+    }
+  }
+}
+
+}  // namespace voxswap

@@ -1,0 +1,16 @@
+// What a sweep ends with: the table of its cells, the table's plot, and the section of the report that shows
+// it, with published figures beside.
+#pragma once
+
+#include <filesystem>
+
+#include "pipeline/sweep/sweep_results.h"
+
+namespace voxswap {
+
+// Writes OUT/sweep.csv (dice_table_of_cells() of runs, result_table() otherwise), sweep.svg and .png where
+// there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
+// or a page of its own. Without gnuplot there is a warning instead of plots.
+void write_sweep_results(const SweepResults& results, const std::filesystem::path& out);
+
+}  // namespace voxswap

@@ -1,0 +1,14 @@
+// A sweep's part of the report: its plot, its table, and the published figures to be held against them.
+#pragma once
+
+#include <string>
+
+#include "pipeline/report/drawing.h"
+#include "pipeline/sweep/sweep_results.h"
+
+namespace voxswap {
+
+std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
+std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
+
+}  // namespace voxswap

@@ -1,0 +1,192 @@
+#include "pipeline/sweep/sweep_results.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "pipeline/report/boxes.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Figures = std::vector<std::pair<std::string, std::string>>;  // name and value, in order
+
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return number(value.get<double>());
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return "nan";  // null: there is no such number
+}
+
+// The scalars of the object that the cell's command wrote.
+Figures figures_of_file(const fs::path& folder) {
+  Figures figures;
+  for (const char* name : {"bench.json", "forecast.json", "largest.json"}) {
+    if (!fs::exists(folder / name)) continue;
+    Json json = Json::parse(read_file(folder / name), nullptr, false);
+    if (json.is_array() && !json.empty()) json = json[0];
+    if (!json.is_object()) fail(Exit::bad_data, "{}: is no JSON object", (folder / name).string());
+    // What was the largest of stands in the column `largest` already.
+    for (const auto& [key, value] : json.items())
+      if (!value.is_structured()) figures.emplace_back(key == "largest" ? "size" : key, text_of(value));
+  }
+  return figures;
+}
+
+std::vector<BoxRow> dice_boxes(const fs::path& folder) {
+  const fs::path file = folder / "dice.csv";
+  if (!fs::exists(file)) return {};
+  std::vector<BoxRow> boxes = box_rows(dice_rows(read_csv(file), file.string()));
+  std::erase_if(boxes, [](const BoxRow& box) { return box.metric != "dice"; });
+  return boxes;
+}
+
+// The grid that stands first in the experiment; box_rows() sorts them, dice.csv does not.
+std::string first_grid(const fs::path& folder) {
+  const fs::path file = folder / "dice.csv";
+  if (!fs::exists(file)) return "";
+  const std::vector<DiceRow> rows = dice_rows(read_csv(file), file.string());
+  return rows.empty() ? "" : rows[0].evaluated_at;
+}
+
+// Mean over regions of the mean over cases, and the regions by themselves, on the first grid.
+Figures dice_figures(const fs::path& folder) {
+  const std::string grid = first_grid(folder);
+  Figures figures;
+  double sum = 0;
+  for (const BoxRow& box : dice_boxes(folder)) {
+    if (box.evaluated_at != grid) continue;
+    figures.emplace_back("dice_" + box.region, number(box.statistics.mean));
+    sum += box.statistics.mean;
+  }
+  if (!figures.empty())
+    figures.insert(figures.begin(), {"dice", number(sum / static_cast<double>(figures.size()))});
+  return figures;
+}
+
+// timing.csv, the mean over the repeats.
+Figures timing_figures(const fs::path& folder) {
+  Figures figures;
+  const fs::path file = folder / "timing.csv";
+  if (!fs::exists(file)) return figures;
+  const Csv csv = read_csv(file);
+  for (std::size_t column = 0; column < csv.header.size(); ++column) {
+    double sum = 0;
+    bool numeric = !csv.rows.empty();
+    for (const auto& row : csv.rows) {
+      const std::string& field = row[column];
+      double value = 0;
+      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+      numeric = numeric && error == std::errc() && end == field.data() + field.size();
+      sum += value;
+    }
+    if (numeric && csv.header[column] != "run" && csv.header[column] != "resolution")
+      figures.emplace_back(csv.header[column], number(sum / static_cast<double>(csv.rows.size())));
+  }
+  return figures;
+}
+
+Figures epoch_figures(const Figures& of_step, double steps) {
+  for (const auto& [name, value] : of_step)
+    if (steps > 0 && (name == "step_seconds_median" || name == "simulated_step_seconds"))
+      return {{"epoch_seconds", number(steps * std::stod(value))}};
+  return {};
+}
+
+Figures figures_of(const SweepResults& results, const CellResult& cell) {
+  Figures figures = {{"megavoxels", number(cell.megavoxels)}};
+  const auto add = [&](const Figures& more) { figures.insert(figures.end(), more.begin(), more.end()); };
+  if (results.command == "run") {
+    add(dice_figures(cell.folder));
+    add(timing_figures(cell.folder));
+  } else if (cell.fits) {
+    add(figures_of_file(cell.folder));
+    add(epoch_figures(figures, cell.steps_per_epoch));
+  }
+  return figures;
+}
+
+std::vector<std::string> first_columns(const SweepResults& results) {
+  std::vector<std::string> header = {"cell"};
+  header.insert(header.end(), results.columns.begin(), results.columns.end());
+  return header;
+}
+
+std::vector<std::string> first_fields(const CellResult& cell) {
+  std::vector<std::string> fields = {cell.name};
+  fields.insert(fields.end(), cell.values.begin(), cell.values.end());
+  return fields;
+}
+
+}  // namespace
+
+Csv result_table(const SweepResults& results) {
+  Csv csv;
+  csv.header = first_columns(results);
+  csv.header.push_back("fits");
+  const std::size_t given = csv.header.size();
+  std::vector<Figures> all;
+  for (const CellResult& cell : results.cells) {
+    all.push_back(figures_of(results, cell));
+    for (const auto& [name, value] : all.back())
+      if (std::find(csv.header.begin(), csv.header.end(), name) == csv.header.end())
+        csv.header.push_back(name);
+  }
+  csv.header.push_back("why_not");
+  for (std::size_t i = 0; i < results.cells.size(); ++i) {
+    const CellResult& cell = results.cells[i];
+    std::vector<std::string> fields = first_fields(cell);
+    fields.push_back(cell.fits ? "yes" : "no");
+    std::map<std::string, std::string> values(all[i].begin(), all[i].end());
+    for (std::size_t column = given; column + 1 < csv.header.size(); ++column) {
+      const auto found = values.find(csv.header[column]);
+      fields.push_back(found == values.end() ? "nan" : found->second);
+    }
+    fields.push_back(cell.why_not);
+    csv.rows.push_back(std::move(fields));
+  }
+  return csv;
+}
+
+Csv dice_table_of_cells(const SweepResults& results) {
+  Csv csv;
+  csv.header = first_columns(results);
+  for (const char* name : {"evaluated_at", "region", "n", "mean", "sd", "median"})
+    csv.header.emplace_back(name);
+  for (const CellResult& cell : results.cells) {
+    for (const BoxRow& box : dice_boxes(cell.folder)) {
+      const BoxStatistics& of = box.statistics;
+      std::vector<std::string> fields = first_fields(cell);
+      for (const std::string& field : {box.evaluated_at, box.region, std::to_string(of.n), number(of.mean),
+                                       number(of.sd), number(of.median)})
+        fields.push_back(field);
+      csv.rows.push_back(std::move(fields));
+    }
+  }
+  return csv;
+}
+
+std::string best_cell(const SweepResults& results) {
+  std::string best;
+  double most = -1;
+  for (const CellResult& cell : results.cells) {
+    const Figures figures = dice_figures(cell.folder);
+    const double dice = figures.empty() ? -1 : std::stod(figures[0].second);
+    if (dice > most) {
+      most = dice;
+      best = cell.name;
+    }
+  }
+  return best;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,165 @@
+#include "pipeline/sweep/sweep_shares.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "base/error.h"
+#include "net/backends/cpu/host_device.h"
+#include "pipeline/plan/planning.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<int> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
+
+bool parse_number(const std::string& text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// "0-3,8" as the kernel writes it; nothing for what is no such list.
+std::vector<int> core_list(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  std::vector<int> cores;
+  for (const std::string& piece : split(trim(line), ',')) {
+    const std::size_t dash = piece.find('-');
+    int first = 0, last = 0;
+    if (!parse_number(piece.substr(0, dash), first)) return {};
+    last = first;
+    if (dash != piece.npos && !parse_number(piece.substr(dash + 1), last)) return {};
+    for (int core = first; core <= last; ++core) cores.push_back(core);
+  }
+  return cores;
+}
+
+// Whether the device file is there: a container sees all GPUs of its host in /proc.
+bool may_be_opened(const fs::path& root, const fs::path& folder) {
+  std::ifstream stream(folder / "information");
+  for (std::string line; std::getline(stream, line);) {
+    const std::string key = "Device Minor:";
+    if (line.starts_with(key)) return fs::exists(root / "dev" / ("nvidia" + trim(line.substr(key.size()))));
+  }
+  return false;
+}
+
+// In the order of the PCI bus.
+std::vector<Gpu> installed_gpus(const fs::path& root) {
+  std::set<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator at(root / "proc/driver/nvidia/gpus", error), end; !error && at != end; ++at)
+    if (may_be_opened(root, at->path())) folders.insert(at->path());
+  std::vector<Gpu> gpus;
+  for (const fs::path& folder : folders)
+    gpus.push_back({std::to_string(gpus.size()),
+                    core_list(root / "sys/bus/pci/devices" / folder.filename() / "local_cpulist")});
+  return gpus;
+}
+
+// Those that this process was left, which may be named by number or by something else.
+std::vector<Gpu> visible_gpus(const fs::path& root) {
+  std::vector<Gpu> gpus = installed_gpus(root);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return gpus;
+  std::vector<Gpu> left;
+  for (const std::string& piece : split(visible, ',')) {
+    const std::string id = trim(piece);
+    const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.id == id; });
+    if (id.empty() || id.starts_with('-')) break;  // as CUDA reads it: nothing behind counts
+    left.push_back(found == gpus.end() ? Gpu{id, {}} : *found);
+  }
+  return left;
+}
+
+// Part `i` of `count` of the list, disjoint from the others where there are enough.
+std::vector<int> part(const std::vector<int>& cores, std::size_t i, std::size_t count) {
+  if (cores.size() < count) return cores;
+  const auto at = [&](std::size_t k) {
+    return cores.begin() + static_cast<std::ptrdiff_t>(k * cores.size() / count);
+  };
+  return {at(i), at(i + 1)};
+}
+
+// The cores of a GPU's node that this process may use; all of them where that is not known.
+std::vector<int> near(const Gpu& gpu, const std::vector<int>& usable) {
+  std::vector<int> cores;
+  std::copy_if(usable.begin(), usable.end(), std::back_inserter(cores), [&](int core) {
+    return std::find(gpu.cores.begin(), gpu.cores.end(), core) != gpu.cores.end();
+  });
+  return cores.empty() ? usable : cores;
+}
+
+std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t count) {
+  std::vector<MachineShare> shares(count);
+  std::vector<std::vector<int>> nodes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Gpu& gpu = machine.gpus[i * machine.gpus.size() / count];  // spread: neighbours may share a link
+    shares[i].gpu = gpu.id;
+    nodes.push_back(near(gpu, machine.cores));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto same = static_cast<std::size_t>(std::count(nodes.begin(), nodes.end(), nodes[i]));
+    const auto before = static_cast<std::size_t>(
+        std::count(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes[i]));
+    shares[i].cores = part(nodes[i], before, same);
+  }
+  return shares;
+}
+
+}  // namespace
+
+Machine this_machine(const fs::path& root) {
+  Machine machine;
+  machine.host_bytes = without_reserve(free_host_bytes(root));
+  machine.cores = usable_cores();
+  machine.gpus = visible_gpus(root);
+  return machine;
+}
+
+std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, bool on_gpus) {
+  const std::size_t most = on_gpus ? machine.gpus.size() : machine.cores.size();
+  const std::size_t count = std::max<std::size_t>(std::min(static_cast<std::size_t>(jobs), most), 1);
+  if (count == 1) return {{machine.host_bytes, machine.cores, ""}};
+  std::vector<MachineShare> shares(count);
+  if (on_gpus) shares = shares_of_gpus(machine, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    shares[i].host_bytes = machine.host_bytes / static_cast<std::int64_t>(count);
+    if (!on_gpus) shares[i].cores = part(machine.cores, i, count);
+  }
+  return shares;
+}
+
+MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool on_gpu) {
+  if (on_gpu) {
+    memory.host_bytes = memory.host_bytes.value_or(share.host_bytes);
+    return memory;
+  }
+  const Budgets budgets = budgets_in_one_memory(share.host_bytes, memory);
+  memory.budget_bytes = budgets.device;
+  memory.host_bytes = budgets.host;
+  return memory;
+}
+
+std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu) {
+  return memory.host_bytes.value_or(0) + (on_gpu ? 0 : memory.budget_bytes);
+}
+
+}  // namespace voxswap

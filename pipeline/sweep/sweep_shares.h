@@ -1,0 +1,43 @@
+// The machine cut into shares for experiments that run at once, so that together they take no more of it than
+// one alone may: memory, cores and devices.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases/options.h"
+
+namespace voxswap {
+
+struct Gpu {
+  std::string id;          // as CUDA_VISIBLE_DEVICES names it, counted in the order of the PCI bus
+  std::vector<int> cores;  // of the NUMA node that it hangs on; empty: not known
+};
+
+struct Machine {
+  std::int64_t host_bytes = 0;  // that experiments may take together: what is free, less a reserve
+  std::vector<int> cores;       // that this process may run on
+  std::vector<Gpu> gpus;        // NVIDIA's, that CUDA_VISIBLE_DEVICES leaves
+};
+// `root`: where /proc and /sys are looked for.
+Machine this_machine(const std::filesystem::path& root = "/");
+
+struct MachineShare {
+  std::int64_t host_bytes = 0;
+  std::vector<int> cores;
+  std::string gpu;  // empty: none is bound
+};
+// At most `jobs` shares of equal memory and disjoint cores: on a CPU no more than there are cores, on GPUs no
+// more than there are GPUs, each with cores of its own NUMA node. A single one is the whole machine, nothing
+// bound.
+std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, bool on_gpus);
+
+// The memory keys with what is `auto` settled within the share's memory.
+MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool on_gpu);
+
+// The most that an experiment may take of the machine's memory. REQUIRES: nothing of it is `auto`.
+std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu);
+
+}  // namespace voxswap

@@ -1,0 +1,97 @@
+#include "pipeline/train/position.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "pipeline/record/number_lists.h"
+
+namespace voxswap {
+
+namespace {
+
+// The numbers of a list, taken one after the other by what they must be.
+class Fields {
+ public:
+  Fields(const Checkpoint& checkpoint, const std::string& key, std::size_t count, const std::string& where)
+      : values_(numbers_from(checkpoint, key, where)), key_(key), where_(where) {
+    if (values_.size() != count)
+      fail(Exit::bad_data, "{}: '{}' has {} numbers, expected {}; the file was altered", where, key,
+           values_.size(), count);
+  }
+
+  std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) {
+    const double value = values_[next_++];
+    // In this range every whole number is a double.
+    constexpr double exact = 9007199254740992.0;
+    if (!(std::abs(value) <= exact) || value != std::floor(value) || value < static_cast<double>(least) ||
+        value > static_cast<double>(most))
+      refuse(name, value, format("a whole number from {} to {}", least, most));
+    return static_cast<std::int64_t>(value);
+  }
+  double not_negative(const char* name) {
+    const double value = values_[next_++];
+    if (!(value >= 0) || std::isinf(value)) refuse(name, value, "a number of 0 or more");
+    return value;
+  }
+  double finite(const char* name) {
+    const double value = values_[next_++];
+    if (!std::isfinite(value)) refuse(name, value, "a finite number");
+    return value;
+  }
+  double loss(const char* name) {  // infinite before the first epoch has ended
+    const double value = values_[next_++];
+    if (std::isnan(value) || value == -HUGE_VAL) refuse(name, value, "a loss");
+    return value;
+  }
+
+  [[noreturn]] void refuse(const char* name, double value, const std::string& expected) const {
+    fail(Exit::bad_data,
+         "{}: '{}' says that {} is {}, expected {}; the file was altered, or belongs to another training",
+         where_, key_, name, number(value), expected);
+  }
+
+ private:
+  std::vector<double> values_;
+  std::string key_, where_;
+  std::size_t next_ = 0;
+};
+
+constexpr std::int64_t most = 1LL << 53;
+
+}  // namespace
+
+std::map<std::string, std::string> to_metadata(const Position& p) {
+  const ScheduleState& s = p.schedule;
+  return {{"position",
+           numbers_text({double(p.epoch), double(p.step), double(p.total_steps), p.loss_sum, p.train_seconds,
+                         p.wait_seconds, p.finished ? 1.0 : 0.0, p.stall_seconds, double(p.moved.out_bytes),
+                         double(p.moved.in_bytes), double(p.moved.recomputed_nodes)})},
+          {"schedule",
+           numbers_text({s.best_loss, s.plateau_best, double(s.best_epoch), double(s.waited), s.rate})}};
+}
+
+Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int64_t steps_per_epoch,
+                     const std::string& where) {
+  Fields p(checkpoint, "position", 11, where), s(checkpoint, "schedule", 5, where);
+  Position position;
+  position.epoch = p.whole("the epoch in progress", 1, epochs + 1);  // behind the last: all are done
+  position.step = p.whole("the steps done of it", 0, position.epoch > epochs ? 0 : steps_per_epoch);
+  const std::int64_t steps = (position.epoch - 1) * steps_per_epoch + position.step;
+  position.total_steps = p.whole("the steps done in all", steps, steps);
+  position.loss_sum = p.finite("the sum of the epoch's losses");
+  position.train_seconds = p.not_negative("the time of the epoch");
+  position.wait_seconds = p.finite("the time waited in the epoch");
+  position.finished = p.whole("the training's end", 0, 1) == 1;
+  position.stall_seconds = p.not_negative("the time stalled in the epoch");
+  position.moved.out_bytes = p.whole("the bytes swapped out", 0, most);
+  position.moved.in_bytes = p.whole("the bytes swapped in", 0, most);
+  position.moved.recomputed_nodes = p.whole("the nodes computed again", 0, most);
+  position.schedule.best_loss = s.loss("the lowest validation loss");
+  position.schedule.plateau_best = s.loss("the plateau's loss");
+  position.schedule.best_epoch = s.whole("the best epoch", 0, position.epoch - 1);
+  position.schedule.waited = s.whole("the epochs waited", 0, position.epoch - 1);
+  position.schedule.rate = s.not_negative("the learning rate");
+  return position;
+}
+
+}  // namespace voxswap

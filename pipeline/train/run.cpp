@@ -1,0 +1,302 @@
+#include "pipeline/train/run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/run_log.h"
+#include "base/units.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/dataset_description.h"
+#include "data/layouts/open_dataset.h"
+#include "data/volumes/orientation.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/data_warnings.h"
+#include "pipeline/plan/step_memory.h"
+#include "pipeline/predict/evaluate.h"
+#include "pipeline/predict/predict.h"
+#include "pipeline/predict/predictor.h"
+#include "pipeline/record/resume.h"
+#include "pipeline/record/routines.h"
+#include "pipeline/record/run_folder.h"
+#include "pipeline/report/report.h"
+#include "pipeline/report/slices.h"
+#include "pipeline/report/written_files.h"
+#include "pipeline/train/train.h"
+#include "swap/plan/arena_picture.h"
+#include "swap/plan/plan_report.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Job {
+  RunOptions options;
+  std::unique_ptr<Cases> cases;
+  std::optional<RunIdentity> begun;  // the run that this one goes on with
+  Split split;
+  std::int64_t channels = 0, outputs = 0;
+  std::vector<PhaseRow> phases;  // that are over
+};
+
+// What a run spends its time with, for the report. Of a run that was continued, what this process did;
+// training counts in whole.
+class Stopwatch {
+ public:
+  void end(Job& job, const char* name) {
+    const auto now = std::chrono::steady_clock::now();
+    job.phases.push_back({job.options.name, name, std::chrono::duration<double>(now - begin_).count()});
+    begin_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void write_phases(const Job& job) {
+  write_noted(job.options.output, {{"phases.csv", csv_text(phases_csv(job.phases))}});
+}
+
+Job open_job(const RunOptions& options) {
+  Job job;
+  job.options = options;
+  Dataset dataset = open_dataset(options.data);
+  if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
+  tell_guesses(dataset);
+  job.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  job.outputs = output_count(dataset, options.training.targets);
+  job.begun = begun_run(options, dataset);
+  job.split = split_of(job.begun, options, dataset);
+  job.cases = std::make_unique<Cases>(options, std::move(dataset));
+  return job;
+}
+
+TimingRow timing(const Job& job, const Session& session, const TrainingResult& result) {
+  TimingRow row;
+  row.run = job.options.name;
+  row.resolution = resolution_text(job.options.preprocess.resolution);
+  row.device = session.backend().name();
+  row.planner = session.plan().planner;
+  row.budget_bytes = session.budgets().device;
+  row.link_to_host_gbps = session.costs().to_host.alone / 1e9;
+  row.link_to_device_gbps = session.costs().to_device.alone / 1e9;
+  double seconds = 0;
+  const std::vector<EpochRow>& epochs = result.tables.epochs;
+  for (const EpochRow& epoch : epochs) seconds += epoch.seconds;
+  row.epoch_seconds_mean = epochs.empty() ? 0 : seconds / static_cast<double>(epochs.size());
+  const Bound bound = session.bound();
+  const PlanTotals moved = totals(session.plan());
+  row.step_seconds_median = result.steps.median_seconds();
+  row.predicted_step_seconds = session.plan().predicted_seconds;
+  row.bound_step_seconds = bound.seconds;
+  row.overhead = row.step_seconds_median / bound.compute_seconds;
+  row.utilization = result.utilization;
+  row.to_host_gbps = result.steps.rate(Lane::to_host, moved.out_bytes) / 1e9;
+  row.to_device_gbps = result.steps.rate(Lane::to_device, moved.in_bytes) / 1e9;
+  row.swapped_out_bytes = moved.out_bytes;
+  row.swapped_in_bytes = moved.in_bytes;
+  row.device_peak_bytes = session.arena_bytes();
+  return row;
+}
+
+// Node times are measured in a second or two, in which another program may have had the processors.
+void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
+  const double found = row.step_seconds_median, planned = row.predicted_step_seconds;
+  if (found == 0 || planned == 0 || (found < 2 * planned && found > planned / 2)) return;
+  log::info(
+      "a step took {} where {} were planned: the machine was busy with something else, now or when its "
+      "speed was measured; {}a new plan measures anew",
+      format_seconds(found), format_seconds(planned),
+      options.cache.empty() ? "" : format("without {} ", (options.cache / "costs").string()));
+}
+
+// What the steps will use and take, on one line.
+std::string plan_line(const Session& session) {
+  const Plan& plan = session.plan();
+  const PlanTotals moved = totals(plan);
+  std::string line = format("planner {}: arena {} of {}", plan.planner, format_bytes(session.arena_bytes()),
+                            format_bytes(session.budgets().device));
+  if (plan.host_bytes > 0) line += format(", host pool {}", format_bytes(plan.host_bytes));
+  if (plan.disk_bytes > 0) line += format(", disk {}", format_bytes(plan.disk_bytes));
+  if (moved.out_bytes > 0)
+    line +=
+        format("; {} out and {} in per step", format_bytes(moved.out_bytes), format_bytes(moved.in_bytes));
+  if (moved.recomputed_nodes > 0) line += format("; {} nodes again", moved.recomputed_nodes);
+  return line + format("; a step should take {}, at least {}", format_seconds(plan.predicted_seconds),
+                       format_seconds(session.bound().seconds));
+}
+
+// The plan for machines, and as pictures and numbers for the report.
+void write_plan(const RunOptions& options, const Session& session) {
+  const Graph& graph = session.graph();
+  const Plan& plan = session.plan();
+  write_file(options.output / "arena.svg", arena_svg(graph, plan));
+  write_noted(options.output,
+              {{"plan.json", plan_json(graph, plan)},
+               {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
+                                                              resolution_text(options.preprocess.resolution),
+                                                              options.memory.host_bytes.value_or(0))))}});
+}
+
+TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
+  const TrainingOptions& training = job.options.training;
+  const EpochSampler sampler(job.options, training.seed, job.split.training,
+                             job.cases->dataset().cases.size());
+  const auto validated = static_cast<std::int64_t>(job.split.validation.size());
+  const std::int64_t epochs = training.repeats * training.epochs;
+  return {{epochs * sampler.steps(), epochs * validated, predicts ? training.repeats * validated : 0},
+          training.batch_size,
+          session.plan().predicted_seconds};
+}
+
+// What a run is, before it trains. Its split and its identity are written once; the experiment may have been
+// given more epochs.
+void write_beginning(const Job& job, const RunIdentity& identity) {
+  const fs::path& folder = job.options.output;
+  make_writable_directory(folder);
+  write_noted(folder, {{"experiment.yaml", job.options.resolved}});
+  if (!job.begun) write_split(folder / "split.csv", job.cases->dataset(), job.split);
+  write_description(folder / description_file, job.cases->dataset(), identity.run);
+  if (!job.begun) write_identity(folder, identity);
+}
+
+Job train_job(const RunOptions& given, bool predicts) {
+  Stopwatch watch;
+  Job job = open_job(given);
+  RunOptions& options = job.options;
+  // Whether it fits is known before anything is prepared or written.
+  Session session(options, job.channels, job.outputs, Session::Purpose::training);
+  log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
+            job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
+  log::info("{}, {}, {} parameters", session.backend().description(), element_name(session.precision()),
+            parameter_count(session.graph()));
+  log::info("{}", plan_line(session));
+  TimeLeft left = time_left(job, session, predicts);
+  if (!options.resume)
+    log::info("after preparing the cases it should take about {}", format_seconds(left.seconds()));
+  session.allocate();
+  watch.end(job, "planning");
+  job.cases->prepare_all(job.split.training,
+                         job.split.validation);  // what is wrong with them leaves no run behind
+  watch.end(job, "preparing");
+  const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
+  options.identity = identity.run;
+  write_beginning(job, identity);
+  log::record_to(options.output / "run.log");
+  warn_of_data(options, job.cases->dataset(), job.split);
+  write_plan(options, session);
+  write_routines(session.backend(), options);
+
+  TrainingTables rows;
+  std::vector<TimingRow> timings;
+  const fs::path timing_file = options.output / "timing.csv";
+  std::vector<TimingRow> earlier;
+  if (options.resume && fs::exists(timing_file))
+    earlier = timing_rows(read_csv(timing_file), timing_file.string());
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
+    const TrainingTables& made = result.tables;
+    rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
+    rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
+    TimingRow row = timing(job, session, result);
+    // A repeat that was finished before made no step in this process: its row stays.
+    const auto index = static_cast<std::size_t>(repeat - 1);
+    if (row.step_seconds_median == 0 && index < earlier.size())
+      row = earlier[index];
+    else
+      compare_with_forecast(options, row);
+    timings.push_back(row);
+    write_noted(options.output, {{"timing.csv", csv_text(timing_csv(timings))}});
+  }
+  watch.end(job, "training");
+  double epochs = 0;
+  for (const EpochRow& row : rows.epochs) epochs += row.seconds;
+  job.phases.back().seconds = std::max(job.phases.back().seconds, epochs);
+  write_phases(job);
+  return job;
+}
+
+// The prepared case on the grid of `at`: truth and prediction to be compared there.
+struct Comparison {
+  LabelMap truth, prediction;
+};
+
+Comparison compare_on(const std::string& at, const Volume& volume, const PreparedCase& prepared,
+                      const Prediction& prediction) {
+  if (at == "native") return {volume.truth, prediction.native};
+  if (at == "training") {
+    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
+  }
+  const std::int64_t side = std::stoll(at);
+  const Size3 cube = {side, side, side};
+  return {resample_nearest(crop(volume.truth, prepared.box), cube),
+          resample_nearest(prediction.on_training_grid, cube)};
+}
+
+void predict_and_score(Job& job) {
+  const RunOptions& options = job.options;
+  const Dataset& dataset = job.cases->dataset();
+  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  Predictor predictor(options, dataset, {});
+  const auto count = static_cast<std::int64_t>(job.split.validation.size());
+  Progress progress("predicting", "cases", count * options.training.repeats);
+  std::vector<DiceRow> rows;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    predictor.use({repeat});
+    const fs::path folder = prediction_folder(options, repeat);
+    make_directories(folder);
+    for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
+      throw_if_interrupted();
+      const CaseFiles& files = dataset.cases[job.split.validation[i]];
+      const auto prepared = job.cases->prepared(job.split.validation[i]);
+      const Volume volume = read_case(dataset, files);
+      const Prediction prediction =
+          decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
+      write_label_map(folder / (files.id + ".nii.gz"), as_stored(prediction.native, prepared->stored));
+      for (const std::string& at : options.evaluate.at) {
+        const Comparison grids = compare_on(at, volume, *prepared, prediction);
+        for (DiceRow& row :
+             score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate)) {
+          row.run = options.name;
+          row.repeat = repeat;
+          row.resolution = resolution_text(options.preprocess.resolution);
+          row.evaluated_at = at;
+          rows.push_back(std::move(row));
+        }
+      }
+      if (repeat == 1) {
+        make_directories(options.output / "slices");
+        write_slices(options.output / "slices" / (files.id + ".png"),
+                     {files.id, dataset.modalities.back(), volume.channels.back(), volume.truth,
+                      prediction.native, dataset.labels, prepared->stored});
+      }
+      progress.advance();
+    }
+  }
+  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
+  settle_files(options.output);
+}
+
+}  // namespace
+
+void train(const RunOptions& options) {
+  train_job(options, false);
+}
+
+void run(const RunOptions& options) {
+  Job job = train_job(options, true);
+  Stopwatch watch;
+  predict_and_score(job);
+  watch.end(job, "predicting");
+  write_phases(job);
+  report({options.output}, options.output);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,39 @@
+#include "pipeline/train/schedule.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace voxswap {
+
+double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
+  const double full = options.optimizer.learning_rate;
+  const double done = static_cast<double>(epoch - 1) / static_cast<double>(options.epochs);
+  if (options.schedule.name == "plateau") return state.rate > 0 ? state.rate : full;
+  if (options.schedule.name == "poly") return full * std::pow(1 - done, 0.9);
+  if (options.schedule.name == "cosine") return full * 0.5 * (1 + std::cos(std::numbers::pi * done));
+  return full;
+}
+
+bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int64_t epoch,
+                  double validation_loss) {
+  constexpr double least_improvement = 1e-4;
+  const double rate = learning_rate(options, state, epoch);
+  if (validation_loss < state.plateau_best - least_improvement) {
+    state.plateau_best = validation_loss;
+    state.waited = 0;
+  } else if (++state.waited >= options.schedule.patience) {
+    state.rate = rate * options.schedule.factor;
+    state.waited = 0;
+  }
+  if (!(validation_loss < state.best_loss)) return false;
+  state.best_loss = validation_loss;
+  state.best_epoch = epoch;
+  return true;
+}
+
+bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
+  return epoch >= options.epochs ||
+         (options.early_stop > 0 && epoch - state.best_epoch >= options.early_stop);
+}
+
+}  // namespace voxswap

@@ -1,0 +1,30 @@
+// The learning rate over the epochs, and when to stop: a small state that a checkpoint holds.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "pipeline/cases/options.h"
+
+namespace voxswap {
+
+struct ScheduleState {
+  double best_loss = std::numeric_limits<double>::infinity();  // of the validation, over all epochs
+  double plateau_best = std::numeric_limits<double>::infinity();
+  std::int64_t best_epoch = 0;
+  std::int64_t waited = 0;  // epochs since the plateau's best, or since the last reduction
+  double rate = 0;          // plateau only: the rate now
+};
+
+// The rate for `epoch` (1 is the first). plateau: as reduced so far; poly: (1 - e/epochs)^0.9 (as nnU-Net);
+// cosine: half a period from the full rate to 0; constant.
+double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch);
+
+// After an epoch. Returns whether it was the best so far. Plateau: after `patience` epochs that did not
+// improve by 1e-4, the rate is multiplied by `factor` (Keras's ReduceLROnPlateau).
+bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int64_t epoch,
+                  double validation_loss);
+
+bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch);
+
+}  // namespace voxswap

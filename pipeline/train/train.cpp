@@ -1,0 +1,360 @@
+#include "pipeline/train/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/record/generations.h"
+#include "pipeline/record/identity.h"
+#include "pipeline/record/normalization.h"
+#include "pipeline/record/routines.h"
+#include "pipeline/record/run_folder.h"
+#include "pipeline/report/written_files.h"
+#include "pipeline/train/position.h"
+#include "pipeline/train/schedule.h"
+#include "pipeline/train/validation.h"
+#include "swap/plan/trace.h"
+
+namespace voxswap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+template <class Row>
+std::vector<Row> joined(std::vector<Row> earlier, const std::vector<Row>& rows) {
+  earlier.insert(earlier.end(), rows.begin(), rows.end());
+  return earlier;
+}
+
+// Where kernels run on the same cores, one core in eight: getting a sample ready costs a small part of a step
+// on it. Beside a device of its own, half of the cores, but no more than eight.
+std::int64_t loader_threads(bool computes_on_host) {
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores / 2, 1, 8);
+}
+
+// One repeat's training, with what its steps share.
+class Trainer {
+ public:
+  Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
+          const TrainingTables& rows, TimeLeft& left)
+      : options_(options),
+        training_(options.training),
+        repeat_(repeat),
+        session_(session),
+        cases_(cases),
+        split_(split),
+        rows_(rows),
+        left_(left),
+        seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
+        sampler_(options, seed_, split.training, cases.dataset().cases.size()),
+        folder_(checkpoint_folder(options, repeat)),
+        checkpoints_(folder_),
+        moved_per_step_(totals(session.plan())) {}
+
+  TrainingResult train() {
+    start();
+    if (!position_.finished) start_loading();
+    while (!position_.finished) epoch();
+    TrainingResult result;
+    result.tables = {mine_, scores_};
+    result.steps = steps_;
+    result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
+    return result;
+  }
+
+ private:
+  void start() {
+    make_directories(folder_);
+    session_.initialize(seed_);
+    if (options_.resume) take_up();
+    saved_ = Clock::now();
+  }
+
+  // Goes on from the checkpoint that is there, if any.
+  void take_up() {
+    const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+    Position position;
+    const auto check_last = [&](const Checkpoint& last, const std::string& where) {
+      if (last.digest.empty())
+        fail(Exit::bad_data,
+             "{}: has no checksums: it is of a version before 0.2, or of another program; what may have been "
+             "altered is not trained on. Predict with it, or begin another run with --out DIR",
+             where);
+      check_metadata(last, model, where);
+      session_.check(last, where, true);
+      position = to_position(last, training_.epochs, sampler_.steps(), where);
+    };
+    const auto check_best = [&](const Checkpoint& best, const std::string& where) {
+      check_metadata(best, model, where);
+      session_.check(best, where, false);
+    };
+    const std::optional<Checkpoint> last = checkpoints_.resume(check_last, check_best);
+    if (!last) return;
+    session_.load(*last, checkpoints_.last_file().string(), true);
+    position_ = position;
+    // A finished run that is given more epochs goes on.
+    position_.finished =
+        position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
+    take_up("epochs.csv", epoch_rows, mine_);
+    take_up("validation.csv", validation_rows, scores_);
+    if (!position_.finished)
+      log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
+  }
+
+  // The rows of this repeat that a table had when it was interrupted, of finished epochs only.
+  template <class Row>
+  void take_up(const char* table, std::vector<Row> (*rows_of)(const Csv&, const std::string&),
+               std::vector<Row>& rows) {
+    if (position_.epoch == 1) return;
+    const fs::path file = options_.output / table;
+    std::int64_t reached = 0;
+    for (Row& row : rows_of(read_csv(file), file.string())) {
+      if (row.repeat != repeat_ || row.epoch >= position_.epoch) continue;
+      if (row.epoch != reached && row.epoch != reached + 1) break;
+      reached = row.epoch;
+      rows.push_back(std::move(row));
+    }
+    if (reached != position_.epoch - 1)
+      fail(Exit::bad_data,
+           "{}: lacks epoch {} of repeat {}, which the checkpoint has behind it; put it back as the run left "
+           "it",
+           file.string(), reached + 1, repeat_);
+  }
+
+  // From here to the last epoch, across the ends of epochs: what comes after a validation is ready by then.
+  void start_loading() {
+    const std::int64_t steps = sampler_.steps(), first = (position_.epoch - 1) * steps + position_.step;
+    const auto threads = static_cast<std::size_t>(
+        training_.loader_threads > 0 ? training_.loader_threads
+                                     : loader_threads(session_.backend().computes_on_host()));
+    loader_ = std::make_unique<Prefetcher>(
+        static_cast<std::size_t>(std::max<std::int64_t>(training_.epochs * steps - first, 0)),
+        [this, first, steps](std::size_t i) {
+          const std::int64_t at = first + static_cast<std::int64_t>(i);
+          return sampler_.batch(cases_, at / steps + 1, at % steps);
+        },
+        threads + 1, threads);
+  }
+
+  void epoch() {
+    const double rate = learning_rate(training_, position_.schedule, position_.epoch);
+    steps(rate);
+    const auto validation_start = Clock::now();
+    Validation validation(cases_.dataset(), options_);
+    for (std::size_t index : split_.validation) {
+      stop_if_interrupted();
+      const auto started = Clock::now();
+      validation.add(session_, cases_, index);
+      left_.timed_validation(seconds_since(started));
+    }
+    finish(rate, validation, seconds_since(validation_start));
+  }
+
+  void steps(double rate) {
+    const std::int64_t count = sampler_.steps(), first = position_.step;
+    Progress progress(title(), "steps", count, first, seconds_left());
+    const auto started = Clock::now();
+    const double seconds_before = position_.train_seconds,
+                 waited_before = position_.wait_seconds - loader_->waited_seconds();
+    for (std::int64_t step = first; step < count; ++step) {
+      const auto begun = Clock::now();
+      const bool was_given_before = given_;
+      if (!given_) give_next();
+      given_ = false;
+      StepReport report;
+      const StepContext context{seed_, position_.total_steps + 1, rate};
+      const Detail detail = traces_this_step() ? Detail::instructions : Detail::lanes;
+      const float loss = session_.train(context, &report, detail, [this] {
+        if (loader_->ready()) give_next();
+      });
+      if (!std::isfinite(loss)) {
+        fail(Exit::failed,
+             "the loss became {} in epoch {}, step {}; the checkpoint of before is in {}. Try a lower "
+             "training.optimizer.learning_rate, or precision f32",
+             loss, position_.epoch, step + 1, folder_.string());
+      }
+      note(report);
+      position_.loss_sum += loss;
+      position_.step = step + 1;
+      ++position_.total_steps;
+      position_.train_seconds = seconds_before + seconds_since(started);
+      position_.wait_seconds = waited_before + loader_->waited_seconds();
+      left_.timed_step(seconds_since(begun));
+      progress.expect(seconds_left());
+      progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
+      log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}{}",
+                 position_.epoch, step + 1, count, loss, format_seconds(seconds_since(begun)),
+                 format_seconds(report.compute_seconds), format_seconds(report.stall_seconds),
+                 was_given_before ? ", batch uploaded during the step before" : "");
+      stop_if_interrupted();
+      if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
+    }
+    trained_ += seconds_since(started);
+  }
+
+  // The batch of the next step, which may be of the next epoch.
+  void give_next() {
+    batch_ = loader_->next();
+    session_.give(batch_.image, batch_.target);
+    given_ = true;
+  }
+
+  // Not the first, which also pays for what only happens once.
+  bool traces_this_step() const { return options_.trace && steps_.seconds.size() == 1; }
+
+  void note(const StepReport& report) {
+    if (traces_this_step())
+      write_file(options_.output / "timeline.json",
+                 timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
+    steps_.add(report);
+    position_.stall_seconds += report.stall_seconds;
+    position_.moved.out_bytes += moved_per_step_.out_bytes;
+    position_.moved.in_bytes += moved_per_step_.in_bytes;
+    position_.moved.recomputed_nodes += moved_per_step_.recomputed_nodes;
+  }
+
+  double seconds_left() {
+    const std::int64_t epochs = (repeat_ - 1) * training_.epochs + position_.epoch - 1;
+    left_.stand_at({epochs * sampler_.steps() + position_.step,
+                    epochs * static_cast<std::int64_t>(split_.validation.size()), 0});
+    return left_.seconds();
+  }
+
+  // REQUIRES: the epoch's row is the last of them.
+  void note(const Validation& validation) {
+    double seconds = 0;
+    for (const EpochRow& row : mine_) seconds += row.seconds;
+    for (const auto& [region, dice] : validation.dice())
+      scores_.push_back(
+          {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, region, dice});
+  }
+
+  void finish(double rate, const Validation& validation, double validation_seconds) {
+    EpochRow row;
+    row.run = options_.name;
+    row.repeat = repeat_;
+    row.resolution = resolution_text(options_.preprocess.resolution);
+    row.epoch = position_.epoch;
+    row.seconds = position_.train_seconds + validation_seconds;
+    row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
+    row.validation_loss = validation.loss();
+    row.learning_rate = rate;
+    const Size3 side = input_size(options_);
+    row.megavoxels_per_second =
+        static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
+        std::max(position_.train_seconds, 1e-9);
+    row.wait_seconds = position_.wait_seconds;
+    row.stall_seconds = position_.stall_seconds;
+    row.swapped_out_bytes = position_.moved.out_bytes;
+    row.swapped_in_bytes = position_.moved.in_bytes;
+    row.recomputed_nodes = position_.moved.recomputed_nodes;
+    row.device_peak_bytes = session_.arena_bytes();
+    row.host_peak_bytes = session_.host_bytes();
+    mine_.push_back(row);
+
+    note(validation);
+    if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss))
+      best_ = session_.weights();
+    const bool stop = should_stop(training_, position_.schedule, position_.epoch);
+    const std::string line =
+        format("{}  train {:.4f}  validation {:.4f}{}  Dice {:.3f}  {}", title(), row.train_loss,
+               row.validation_loss, position_.schedule.best_epoch == position_.epoch ? " (best)" : "",
+               validation.mean_dice(), format_seconds(row.seconds));
+    position_.finished = stop;
+    ++position_.epoch;
+    position_.step = 0;
+    log::info("{}{}", line, stop ? "" : ", " + format_seconds(seconds_left()) + " left");
+    position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
+    position_.moved = {};
+
+    write_noted(options_.output,
+                {{"epochs.csv", csv_text(epochs_csv(joined(rows_.epochs, mine_)))},
+                 {"validation.csv", csv_text(validation_csv(joined(rows_.validation, scores_)))}});
+    // A checkpoint costs time; where epochs are short it is not worth one every time.
+    if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
+      save();
+  }
+
+  void stop_if_interrupted() {
+    if (!interrupted()) return;
+    save();
+    fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
+         position_.step);
+  }
+
+  void save() {
+    const auto started = Clock::now();
+    std::map<std::string, std::string> metadata =
+        model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+    metadata.merge(normalization_metadata(cases_.normalization()));
+    metadata.merge(to_metadata(position_));
+    metadata.merge(routines_metadata(session_.backend()));
+    if (!best_.empty()) {
+      checkpoints_.write_best({metadata, std::move(best_)});
+      best_.clear();
+    }
+    Checkpoint last{std::move(metadata), session_.weights()};
+    std::vector<Tensor> state = session_.optimizer_state();
+    std::move(state.begin(), state.end(), std::back_inserter(last.tensors));
+    checkpoints_.write_last(std::move(last));
+    saved_ = Clock::now();
+    save_seconds_ = seconds_since(started);
+    log::debug("{}: written in {}", (folder_ / "last.safetensors").string(), format_seconds(save_seconds_));
+  }
+
+  std::string title() const {
+    return training_.repeats > 1 ? format("repeat {}/{} epoch {}/{}", repeat_, training_.repeats,
+                                          position_.epoch, training_.epochs)
+                                 : format("epoch {}/{}", position_.epoch, training_.epochs);
+  }
+
+  const RunOptions& options_;
+  const TrainingOptions& training_;
+  std::int64_t repeat_;
+  Session& session_;
+  Cases& cases_;
+  const Split& split_;
+  const TrainingTables& rows_;
+  TimeLeft& left_;
+  std::uint64_t seed_;
+  EpochSampler sampler_;
+  fs::path folder_;
+  Generations checkpoints_;
+  Position position_;
+  std::vector<EpochRow> mine_;
+  std::vector<ValidationRow> scores_;
+  std::vector<Tensor> best_;  // weights of the best epoch since the last save
+  StepStatistics steps_;
+  PlanTotals moved_per_step_;
+  Sample batch_;        // given to the session last
+  bool given_ = false;  // and no step has begun on it
+  double trained_ = 0, save_seconds_ = 0;
+  Clock::time_point saved_;
+  std::unique_ptr<Prefetcher> loader_;  // last: its threads read the rest
+};
+
+}  // namespace
+
+TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
+                            const Split& split, const TrainingTables& rows, TimeLeft& left) {
+  return Trainer(options, repeat, session, cases, split, rows, left).train();
+}
+
+}  // namespace voxswap

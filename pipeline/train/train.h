@@ -1,0 +1,37 @@
+// The training loop of one repeat: epochs, validation, schedule, checkpoints, and going on where a killed run
+// stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/options.h"
+#include "pipeline/cases/split.h"
+#include "pipeline/device/session.h"
+#include "pipeline/device/step_statistics.h"
+#include "pipeline/report/tables.h"
+#include "pipeline/train/time_left.h"
+
+namespace voxswap {
+
+struct TrainingTables {
+  std::vector<EpochRow> epochs;           // epochs.csv
+  std::vector<ValidationRow> validation;  // validation.csv
+};
+
+struct TrainingResult {
+  TrainingTables tables;   // of this repeat
+  StepStatistics steps;    // of this process
+  double utilization = 0;  // share of the epochs' training time during which kernels ran
+};
+
+// `rows`: the tables of earlier repeats, which are written anew after every epoch with this repeat's rows
+// appended. `left`: of all repeats, kept up to date. With options.resume it goes on from
+// checkpoints/last.safetensors where there is one. A run that is interrupted writes a checkpoint and throws
+// Exit::interrupted.
+TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
+                            const Split& split, const TrainingTables& rows, TimeLeft& left);
+
+}  // namespace voxswap

@@ -1,0 +1,391 @@
+// Everything is resolved when the executor is made: addresses, argument lists, disk accesses, events, what is
+// poisoned after which instruction. A step then only enqueues, in the plan's order, each instruction on the
+// stream of its lane: first the waits for other lanes, then the work, then, where others wait for it, an
+// event that has no time. Two more events around the work give the instruction's time where that is asked
+// for; otherwise a device that can record takes kernels in groups (launches.h), each recorded in its second
+// step, and only stretches of them and copies are timed. Nothing waits on the host before all is enqueued. A
+// full queue holds the enqueuing up but never for ever, because waits only point backwards.
+//
+// Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
+// work while its events still happen, so that all lanes run empty; the results of such a step mean nothing.
+#include "swap/execute/executor.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "net/backends/device_features.h"
+#include "swap/execute/disk_access.h"
+#include "swap/execute/poison.h"
+#include "swap/execute/slow_link.h"
+#include "swap/execute/step_command.h"
+#include "swap/plan/disk_blocks.h"
+#include "swap/plan/places.h"
+#include "swap/verify/verify.h"
+
+namespace voxswap {
+namespace {
+
+std::size_t index(std::int32_t id) {
+  return static_cast<std::size_t>(id);
+}
+
+std::size_t index(Lane lane) {
+  return static_cast<std::size_t>(lane);
+}
+
+Plan verified(const CompiledGraph& compiled, Plan plan) {
+  const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
+  if (!violations.empty())
+    fail(Exit::failed, "the plan of planner {} is broken in {} ways and was not run; the first: {}",
+         plan.planner, violations.size(), violations.front());
+  return plan;
+}
+
+}  // namespace
+
+CompiledGraph::CompiledGraph(Backend& backend, Graph graph) : backend_(&backend), graph_(std::move(graph)) {
+  for (const Node& node : graph_.nodes()) {
+    kernels_.push_back(backend.compile(graph_, node));
+    workspaces_.push_back(kernels_.back()->workspace_bytes());
+  }
+}
+
+struct Executor::State {
+  State(CompiledGraph& compiled_graph, Plan the_plan, Tiers the_tiers, const ExecutorOptions& options)
+      : compiled(compiled_graph),
+        backend(compiled_graph.backend()),
+        graph(compiled_graph.graph()),
+        plan(verified(compiled_graph, std::move(the_plan))),
+        tiers(std::move(the_tiers)),
+        serial(options.serial),
+        places(graph, plan) {
+    check_tiers();
+    make_streams(options);
+    build_commands();
+    build_groups();
+    started = backend.make_event();
+    go = make_order_event();
+    if (poisoning_wanted()) {
+      poison.emplace(backend);
+      poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
+      if (plan.host_bytes > 0) poisoned_pool = {{0, plan.host_bytes}};
+    }
+  }
+
+  void check_tiers() const {
+    const auto check = [](const char* what, std::int64_t needed, std::int64_t given) {
+      if (given < needed)
+        fail(Exit::failed, "the plan needs {} of {}, it was given {}", what, format_bytes(needed),
+             format_bytes(given));
+    };
+    check("an arena", plan.peak_bytes, tiers.arena ? tiers.arena->bytes() : 0);
+    check("a host pool", plan.host_bytes, tiers.host ? tiers.host->bytes() : 0);
+    check("a scratch file", plan.disk_bytes, tiers.disk ? tiers.disk->bytes() : 0);
+  }
+
+  void make_streams(const ExecutorOptions& options) {
+    std::array<bool, lane_count> used{};
+    used[index(Lane::compute)] = true;
+    for (const Instruction& instruction : plan.instructions) used[index(instruction.lane())] = true;
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      if (!used[lane]) continue;
+      const bool disk = lane == index(Lane::to_disk) || lane == index(Lane::from_disk);
+      streams[lane] = disk ? backend.make_host_stream() : backend.make_stream();
+    }
+    const auto slow_down = [&](Lane lane, double rate) {
+      if (used[index(lane)] && rate > 0) links[index(lane)] = std::make_unique<SlowLink>(backend, rate);
+    };
+    slow_down(Lane::to_host, options.to_host_rate);
+    slow_down(Lane::to_device, options.to_device_rate);
+  }
+
+  std::unique_ptr<Event> make_order_event() const {
+    if (auto* const device = dynamic_cast<OrderEventMaker*>(&backend)) return device->make_order_event();
+    return backend.make_event();
+  }
+
+  void build_groups() {
+    recorder = dynamic_cast<Recorder*>(streams[index(Lane::compute)].get());
+    if (recorder == nullptr || serial || !recording_wanted()) return;
+    group_of.assign(commands.size(), nullptr);
+    for (LaunchGroup& group : launch_groups(graph, plan)) groups.push_back({std::move(group)});
+    for (RecordedGroup& group : groups) {
+      group.one_by_one = !group.repeats || group.instructions.size() == 1;
+      group_of[group.instructions.front()] = &group;
+    }
+  }
+
+  void build_commands() {
+    std::size_t count = 0;
+    for (const Instruction& instruction : plan.instructions)
+      if (instruction.kind == Instruction::Kind::run) {
+        const Node& node = graph.node(instruction.node);
+        count += node.inputs.size() + node.outputs.size() + node.updates.size();
+      }
+    addresses.reserve(count);  // the spans into it have to stay
+    commands.reserve(plan.instructions.size());
+    for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
+      commands.push_back(command(i, plan.instructions[index(i)]));
+      add_waits(i);
+    }
+  }
+
+  StepCommand command(std::int32_t i, const Instruction& instruction) {
+    StepCommand result;
+    result.lane = instruction.lane();
+    result.begun = backend.make_event();
+    result.done = backend.make_event();
+    switch (instruction.kind) {
+      case Instruction::Kind::run:
+        result.kernel = &compiled.kernel(instruction.node);
+        result.arguments = arguments(i, instruction.node);
+        return result;
+      case Instruction::Kind::copy_out:
+      case Instruction::Kind::copy_in: {
+        std::byte* device = address(instruction.value, i) + instruction.begin;
+        std::byte* host = tiers.host->data() + instruction.host;
+        const bool out = instruction.kind == Instruction::Kind::copy_out;
+        result.to = out ? host : device;
+        result.from = out ? device : host;
+        result.bytes = instruction.bytes;
+        if (links[index(result.lane)]) result.number = links[index(result.lane)]->add_copy(result.bytes);
+        return result;
+      }
+      case Instruction::Kind::write_disk:
+      case Instruction::Kind::read_disk:
+        if (instruction.host + whole_blocks(instruction.bytes) > tiers.host->bytes())
+          fail(Exit::failed, "instruction {}: the last block of a disk access is outside the host pool", i);
+        accesses.push_back(std::make_unique<DiskAccess>(*tiers.disk, instruction, tiers.host->data()));
+        result.kernel = accesses.back().get();
+        return result;
+    }
+    return result;
+  }
+
+  KernelArguments arguments(std::int32_t i, NodeId id) {
+    const auto span_of = [&](const std::vector<ValueId>& values) {
+      const std::size_t begin = addresses.size();
+      for (const ValueId value : values) addresses.push_back(address(value, i));
+      return std::span<void* const>(addresses.data() + begin, values.size());
+    };
+    const Node& node = graph.node(id);
+    KernelArguments result;
+    result.inputs = span_of(node.inputs);
+    result.outputs = span_of(node.outputs);
+    result.updates = span_of(node.updates);
+    if (const Residency* place = places.of_workspace(id, i))
+      result.workspace = tiers.arena->data() + place->offset;
+    result.context = &context;
+    return result;
+  }
+
+  // REQUIRES: resident there, which verify() has seen.
+  std::byte* address(ValueId value, std::int32_t i) const {
+    return tiers.arena->data() + places.of_value(value, i)->offset;
+  }
+
+  void add_waits(std::int32_t i) {
+    StepCommand& later = commands[index(i)];
+    for (const std::int32_t earlier : plan.instructions[index(i)].waits)
+      later.waits.push_back(ready(commands[index(earlier)]));
+    if (serial && i > 0 && commands[index(i - 1)].lane != later.lane)
+      later.waits.push_back(ready(commands[index(i - 1)]));
+  }
+  Event* ready(StepCommand& command) const {
+    if (!command.ready) command.ready = make_order_event();
+    return command.ready.get();
+  }
+
+  void enqueue(bool in_groups) {
+    Stream& compute = *streams[index(Lane::compute)];
+    if (poison) {
+      poison->fill(compute, tiers.arena->data(), poisoned.before);
+      if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
+    }
+    compute.record(*started);
+    compute.record(*go);
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      if (streams[lane] && lane != index(Lane::compute)) streams[lane]->wait(*go);
+      if (links[lane]) links[lane]->control().wait(*go);
+    }
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      if (!in_groups || commands[i].lane != Lane::compute)
+        enqueue(i);
+      else if (group_of[i] != nullptr)
+        enqueue(*group_of[i]);
+    }
+  }
+
+  // All at the place of its first: what lies between that and its last in the plan's order has nothing to do
+  // with it.
+  void enqueue(RecordedGroup& group) {
+    Stream& compute = *streams[index(Lane::compute)];
+    const StepCommand &first = commands[group.instructions.front()],
+                      &last = commands[group.instructions.back()];
+    for (Event* event : first.waits) compute.wait(*event);
+    if (group.begins_stretch) compute.record(*first.begun);
+    if (group.enqueued_before && !group.recording && !group.one_by_one) record(group);
+    if (group.recording)
+      recorder->replay(*group.recording);
+    else
+      launch_each(group);
+    group.enqueued_before = true;
+    if (group.ends_stretch) compute.record(*last.done);
+    if (last.ready) compute.record(*last.ready);  // last: nothing that waits begins before the end is noted
+  }
+
+  void launch_each(const RecordedGroup& group) {
+    Stream& compute = *streams[index(Lane::compute)];
+    for (const std::size_t i : group.instructions) {
+      compute.launch(*commands[i].kernel, commands[i].arguments);
+      if (poison) poison->fill(compute, tiers.arena->data(), poisoned.after[i]);
+    }
+  }
+
+  // Everything in it ran once, so that nothing is loaded or chosen any more.
+  void record(RecordedGroup& group) {
+    try {
+      group.recording = recorder->make_recording([&] { launch_each(group); });
+    } catch (const std::exception& error) {
+      group.one_by_one = true;
+      if (std::exchange(warned, true)) return;
+      const auto name = [&](std::size_t i) { return graph.node(plan.instructions[i].node).name; };
+      log::warn(
+          "the kernels from {} to {} could not be recorded to be launched together ({}); they, and others of "
+          "which that is so, are launched one by one, which takes longer and changes no result",
+          name(group.instructions.front()), name(group.instructions.back()), error.what());
+    }
+  }
+
+  void enqueue(std::size_t i) {
+    const StepCommand& command = commands[i];
+    Stream& work = *streams[index(command.lane)];
+    SlowLink* link = links[index(command.lane)].get();
+    Stream& control = link != nullptr ? link->control() : work;
+    for (Event* event : command.waits) control.wait(*event);
+    control.record(*command.begun);
+    if (link != nullptr) link->begin(work, *command.begun);
+    if (command.kernel != nullptr)
+      work.launch(*command.kernel, command.arguments);
+    else
+      work.copy(command.to, command.from, command.bytes);
+    if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
+    if (link != nullptr) link->end(work, command.number);
+    control.record(*command.done);
+    if (command.ready) control.record(*command.ready);  // last, as in a group
+  }
+
+  // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.
+  void synchronize() {
+    for (const std::unique_ptr<Stream>& stream : streams)
+      if (stream) wait_for(*stream);
+    for (const std::unique_ptr<SlowLink>& link : links)
+      if (link) wait_for(link->control());
+    check_usable();
+  }
+  void wait_for(Stream& stream) {
+    try {
+      stream.synchronize();
+    } catch (const Error& error) {
+      if (!failure) failure = error;
+    } catch (const std::exception& error) {
+      if (!failure) failure = Error(Exit::failed, format("the step failed: {}", error.what()));
+    }
+  }
+  void check_usable() const {
+    if (failure) throw *failure;
+  }
+
+  CompiledGraph& compiled;
+  Backend& backend;
+  const Graph& graph;
+  Plan plan;
+  Tiers tiers;
+  bool serial;
+  Places places;
+  StepReport report;
+  StepContext context;  // of the step that runs; the commands point to it
+  std::vector<void*> addresses;
+  std::vector<std::unique_ptr<DiskAccess>> accesses;
+  std::vector<StepCommand> commands;
+  std::vector<RecordedGroup> groups;     // none: the device takes kernels one by one
+  std::vector<RecordedGroup*> group_of;  // of an instruction that is the first of one
+  Recorder* recorder = nullptr;          // the compute lane's stream
+  bool warned = false;                   // that a group could not be recorded
+  std::unique_ptr<Event> started, go;    // when a step began, and what the other lanes wait for
+  std::optional<Poison> poison;
+  PoisonPlan poisoned;
+  std::vector<ByteRange> poisoned_pool;
+  std::optional<Error> failure;
+  // Last: they end first, and drain.
+  std::array<std::unique_ptr<Stream>, lane_count> streams;
+  std::array<std::unique_ptr<SlowLink>, lane_count> links;
+};
+
+Executor::Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions options)
+    : state_(std::make_unique<State>(compiled, std::move(plan), std::move(tiers), options)) {}
+Executor::~Executor() = default;
+
+const Plan& Executor::plan() const {
+  return state_->plan;
+}
+
+void Executor::write(ValueId value, const void* bytes, std::int64_t size) {
+  State& state = *state_;
+  state.check_usable();
+  const Value& target = state.graph.value(value);
+  if (size != target.bytes())
+    fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
+  if (target.producer != none)
+    fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
+  if (state.places.all(value).empty()) return;  // an input that nothing reads
+  Stream& stream = *state.streams[index(Lane::compute)];
+  stream.copy(state.tiers.arena->data() + state.places.all(value).front()->offset, bytes, size);
+  stream.synchronize();
+}
+
+void Executor::read(ValueId value, void* bytes, std::int64_t size) {
+  State& state = *state_;
+  state.check_usable();
+  const Value& source = state.graph.value(value);
+  if (size != source.bytes())
+    fail(Exit::failed, "'{}' has {} bytes, {} were asked for", source.name, source.bytes(), size);
+  const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
+  if (!kept && !source.persistent())
+    fail(Exit::failed,
+         "'{}' is gone after the step: it is neither persistent nor among the values that the plan keeps",
+         source.name);
+  Stream& stream = *state.streams[index(Lane::compute)];
+  stream.copy(bytes, state.tiers.arena->data() + state.places.all(value).back()->offset, size);
+  stream.synchronize();
+}
+
+const StepReport& Executor::run(const StepContext& context, Detail detail,
+                                const std::function<void()>& meanwhile) {
+  State& state = *state_;
+  const bool in_groups = detail == Detail::lanes && !state.groups.empty();
+  state.check_usable();
+  const auto start = std::chrono::steady_clock::now();
+  state.context = context;
+  state.enqueue(in_groups);
+  std::exception_ptr failed_meanwhile;
+  try {
+    if (meanwhile) meanwhile();
+  } catch (...) {
+    failed_meanwhile = std::current_exception();
+  }
+  state.synchronize();
+  if (failed_meanwhile) std::rethrow_exception(failed_meanwhile);
+  state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  read_times(state.backend, *state.started, state.commands, state.groups, in_groups, state.report);
+  return state.report;
+}
+
+}  // namespace voxswap

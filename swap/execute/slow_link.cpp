@@ -1,0 +1,39 @@
+#include "swap/execute/slow_link.h"
+
+#include <thread>
+
+namespace voxswap {
+SlowLink::SlowLink(Backend& backend, double bytes_per_second)
+    : rate_(bytes_per_second),
+      begin_(*this),
+      copied_(backend.make_event()),
+      control_(backend.make_host_stream()) {}
+
+std::size_t SlowLink::add_copy(std::int64_t bytes) {
+  holds_.emplace_back(*this, static_cast<double>(bytes) / rate_);
+  return holds_.size() - 1;
+}
+
+void SlowLink::begin(Stream& copies, Event& begun) {
+  control_->launch(begin_, {});
+  copies.wait(begun);
+}
+
+void SlowLink::end(Stream& copies, std::size_t number) {
+  copies.record(*copied_);
+  control_->wait(*copied_);
+  control_->launch(holds_[number], {});
+}
+
+void SlowLink::Begin::run(const KernelArguments&) {
+  const Clock::time_point now = Clock::now();
+  if (now - link.let_go_ > at_once) link.deadline_ = now;
+}
+
+void SlowLink::Hold::run(const KernelArguments&) {
+  link.deadline_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::this_thread::sleep_until(link.deadline_);
+  link.let_go_ = Clock::now();
+}
+
+}  // namespace voxswap

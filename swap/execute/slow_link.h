@@ -1,0 +1,57 @@
+// A slower link, imitated: copies are done at full speed, and their lane is then held until as much time has
+// passed since their begin as the link would have taken.
+//
+// The waiting is done on a host stream, the lane's `control`, so that it works for any device: what a copy
+// waits for, its begin and its end are enqueued there, and the copy itself on the stream of copies between
+// the two. A running deadline makes copies that follow one another take exactly bytes / rate together: what
+// one sleep takes too long, the next takes less.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "net/backends/backend.h"
+
+namespace voxswap {
+
+class SlowLink {
+ public:
+  // A copy that begins so soon after the one before was ready when that ended: the link did not pause.
+  static constexpr std::chrono::microseconds at_once{100};
+
+  SlowLink(Backend& backend, double bytes_per_second);
+
+  // A copy of so many bytes; returns its number. All are added before the first begins.
+  std::size_t add_copy(std::int64_t bytes);
+
+  Stream& control() { return *control_; }
+  // Around the copy of that number on `copies`. REQUIRES: `begun` was just recorded on control().
+  void begin(Stream& copies, Event& begun);
+  void end(Stream& copies, std::size_t number);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Begin : Kernel {
+    explicit Begin(SlowLink& owner) : link(owner) {}
+    void run(const KernelArguments&) override;
+    SlowLink& link;
+  };
+  struct Hold : Kernel {
+    Hold(SlowLink& owner, double the_seconds) : link(owner), seconds(the_seconds) {}
+    void run(const KernelArguments&) override;
+    SlowLink& link;
+    double seconds;
+  };
+
+  double rate_;
+  Begin begin_;
+  std::vector<Hold> holds_;
+  // Used by the control stream only: when the last copy should have been done, and when it was let go.
+  Clock::time_point deadline_, let_go_;
+  std::unique_ptr<Event> copied_;
+  std::unique_ptr<Stream> control_;  // last: ends first, and drains
+};
+
+}  // namespace voxswap

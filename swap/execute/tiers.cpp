@@ -1,0 +1,82 @@
+// Taking the memories of a step: sizes are checked together before anything is taken.
+#include "swap/execute/tiers.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "swap/execute/scratch_file.h"
+#include "swap/plan/disk_blocks.h"
+#include "swap/planners/planner.h"
+
+namespace voxswap {
+namespace {
+
+struct Sizes {
+  std::int64_t arena = 0, host = 0, disk = 0;
+};
+
+Sizes largest(const std::vector<const Plan*>& plans) {
+  Sizes sizes;
+  for (const Plan* plan : plans) {
+    if (plan == nullptr) continue;
+    sizes.arena = std::max(sizes.arena, plan->peak_bytes);
+    sizes.host = std::max(sizes.host, plan->host_bytes);
+    sizes.disk = std::max(sizes.disk, plan->disk_bytes);
+  }
+  return sizes;
+}
+
+constexpr const char* within_cgroup = "on this machine (or within its cgroup's limit)";
+
+void check_together(std::int64_t free, const Sizes& sizes) {
+  if (sizes.arena + sizes.host <= free) return;
+  if (sizes.host == 0)
+    fail(Exit::does_not_fit,
+         "memory: an arena of {} is needed, {} are free {}; lower memory.budget or preprocess.resolution, or "
+         "end other programs",
+         format_bytes(sizes.arena), format_bytes(free), within_cgroup);
+  fail(Exit::does_not_fit,
+       "memory: an arena of {} and a host pool of {} are needed at the same time, {} are free {}; lower {}, "
+       "or end other programs",
+       format_bytes(sizes.arena), format_bytes(sizes.host), format_bytes(free), within_cgroup,
+       sizes.arena > sizes.host ? "memory.budget (the arena)"
+                                : "memory.host (the pool; memory.disk then takes what it does not hold)");
+}
+
+void check_apart(const Backend& backend, const Sizes& sizes, bool host_as_asked) {
+  if (const std::int64_t free = backend.free_bytes(); sizes.arena > free)
+    fail(Exit::does_not_fit,
+         "device memory: an arena of {} is needed, {} are free; lower memory.budget or end other programs",
+         format_bytes(sizes.arena), format_bytes(free));
+  if (host_as_asked) return;
+  if (const std::int64_t free = backend.free_host_bytes(); sizes.host > free)
+    fail(Exit::does_not_fit,
+         "host memory: a pool of {} is needed, {} are free {}; set memory.host to what may be taken all the "
+         "same, or to less (memory.disk then takes what it does not hold), or end other programs",
+         format_bytes(sizes.host), format_bytes(free), within_cgroup);
+}
+
+bool wants_unified(const std::vector<const Plan*>& plans) {
+  return std::any_of(plans.begin(), plans.end(),
+                     [](const Plan* plan) { return plan != nullptr && plan->planner == unified_planner; });
+}
+
+}  // namespace
+
+Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
+                     const std::filesystem::path& disk_folder, bool host_as_asked) {
+  const Sizes sizes = largest(plans);
+  if (backend.computes_on_host())
+    check_together(backend.free_bytes(), sizes);
+  else
+    check_apart(backend, sizes, host_as_asked);
+  Tiers tiers;
+  if (sizes.disk > 0) tiers.disk = std::make_shared<ScratchFile>(disk_folder, sizes.disk);
+  // Whole blocks, because disk accesses move whole blocks.
+  if (sizes.host > 0) tiers.host = backend.allocate_host(whole_blocks(sizes.host));
+  tiers.arena = wants_unified(plans) ? backend.allocate_unified(sizes.arena) : backend.allocate(sizes.arena);
+  return tiers;
+}
+
+}  // namespace voxswap

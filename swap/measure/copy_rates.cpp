@@ -1,0 +1,186 @@
+#include "swap/measure/copy_rates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <system_error>
+
+#include "base/error.h"
+#include "swap/execute/scratch_file.h"
+#include "swap/plan/disk_blocks.h"
+
+namespace voxswap {
+namespace {
+
+constexpr double window_seconds = 0.05;  // shorter ones measure the clock and the scheduler
+
+double seconds_of(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Caches in drives and below virtual machines hide the speed of a disk at first.
+constexpr std::int64_t measured_disk = std::int64_t{1} << 30;
+constexpr double disk_window_seconds = 0.5;
+
+// Walks through a memory chunk by chunk, again and again.
+class Walk {
+ public:
+  Walk(Memory& memory, std::int64_t chunk, std::int64_t offset = 0)
+      : memory_(memory), chunk_(chunk), offset_(offset) {}
+  std::byte* next() {
+    if (offset_ + chunk_ > memory_.bytes()) offset_ = 0;
+    std::byte* result = memory_.data() + offset_;
+    offset_ += chunk_;
+    return result;
+  }
+
+ private:
+  Memory& memory_;
+  std::int64_t chunk_, offset_;
+};
+
+std::int64_t common_chunk(const Memory& device, const Memory& host) {
+  return std::min({measured_chunk, device.bytes(), host.bytes()});
+}
+
+// Memory that was never used is slow the first time.
+void touch(Backend& backend, Memory& device, Memory& host, std::int64_t chunk) {
+  const std::unique_ptr<Stream> stream = backend.make_stream();
+  Walk from(host, chunk);
+  for (std::int64_t done = 0; done < device.bytes(); done += chunk)
+    stream->copy(device.data() + done, from.next(), std::min(chunk, device.bytes() - done));
+  stream->synchronize();
+}
+
+// Bytes per second: the middle of three windows.
+double copy_rate(Backend& backend, Walk to, Walk from, std::int64_t chunk) {
+  const std::unique_ptr<Stream> stream = backend.make_stream();
+  const std::unique_ptr<Event> begun = backend.make_event(), done = backend.make_event();
+  const auto window = [&](std::int64_t copies) {
+    stream->record(*begun);
+    for (std::int64_t i = 0; i < copies; ++i) stream->copy(to.next(), from.next(), chunk);
+    stream->record(*done);
+    stream->synchronize();
+    return std::max(backend.elapsed(*begun, *done), 1e-9);
+  };
+  std::int64_t copies = 1;
+  while (window(copies) < window_seconds) copies *= 2;
+  double rates[3];
+  for (double& rate : rates) rate = static_cast<double>(copies * chunk) / window(copies);
+  std::sort(rates, rates + 3);
+  return rates[1];
+}
+
+// The time of a copy of next to nothing that waits for another stream and is waited for.
+double copy_latency(Backend& backend, Memory& device, Memory& host) {
+  const std::unique_ptr<Stream> compute = backend.make_stream(), copies = backend.make_stream();
+  const std::unique_ptr<Event> ready = backend.make_event(), done = backend.make_event();
+  constexpr int rounds = 100;
+  const auto run = [&] {
+    for (int i = 0; i < rounds; ++i) {
+      compute->record(*ready);
+      copies->wait(*ready);
+      copies->copy(host.data(), device.data(), 1);
+      copies->record(*done);
+      compute->wait(*done);
+    }
+    compute->synchronize();
+  };
+  run();
+  return seconds_of(run) / rounds;
+}
+
+}  // namespace
+
+void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs) {
+  const std::int64_t chunk = common_chunk(device, host);
+  if (chunk == 0) return;
+  touch(backend, device, host, chunk);
+  const double to_device = copy_rate(backend, {device, chunk}, {host, chunk}, chunk);
+  const double to_host = copy_rate(backend, {host, chunk}, {device, chunk}, chunk);
+  costs.to_device = {to_device, to_device};
+  costs.to_host = {to_host, to_host};
+  costs.copy_seconds = copy_latency(backend, device, host);
+}
+
+void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs) {
+  constexpr std::int64_t block = disk_block;
+  const std::int64_t size = std::min(bytes, measured_disk) / block * block;
+  const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
+  if (chunk == 0) return;
+  ScratchFile file(folder, size);
+  // The first writing also gives the file its blocks; it finds out how far one comes in reasonable time.
+  std::int64_t end = 0;
+  double seconds = 0;
+  for (Walk walk(host, chunk); end + chunk <= size && seconds < disk_window_seconds; end += chunk)
+    seconds += seconds_of([&] { file.write(end, walk.next(), chunk); });
+  const auto rate = [&](auto access) {
+    Walk walk(host, chunk);
+    const double whole = seconds_of([&] {
+      for (std::int64_t offset = 0; offset < end; offset += chunk) access(offset, walk.next());
+    });
+    return static_cast<double>(end) / whole;
+  };
+  const double to_disk = rate([&](std::int64_t at, const std::byte* from) { file.write(at, from, chunk); });
+  const double from_disk = rate([&](std::int64_t at, std::byte* to) { file.read(at, to, chunk); });
+  costs.to_disk = {to_disk, to_disk};
+  costs.from_disk = {from_disk, from_disk};
+  constexpr int accesses = 16;
+  costs.disk_seconds = seconds_of([&] {
+                         for (int i = 0; i < accesses; ++i) file.write(i * block % size, host.data(), block);
+                       }) /
+                       accesses;
+}
+
+BackgroundCopies::BackgroundCopies(Backend& backend, Memory& device, Memory& host)
+    : backend_(backend), device_(device), host_(host) {
+  touch(backend, device, host, common_chunk(device, host));
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error& error) {
+    fail(Exit::failed,
+         "no thread can be started to measure copies: {}; end other programs or raise ulimit -u",
+         error.what());
+  }
+}
+
+BackgroundCopies::~BackgroundCopies() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundCopies::finish() {
+  stop_ = true;
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void BackgroundCopies::work() {
+  try {
+    const std::int64_t chunk = common_chunk(device_, host_);
+    const std::unique_ptr<Stream> stream = backend_.make_stream();
+    const std::unique_ptr<Event> begun = backend_.make_event(), out = backend_.make_event(),
+                                 in = backend_.make_event();
+    // The way back is half a memory behind, where nothing is in a cache.
+    const auto half = [&](const Memory& memory) { return memory.bytes() / chunk / 2 * chunk; };
+    Walk from_device(device_, chunk), to_host(host_, chunk);
+    Walk from_host(host_, chunk, half(host_)), to_device(device_, chunk, half(device_));
+    while (!stop_) {
+      stream->record(*begun);
+      stream->copy(to_host.next(), from_device.next(), chunk);
+      stream->record(*out);
+      stream->copy(to_device.next(), from_host.next(), chunk);
+      stream->record(*in);
+      stream->synchronize();
+      to_host_seconds_ += backend_.elapsed(*begun, *out);
+      to_device_seconds_ += backend_.elapsed(*out, *in);
+      bytes_ += chunk;
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+}  // namespace voxswap

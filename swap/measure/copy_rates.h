@@ -1,0 +1,53 @@
+// How fast bytes move between the memories of a step: device, host pool, scratch file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "net/backends/backend.h"
+#include "swap/model/costs.h"
+
+namespace voxswap {
+
+constexpr std::int64_t measured_chunk = std::int64_t{16} << 20;  // bytes of one copy or disk access
+
+// Sets to_host, to_device (busy like alone) and copy_seconds. Walks through both memories, so that caches
+// help as little as in a step; their content is lost.
+void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs);
+
+// Sets to_disk, from_disk and disk_seconds with a scratch file of at most `bytes`, written for about half a
+// second, written again and read. The content of `host` is lost.
+void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs);
+
+// Copies to and fro, one chunk after the other, from construction until finish().
+class BackgroundCopies {
+ public:
+  BackgroundCopies(Backend& backend, Memory& device, Memory& host);
+  ~BackgroundCopies();  // stops
+  BackgroundCopies(const BackgroundCopies&) = delete;
+  BackgroundCopies& operator=(const BackgroundCopies&) = delete;
+
+  void finish();  // throws what failed on the way
+
+  // After finish(). In each direction:
+  std::int64_t bytes() const { return bytes_; }
+  double to_host_seconds() const { return to_host_seconds_; }
+  double to_device_seconds() const { return to_device_seconds_; }
+
+ private:
+  void work();
+
+  Backend& backend_;
+  Memory &device_, &host_;
+  std::int64_t bytes_ = 0;
+  double to_host_seconds_ = 0, to_device_seconds_ = 0;
+  std::exception_ptr failure_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,189 @@
+// Measuring a cost model. The steps run under `keep` where it is within the budget, otherwise under
+// `checkpoint`, which moves nothing, or `hybrid`, made from estimated costs: what a node takes does not
+// depend on the plan.
+#include "swap/measure/profile.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/sealed_file.h"
+#include "swap/measure/copy_rates.h"
+#include "swap/measure/timed_steps.h"
+#include "swap/planners/planner.h"
+
+namespace voxswap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int format_version = 2;          // of what is measured and how; part of the cache's key
+constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
+constexpr double patience = 60;            // seconds: no further step after so many
+constexpr double least_beside_copies = 1;  // seconds of steps beside copies
+
+void measure_nodes(TimedSteps& steps, int wanted) {
+  Progress progress("measuring", "steps", wanted + 1);
+  const auto run_and_time = [&] {
+    steps.run_and_time();
+    progress.advance();
+  };
+  run_and_time();
+  if (steps.all_seconds() < long_step) steps.forget();
+  while (steps.steps() < std::max(wanted, 1) && steps.all_seconds() < patience) run_and_time();
+}
+
+// What copies and kernels do to each other.
+void measure_interference(Backend& backend, TimedSteps& steps, Memory& device, Memory& host,
+                          CostModel& costs) {
+  double seconds = 0, compute = 0;
+  int count = 0;
+  BackgroundCopies copies(backend, device, host);
+  for (; count == 0 || seconds < least_beside_copies; ++count) {
+    const StepReport& report = steps.run();
+    seconds += report.seconds;
+    compute += report.compute_seconds;
+  }
+  copies.finish();
+  if (copies.bytes() == 0) return;
+  const auto bytes = static_cast<double>(copies.bytes());
+  costs.to_host.busy = std::min(costs.to_host.alone, bytes / copies.to_host_seconds());
+  costs.to_device.busy = std::min(costs.to_device.alone, bytes / copies.to_device_seconds());
+  const double beside_kernels = 2 * bytes * compute / seconds;  // both directions
+  const double lost = compute - count * steps.usual_compute_seconds();
+  costs.interference = std::max(0.0, lost / beside_kernels);
+}
+
+// Copies need memory beside the plan's on the device: out of the budget, unless that is the least there is.
+Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int64_t budget,
+                std::int64_t reserve) {
+  const CostModel estimate = estimate_costs(
+      compiled.graph(), find_device_rates(compiled.backend().computes_on_host() ? "cpu" : "a100"));
+  PlanRequest plan;
+  plan.graph = &compiled.graph();
+  plan.workspaces = compiled.workspaces();
+  plan.kept = request.kept;
+  plan.costs = &estimate;
+  plan.budgets = {budget - reserve, request.host_budget_bytes,
+                  request.disk_folder.empty() ? 0 : request.disk_budget_bytes};
+  const Floor floor = least_budget(compiled.graph(), compiled.workspaces(), request.kept);
+  for (const char* planner : {"keep", "checkpoint", "hybrid"}) {
+    if (plan.budgets.device < floor.bytes) break;
+    try {
+      return make_plan(planner, plan);
+    } catch (const Error& error) {
+      if (error.exit() != Exit::does_not_fit) throw;
+    }
+  }
+  plan.budgets.device = budget;
+  return make_plan("hybrid", plan);
+}
+
+CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
+  Backend& backend = compiled.backend();
+  log::info("measuring what every kernel and copy of a step takes on {}{}", backend.description(),
+            request.remember && !request.cache.empty() ? "; remembered for the next time" : "");
+  const std::int64_t free = backend.free_bytes();
+  const std::int64_t budget = request.budget_bytes > 0 ? std::min(request.budget_bytes, free) : free;
+  const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
+  const Plan plan = plan_steps(compiled, request, budget, reserve);
+  const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);
+  const std::unique_ptr<Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
+                                host = backend.allocate_host(4 * measured_chunk);
+  CostModel costs;
+  measure_copies(backend, *tiers.arena, *host, costs);
+  if (!request.disk_folder.empty())
+    measure_disk(request.disk_folder, request.disk_budget_bytes, *host, costs);
+  TimedSteps steps(compiled, plan, tiers);
+  measure_nodes(steps, request.steps);
+  costs.node_seconds = steps.node_seconds();
+  measure_interference(backend, steps, *device, *host, costs);
+  costs.source = format("measured on {} ({}): {} steps under planner {}", backend.name(),
+                        backend.description(), steps.steps(), plan.planner);
+  return costs;
+}
+
+// As the system calls it; empty where it does not say.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line;
+  return "";
+}
+
+std::string key(CompiledGraph& compiled, const ProfileRequest& request) {
+  const Backend& backend = compiled.backend();
+  const Graph& graph = compiled.graph();
+  Hasher hasher;
+  hasher.add(format("{} {} {} {}", format_version, backend.name(), backend.description(), processor()));
+  hasher.add(request.disk_folder.string());
+  for (const Value& value : graph.values())
+    hasher.add(format("{} {} {}", value.name, value.shape.text(), element_name(value.type)));
+  hasher.add(graph.text());
+  return hasher.digest();
+}
+
+std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
+  const std::optional<std::string> kept = read_sealed(path);
+  if (!kept) return std::nullopt;
+  try {
+    CostModel costs = parse_costs(*kept);
+    if (costs.node_seconds.size() == nodes) return costs;
+    log::warn("{}: costs of {} nodes, the step has {}; measured again", path.string(),
+              costs.node_seconds.size(), nodes);
+  } catch (const Error& error) {
+    log::warn("{}: {}; measured again", path.string(), error.what());
+  }
+  return std::nullopt;
+}
+
+// Worth keeping, not worth failing for: a run may be used where its cache cannot be written.
+void remember(const fs::path& path, const CostModel& costs) {
+  try {
+    make_writable_directory(path.parent_path());
+    write_sealed(path, costs_json(costs));
+  } catch (const Error& error) {
+    log::warn("what was measured is not kept for the next time: {}", error.what());
+  }
+}
+
+void cap(Link& link, double rate) {
+  if (rate <= 0) return;
+  link.alone = std::min(link.alone, rate);
+  link.busy = std::min(link.busy, rate);
+}
+
+}  // namespace
+
+CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) {
+  fs::path path;
+  std::optional<CostModel> costs;
+  if (!request.cache.empty()) {
+    path = request.cache / (key(compiled, request) + ".costs");
+    costs = read_cached(path, compiled.graph().nodes().size());
+    if (costs) log::debug("{}: costs that were {}", path.string(), costs->source);
+  }
+  if (!costs) {
+    costs = measure(compiled, request);
+    if (!path.empty() && request.remember) remember(path, *costs);
+  }
+  cap(costs->to_host, request.to_host_rate);
+  cap(costs->to_device, request.to_device_rate);
+  return *std::move(costs);
+}
+
+CostModel measure_links(Backend& backend, const fs::path& disk_folder) {
+  const std::unique_ptr<Memory> device = backend.allocate(4 * measured_chunk),
+                                host = backend.allocate_host(4 * measured_chunk);
+  CostModel costs;
+  costs.source = format("measured on {} ({})", backend.name(), backend.description());
+  measure_copies(backend, *device, *host, costs);
+  if (!disk_folder.empty()) measure_disk(disk_folder, host->bytes(), *host, costs);
+  return costs;
+}
+
+}  // namespace voxswap

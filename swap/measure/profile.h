@@ -1,0 +1,34 @@
+// Measures what a cost model holds, on the device, within the budget.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "swap/execute/executor.h"
+#include "swap/model/costs.h"
+
+namespace voxswap {
+
+struct ProfileRequest {
+  std::vector<ValueId> kept;
+  std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
+  bool host_as_asked = false;                            // of allocate_tiers()
+  std::filesystem::path disk_folder;                     // empty: no disk tier to measure
+  std::int64_t disk_budget_bytes = 0;
+  double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
+  std::filesystem::path cache;                  // folder of earlier measurements; empty: none
+  bool remember = true;                         // put new ones there
+  int steps = 3;  // node times are the shortest of so many; fewer if they are long
+};
+
+// Copies alone; then runs steps one instruction after the other, under a plan that is within the budget, on
+// weights as at the start of a training and random inputs; then steps beside copies that go to and fro. Takes
+// about two seconds and five steps. Kept in `cache` under a key of device, graph (operations, shapes, element
+// types), scratch folder and version of the format; a second call reads it.
+CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
+
+// Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.
+CostModel measure_links(Backend& backend, const std::filesystem::path& disk_folder);
+
+}  // namespace voxswap

@@ -1,0 +1,113 @@
+#include "swap/measure/timed_steps.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/index.h"
+#include "base/philox.h"
+#include "net/networks/networks.h"
+#include "net/steps/step.h"
+
+namespace voxswap {
+namespace {
+
+// Numbers between 0.5 and 1 of either sign: no kernel meets a denormal or a NaN, which can be slow. Made from
+// random bits, so that every floating point type is filled alike; they repeat, which costs less.
+template <class Bits>
+void fill_random(std::vector<std::byte>& bytes, int mantissa, std::uint64_t exponent) {
+  const Philox random(1, 2);
+  const std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(Bits) - 1);
+  const std::uint64_t fraction = (std::uint64_t{1} << mantissa) - 1;
+  const std::size_t different = std::min(bytes.size(), sizeof(Bits) << 16);
+  for (std::size_t i = 0; i < different / sizeof(Bits); ++i) {
+    const std::uint64_t word = (std::uint64_t{random.word(2 * i)} << 32) | random.word(2 * i + 1);
+    const auto bits = static_cast<Bits>((word >> 7 & sign) | (exponent << mantissa) | (word & fraction));
+    std::memcpy(bytes.data() + i * sizeof(Bits), &bits, sizeof(Bits));
+  }
+  for (std::size_t i = different; i < bytes.size(); i += different)
+    std::memcpy(bytes.data() + i, bytes.data(), std::min(different, bytes.size() - i));
+}
+
+std::vector<std::byte> input_content(const Value& value) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
+  switch (value.type) {  // bits of the fraction; exponent of [0.5, 1)
+    case ElementType::f64:
+      fill_random<std::uint64_t>(bytes, 52, 1022);
+      break;
+    case ElementType::f32:
+      fill_random<std::uint32_t>(bytes, 23, 126);
+      break;
+    case ElementType::bf16:
+      fill_random<std::uint16_t>(bytes, 7, 126);
+      break;
+    case ElementType::f16:
+      fill_random<std::uint16_t>(bytes, 10, 14);
+      break;
+    case ElementType::u8:  // labels in stripes, as bits
+      for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::byte>((1u << (i / 64 % 4)) & 7u);
+      break;
+  }
+  return bytes;
+}
+
+// Weights and optimiser state as at the start of a training.
+void write_persistent(Executor& executor, const Graph& graph) {
+  std::size_t position = 0;
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    const Value& value = graph.value(id);
+    if (!value.persistent()) continue;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
+    const std::vector<float> numbers =
+        value.role == Role::parameter ? initial_value(graph, id, position++, 1) : initial_state(graph, id);
+    const std::vector<double> wide(numbers.begin(), numbers.end());
+    if (value.type == ElementType::f64)
+      std::memcpy(bytes.data(), wide.data(), bytes.size());
+    else
+      std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    executor.write(id, bytes.data(), value.bytes());
+  }
+}
+
+}  // namespace
+
+TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& tiers)
+    : graph_(compiled.graph()), executor_(compiled, plan, tiers, {.serial = true}) {
+  for (const ValueId id : graph_.with_role(Role::input))
+    inputs_.emplace_back(id, input_content(graph_.value(id)));
+  write_persistent(executor_, graph_);
+  forget();
+}
+
+const StepReport& TimedSteps::run() {
+  for (const auto& [id, bytes] : inputs_)  // their places are used again within a step
+    executor_.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+  return executor_.run({1, 1, 0});
+}
+
+void TimedSteps::run_and_time() {
+  const StepReport& report = run();
+  const std::vector<Instruction>& instructions = executor_.plan().instructions;
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    if (instructions[i].kind != Instruction::Kind::run) continue;
+    double& shortest = node_seconds_[index(instructions[i].node)];
+    shortest = std::min(shortest, report.end[i] - report.begin[i]);
+  }
+  all_seconds_ += report.seconds;
+  compute_seconds_.push_back(report.compute_seconds);
+}
+
+void TimedSteps::forget() {
+  node_seconds_.assign(graph_.nodes().size(), std::numeric_limits<double>::max());
+  compute_seconds_.clear();
+  all_seconds_ = 0;
+}
+
+double TimedSteps::usual_compute_seconds() const {
+  std::vector<double> sorted = compute_seconds_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+}  // namespace voxswap

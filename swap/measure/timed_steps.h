@@ -1,0 +1,32 @@
+// Steps that are run to be measured: one instruction after the other, on weights as at the start of a
+// training and on random inputs.
+#pragma once
+
+#include <vector>
+
+#include "swap/execute/executor.h"
+
+namespace voxswap {
+
+class TimedSteps {
+ public:
+  TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& tiers);
+
+  const StepReport& run();
+  void run_and_time();  // counts in what follows
+  void forget();        // what was counted
+
+  int steps() const { return static_cast<int>(compute_seconds_.size()); }
+  double all_seconds() const { return all_seconds_; }
+  double usual_compute_seconds() const;  // of a step: the median. REQUIRES: a step was counted
+  const std::vector<double>& node_seconds() const { return node_seconds_; }  // the shortest of each node
+
+ private:
+  const Graph& graph_;
+  Executor executor_;
+  std::vector<std::pair<ValueId, std::vector<std::byte>>> inputs_;
+  std::vector<double> node_seconds_, compute_seconds_;
+  double all_seconds_ = 0;
+};
+
+}  // namespace voxswap

@@ -1,0 +1,347 @@
+// The bound in one sweep over the nodes. Sizes on the device are those of whole places (multiples of
+// place_alignment); what is moved or made again counts its own bytes.
+//
+// Why it holds. While node k runs, at most `room` bytes of the device are not taken by persistent values.
+// What lives across k and is not there when k begins was copied out before (or will be made again after k),
+// and what is not there when k ends is copied in (or made again) after it. Nodes run in the graph's order for
+// the first time, and runs again for the sake of such values come after k, so they add to the compute time
+// after k.
+//
+// A node may write its output over an input that is read again later if that input comes back from elsewhere.
+// Then the input, which is at least as large, leaves in place of what the output would have displaced: the
+// excess is no smaller, but the input is among what may make it up.
+#include "swap/model/bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/index.h"
+#include "swap/plan/arena.h"
+#include "swap/plan/in_place.h"
+
+namespace voxswap {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// What the device must hold while a node runs, besides persistent values.
+struct WorkingSet {
+  std::int64_t bytes = 0;          // outputs share the places of inputs that die
+  std::int64_t least_bytes = 0;    // outputs share places with any input over which they may be written
+  std::vector<ValueId> inputs;     // each once
+  std::vector<ValueId> may_leave;  // of those, live on and may be written over
+};
+
+struct Needs {
+  std::int64_t persistent = 0;
+  std::int64_t inputs = 0;  // in place before the first node
+  std::int64_t kept = 0;    // in place after the last node
+  // Of every value that is no persistent one: producing node (-1: there before the step) and last reader (-1:
+  // none; beyond the last node: kept).
+  std::vector<NodeId> first, last;
+  std::vector<WorkingSet> working;  // per node
+
+  bool across(ValueId value, NodeId node) const {
+    return first[index(value)] < node && node < last[index(value)];
+  }
+};
+
+void find_lifetimes(const Graph& graph, const std::vector<ValueId>& kept, Needs& needs) {
+  const auto end = static_cast<NodeId>(graph.nodes().size());
+  needs.first.assign(graph.values().size(), none);
+  needs.last.assign(graph.values().size(), none);
+  for (NodeId id = 0; id < end; ++id) {
+    for (const ValueId value : graph.node(id).outputs) needs.first[index(value)] = id;
+    for (const ValueId value : graph.node(id).inputs)
+      if (!graph.value(value).persistent()) needs.last[index(value)] = id;
+  }
+  for (const ValueId value : kept) {
+    if (value == none || graph.value(value).persistent() || needs.last[index(value)] == end) continue;
+    needs.last[index(value)] = end;
+    needs.kept += occupied(graph.value(value).bytes());
+  }
+  for (std::size_t id = 0; id < graph.values().size(); ++id) {
+    const Value& value = graph.values()[id];
+    if (value.persistent()) needs.persistent += occupied(value.bytes());
+    if (value.role == Role::input && needs.last[id] != none) needs.inputs += occupied(value.bytes());
+  }
+}
+
+// The input whose place an output may share, one that dies if there is one; none otherwise.
+ValueId shared_input(const Graph& graph, const Needs& needs, NodeId id, ValueId output,
+                     const std::vector<ValueId>& taken) {
+  ValueId found = none;
+  for (const ValueId input : graph.node(id).inputs) {
+    if (std::find(taken.begin(), taken.end(), input) != taken.end()) continue;
+    if (!may_take_over(graph, graph.node(id), output, input)) continue;
+    if (needs.last[index(input)] == id) return input;
+    if (found == none) found = input;
+  }
+  return found;
+}
+
+WorkingSet working_set(const Graph& graph, std::int64_t workspace, const Needs& needs, NodeId id) {
+  const Node& node = graph.node(id);
+  WorkingSet set;
+  set.bytes = workspace > 0 ? occupied(workspace) : 0;
+  std::vector<ValueId> taken;
+  for (const ValueId output : node.outputs) set.bytes += occupied(graph.value(output).bytes());
+  set.least_bytes = set.bytes;
+  for (const ValueId output : node.outputs) {
+    const ValueId input = shared_input(graph, needs, id, output, taken);
+    if (input == none) continue;
+    taken.push_back(input);
+    const std::int64_t bytes = occupied(graph.value(output).bytes());
+    set.least_bytes -= bytes;
+    if (needs.last[index(input)] == id)
+      set.bytes -= bytes;
+    else
+      set.may_leave.push_back(input);
+  }
+  std::vector<ValueId> inputs = node.inputs;
+  std::sort(inputs.begin(), inputs.end());
+  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  for (const ValueId input : inputs) {
+    if (graph.value(input).persistent()) continue;
+    const std::int64_t bytes = occupied(graph.value(input).bytes());
+    set.bytes += bytes;
+    set.least_bytes += bytes;
+    set.inputs.push_back(input);
+  }
+  return set;
+}
+
+Needs find_needs(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                 const std::vector<ValueId>& kept) {
+  Needs needs;
+  find_lifetimes(graph, kept, needs);
+  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id)
+    needs.working.push_back(working_set(graph, workspaces[index(id)], needs, id));
+  return needs;
+}
+
+// Bytes alive across every node that are not part of its working set.
+std::vector<std::int64_t> bytes_across(const Graph& graph, const Needs& needs) {
+  std::vector<std::int64_t> bytes(graph.nodes().size() + 1, 0);
+  for (std::size_t id = 0; id < graph.values().size(); ++id) {
+    const NodeId from = needs.first[id] + 1, until = needs.last[id];
+    if (from >= until) continue;
+    bytes[index(from)] += graph.values()[id].bytes();
+    bytes[index(until)] -= graph.values()[id].bytes();
+  }
+  std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+  for (NodeId node = 0; index(node) < graph.nodes().size(); ++node)
+    for (const ValueId input : needs.working[index(node)].inputs)
+      if (needs.across(input, node)) bytes[index(node)] -= graph.value(input).bytes();
+  return bytes;
+}
+
+// What may be made again, cheapest seconds per byte first.
+struct Remake {
+  ValueId value = none;
+  double bytes = 0, seconds_per_byte = 0;
+};
+
+std::vector<Remake> remakes(const Graph& graph, const Needs& needs, const CostModel& costs) {
+  std::vector<Remake> all;
+  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
+    const Node& node = graph.node(id);
+    if (!node.updates.empty()) continue;
+    double bytes = 0;
+    for (const ValueId output : node.outputs) bytes += static_cast<double>(graph.value(output).bytes());
+    for (const ValueId output : node.outputs)
+      if (needs.last[index(output)] > id + 1)
+        all.push_back({output, static_cast<double>(graph.value(output).bytes()),
+                       costs.node_seconds[index(id)] / bytes});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Remake& a, const Remake& b) { return a.seconds_per_byte < b.seconds_per_byte; });
+  return all;
+}
+
+double rate(const Link& link) {
+  return std::max(link.alone, link.busy);
+}
+
+// One node's part of the bound, as a function of how many bytes r of the excess are made again at cost(r):
+//   max(before, y / out, z / to disk) + during + max(after + cost(r), y / in, z / from disk)
+// with y = excess - r the bytes that leave and z = max(0, y - host) those that pass the disk. Each part is
+// the largest of three lines in r (cost is a line between two steps of it), so the sum is convex.
+struct Cut {
+  double excess = 0, before = 0, during = 0, after = 0;
+  double out = 0, in = 0, to_disk = 0, from_disk = 0;  // rates
+  double host = 0;                                     // its budget
+  double least_r = 0;                                  // what neither host nor disk can take
+
+  double seconds(double r, double cost) const {
+    const double left = excess - r, spilled = std::max(0.0, left - host);
+    const double by_disk_out = spilled > 0 ? spilled / to_disk : 0,
+                 by_disk_in = spilled > 0 ? spilled / from_disk : 0;
+    const double by_out = left > 0 ? left / out : 0, by_in = left > 0 ? left / in : 0;
+    return std::max({before, by_out, by_disk_out}) + during + std::max({after + cost, by_in, by_disk_in});
+  }
+};
+
+// A stretch of r over which every further byte costs the same.
+struct Stretch {
+  double from = 0, to = 0, cost = 0, slope = 0;  // cost: at `from`
+  double cost_at(double r) const { return cost + slope * (r - from); }
+};
+
+// a + b r
+struct Line {
+  double a = 0, b = 0;
+};
+
+struct Least {
+  double seconds = infinity, r = 0;
+};
+
+void try_at(const Cut& cut, const Stretch& stretch, double r, Least& least) {
+  if (!(r >= stretch.from && r <= stretch.to && r >= cut.least_r)) return;
+  const double seconds = cut.seconds(r, stretch.cost_at(r));
+  if (seconds < least.seconds) least = {seconds, r};
+}
+
+// The least over a stretch: at its ends, or where two lines of one part cross.
+void refine(const Cut& cut, const Stretch& stretch, Least& least) {
+  const double x = cut.excess, spill = cut.excess - cut.host;
+  const Line parts[2][3] = {
+      {{cut.before, 0}, {x / cut.out, -1 / cut.out}, {spill / cut.to_disk, -1 / cut.to_disk}},
+      {{cut.after + stretch.cost - stretch.slope * stretch.from, stretch.slope},
+       {x / cut.in, -1 / cut.in},
+       {spill / cut.from_disk, -1 / cut.from_disk}}};
+  try_at(cut, stretch, stretch.from, least);
+  try_at(cut, stretch, stretch.to, least);
+  try_at(cut, stretch, spill, least);
+  try_at(cut, stretch, cut.least_r, least);
+  for (const auto& lines : parts)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < i; ++j)
+        try_at(cut, stretch, (lines[j].a - lines[i].a) / (lines[i].b - lines[j].b), least);
+}
+
+class Sweep {
+ public:
+  Sweep(const Graph& graph, const Needs& needs, const CostModel& costs, const Budgets& budgets)
+      : graph_(graph),
+        needs_(needs),
+        budgets_(budgets),
+        node_seconds_(costs.node_seconds),
+        remakes_(remakes(graph, needs, costs)),
+        // A budget that ends between two multiples of the alignment may still hold the last place.
+        room_(occupied(budgets.device) - needs.persistent),
+        stays_(graph.values().size(), none) {
+    cut_.out = rate(costs.to_host);
+    cut_.in = rate(costs.to_device);
+    cut_.to_disk = rate(costs.to_disk);
+    cut_.from_disk = rate(costs.from_disk);
+    cut_.host = static_cast<double>(budgets.host);
+    bound_.compute_seconds = std::accumulate(node_seconds_.begin(), node_seconds_.end(), 0.0);
+    bound_.seconds = bound_.compute_seconds;
+  }
+
+  Bound run() {
+    if (needs_.inputs > room_) return impossible(0);
+    if (needs_.kept > room_) return impossible(static_cast<NodeId>(node_seconds_.size()) - 1);
+    const std::vector<std::int64_t> across = bytes_across(graph_, needs_);
+    double before = 0;
+    for (NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
+      const WorkingSet& working = needs_.working[index(node)];
+      if (working.least_bytes > room_) return impossible(node);
+      cut_.excess = static_cast<double>(across[index(node)] + working.bytes - room_);
+      cut_.before = before;
+      cut_.during = node_seconds_[index(node)];
+      before += cut_.during;
+      cut_.after = bound_.compute_seconds - before;
+      if (cut_.excess > 0) add_cut(node);
+      if (bound_.seconds == infinity) break;
+    }
+    return bound_;
+  }
+
+ private:
+  Bound impossible(NodeId node) const { return {infinity, bound_.compute_seconds, node, 0, 0}; }
+
+  // What can leave at most, whatever time it takes.
+  double room_elsewhere() const {
+    if (budgets_.host <= 0 || cut_.out <= 0 || cut_.in <= 0) return 0;
+    const bool disk = cut_.to_disk > 0 && cut_.from_disk > 0;
+    return cut_.host + (disk ? static_cast<double>(budgets_.disk) : 0);
+  }
+
+  // By more than sums in another order differ.
+  bool exceeds(const Least& least) const { return least.seconds > bound_.seconds * (1 + 1e-12); }
+
+  void add_cut(NodeId node) {
+    const Least least = least_over_remakes(node);
+    if (!exceeds(least)) return;
+    bound_.seconds = least.seconds;
+    bound_.node = node;
+    bound_.excess_bytes = cut_.excess;
+    bound_.recomputed_bytes = least.r;
+  }
+
+  // Follows the convex function from stretch to stretch until it rises (its least is then in the last two),
+  // or until it is seen not to exceed the bound found so far.
+  Least least_over_remakes(NodeId node) {
+    for (const ValueId value : needs_.working[index(node)].inputs) stays_[index(value)] = node;
+    for (const ValueId value : needs_.working[index(node)].may_leave) stays_[index(value)] = none;
+    cut_.least_r = std::max(0.0, cut_.excess - room_elsewhere());
+    Stretch before, current;
+    Least least;
+    try_at(cut_, current, 0, least);
+    for (const Remake& remake : remakes_) {
+      if (current.to >= cut_.excess || !exceeds(least)) break;
+      if (!needs_.across(remake.value, node) || stays_[index(remake.value)] == node) continue;
+      before = current;
+      current = {before.to, std::min(cut_.excess, before.to + remake.bytes), before.cost_at(before.to),
+                 remake.seconds_per_byte};
+      if (current.to < cut_.least_r) continue;
+      const double begin = std::max(current.from, cut_.least_r);
+      try_at(cut_, current, begin, least);
+      try_at(cut_, current, current.to, least);
+      if (cut_.seconds(current.to, current.cost_at(current.to)) > cut_.seconds(begin, current.cost_at(begin)))
+        break;
+    }
+    refine(cut_, before, least);
+    refine(cut_, current, least);
+    return least;
+  }
+
+  const Graph& graph_;
+  const Needs& needs_;
+  const Budgets& budgets_;
+  const std::vector<double>& node_seconds_;
+  const std::vector<Remake> remakes_;
+  const std::int64_t room_;
+  std::vector<NodeId> stays_;  // of every value: the last node seen that needs it on the device
+  Cut cut_;
+  Bound bound_;
+};
+
+}  // namespace
+
+Bound lower_bound(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                  const std::vector<ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
+  Budgets limits = budgets;
+  if (limits.device <= 0) limits.device = std::numeric_limits<std::int64_t>::max() / 2;
+  const Needs needs = find_needs(graph, workspaces, kept);
+  return Sweep(graph, needs, costs, limits).run();
+}
+
+Floor least_budget(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                   const std::vector<ValueId>& kept) {
+  const Needs needs = find_needs(graph, workspaces, kept);
+  Floor floor{needs.inputs, graph.nodes().empty() ? none : 0};
+  for (NodeId node = 0; index(node) < needs.working.size(); ++node)
+    if (needs.working[index(node)].least_bytes > floor.bytes)
+      floor = {needs.working[index(node)].least_bytes, node};
+  if (needs.kept > floor.bytes) floor = {needs.kept, static_cast<NodeId>(needs.working.size()) - 1};
+  floor.bytes += needs.persistent;
+  return floor;
+}
+
+}  // namespace voxswap

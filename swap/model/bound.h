@@ -1,0 +1,48 @@
+// The step time that no plan can beat.
+//
+// At every node k of the step, what is alive across it and is not part of its working set (inputs, outputs,
+// workspace) has to fit beside the persistent values and the working set; the excess x_k has left before k
+// and comes back after it, or part of it, r, is computed again after it. So
+//   T >= max(F_k, (x_k - r) / rate_out) + t_k + max(B_k + cost(r), (x_k - r) / rate_in)
+// with t_k the time of k, F_k and B_k the compute time before and after it, cost(r) the time to make r bytes
+// of what is alive across k again, cheapest seconds per byte first, in fractions, as if their inputs cost
+// nothing. With a disk tier, what exceeds the host budget also has to pass the disk. The bound is the largest
+// over k of the smallest over r: a relaxation (fractions, no latency, no interference, no packing), so no
+// plan that runs the nodes in the graph's order is below it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "swap/model/costs.h"
+
+namespace voxswap {
+
+struct Budgets {
+  std::int64_t device = 0;  // 0: unlimited
+  std::int64_t host = 0;    // 0: none
+  std::int64_t disk = 0;    // 0: none
+};
+
+struct Bound {
+  double seconds = 0;           // infinite where no plan is within the budgets
+  double compute_seconds = 0;   // every node once: the step in unlimited memory
+  NodeId node = none;           // where the excess decides; none when computing alone does
+  double excess_bytes = 0;      // there
+  double recomputed_bytes = 0;  // of it, at the optimum
+};
+
+Bound lower_bound(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                  const std::vector<ValueId>& kept, const CostModel& costs, const Budgets& budgets);
+
+// The least device budget that any plan needs: persistent values and the largest working set of one node (or
+// all inputs at the beginning, or all that is kept at the end).
+struct Floor {
+  std::int64_t bytes = 0;
+  NodeId node = none;  // that needs it
+};
+Floor least_budget(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                   const std::vector<ValueId>& kept);
+
+}  // namespace voxswap

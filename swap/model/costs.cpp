@@ -1,0 +1,225 @@
+// Devices by their published rates, estimates from them, and cost models as JSON.
+#include "swap/model/costs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "net/graph/graph.h"
+
+namespace voxswap {
+namespace {
+
+// What convolutions of 16 to 256 channels over volumes reach of the peak. Vector units are kept half busy by
+// such shapes; the tiles of tensor cores are wider than 16 channels, so that much of them idles in the layers
+// of the highest resolution, which have most of the arithmetic. Assumed, not measured: `details` says so.
+constexpr double efficiency_f32 = 0.5, efficiency_half = 0.3;
+
+constexpr double tera = 1e12, giga = 1e9;
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+constexpr std::int64_t gpu_voxel_alignment = 16;
+constexpr double launch_seconds = 5e-6;       // of a kernel on a GPU, queued without waiting
+constexpr double copy_seconds = 1e-5;         // of a copy: set up, and an event
+constexpr double disk_rate = 2e9;             // one NVMe drive
+constexpr double disk_access_seconds = 1e-4;  // of one access to it
+
+DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char* half, double memory_rate,
+                std::int64_t memory_bytes, double link_rate, const char* link) {
+  DeviceRates device;
+  device.name = name;
+  device.fastest = std::string_view(half).starts_with("f16") ? ElementType::f16 : ElementType::bf16;
+  device.flops_f32 = efficiency_f32 * peak_f32;
+  device.flops_half = efficiency_half * peak_half;
+  device.memory_rate = memory_rate;
+  device.launch_seconds = launch_seconds;
+  device.memory_bytes = memory_bytes;
+  device.link_rate = link_rate;
+  device.voxel_alignment = gpu_voxel_alignment;
+  device.details = format(
+      "published peaks: {:g} TFLOP/s in f32, {:g} in {}, memory {:g} GB/s; convolutions of few channels are "
+      "assumed to reach {:g} and {:g} of them; {:g} GB/s each way over {}",
+      peak_f32 / tera, peak_half / tera, half, memory_rate / giga, efficiency_f32, efficiency_half,
+      link_rate / giga, link);
+  return device;
+}
+
+constexpr const char* on_tensor_cores = "bf16 on tensor cores";
+
+// The published case study trained 228 subjects of 144^3 in 197 s per epoch on a V100 in f32 without
+// swapping; a step has three times the 503 GFLOP of the forward pass.
+DeviceRates study_v100() {
+  DeviceRates device;
+  device.name = "v100-study";
+  device.fastest = ElementType::f16;
+  device.flops_f32 = 3 * 503e9 * 228 / 197;
+  device.flops_half = device.flops_f32;
+  device.memory_rate = 900 * giga;
+  device.launch_seconds = launch_seconds;
+  device.memory_bytes = 16 * gib;
+  device.link_rate = 12 * giga;
+  device.voxel_alignment = gpu_voxel_alignment;
+  device.details = format(
+      "a V100 as the published case study used it: 228 subjects of 144^3 in 197 s per epoch in f32 are "
+      "{:.2f} "
+      "TFLOP/s; memory 900 GB/s; half precision is computed at the same rate; 12 GB/s each way over PCIe "
+      "Gen3",
+      device.flops_f32 / tera);
+  return device;
+}
+
+DeviceRates cpu() {
+  DeviceRates device;
+  device.name = "cpu";
+  device.fastest = ElementType::f32;  // few have instructions for bf16
+  device.details =
+      "a guess at a few cores where nothing was measured: 100 GFLOP/s in every precision, memory and copies "
+      "as fast as one memory channel";
+  device.flops_f32 = device.flops_half = 100 * giga;
+  device.memory_rate = 10 * giga;
+  device.launch_seconds = 5e-6;
+  device.memory_bytes = 16 * gib;
+  device.link_rate = 8 * giga;
+  return device;
+}
+
+// Whether a node computes with 16 bits: on tensor cores, where a GPU has them.
+bool half(const Graph& graph, const Node& node) {
+  for (const auto* values : {&node.inputs, &node.outputs})
+    for (const ValueId id : *values)
+      if (element_bytes(graph.value(id).type) == 2) return true;
+  return false;
+}
+
+// What is left of a name when letters are small and makers, product lines, blanks and dashes are taken away:
+// "NVIDIA GeForce RTX 4090" and rtx4090 are the same card.
+std::string bare_name(const std::string& name) {
+  std::string bare;
+  for (const char c : lower(name))
+    if (std::isalnum(static_cast<unsigned char>(c))) bare += c;
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "quadro", "rtx"})
+    if (const std::size_t at = bare.find(word); at != bare.npos) bare.erase(at, word.size());
+  return bare;
+}
+
+double quantity(const Json& object, const char* key) {
+  const double value = object.at(key).get<double>();
+  if (!std::isfinite(value) || value < 0)
+    fail(Exit::bad_data, "cost model: '{}' is {}; expected a number that is not negative", key, value);
+  return value;
+}
+
+Json to_json(const Link& link) {
+  return {{"alone", link.alone}, {"busy", link.busy}};
+}
+
+Link link_of(const Json& object, const char* key) {
+  const Json& link = object.at(key);
+  return {quantity(link, "alone"), quantity(link, "busy")};
+}
+
+}  // namespace
+
+const std::vector<DeviceRates>& known_devices() {
+  // NVIDIA's data sheets, of the SXM modules where there are some; of the RTX 3090 and the A6000 "NVIDIA
+  // Ampere GA102 GPU Architecture" 2.0, appendices A and C, of the RTX 4090 and 5090 "NVIDIA Ada GPU
+  // Architecture" and "NVIDIA RTX Blackwell GPU Architecture". Tensor rates are those of dense matrices with
+  // sums in f32, which GeForce cards have at half the rate of sums in f16. Links: what copies reach of the
+  // 16, 32 and 64 GB/s of PCIe x16.
+  static const std::vector<DeviceRates> devices = {
+      gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (it has no bf16)", 900 * giga, 16 * gib,
+          12 * giga, "PCIe Gen3"),
+      gpu("a100", 19.5 * tera, 312 * tera, on_tensor_cores, 2039 * giga, 80 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("h100", 67 * tera, 989 * tera, on_tensor_cores, 3350 * giga, 80 * gib, 50 * giga, "PCIe Gen5"),
+      gpu("h200", 67 * tera, 989 * tera, on_tensor_cores, 4800 * giga, 141'000'000'000, 50 * giga,
+          "PCIe Gen5"),
+      gpu("rtx3090", 35.6 * tera, 71 * tera, on_tensor_cores, 936 * giga, 24 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("rtx4090", 82.6 * tera, 165.2 * tera, on_tensor_cores, 1008 * giga, 24 * gib, 24 * giga,
+          "PCIe Gen4"),
+      gpu("rtx5090", 104.8 * tera, 209.5 * tera, on_tensor_cores, 1792 * giga, 32 * gib, 50 * giga,
+          "PCIe Gen5"),
+      gpu("a6000", 38.7 * tera, 154.8 * tera, on_tensor_cores, 768 * giga, 48 * gib, 24 * giga, "PCIe Gen4"),
+      gpu("l40s", 91.6 * tera, 362.05 * tera, on_tensor_cores, 864 * giga, 48 * gib, 24 * giga, "PCIe Gen4"),
+      study_v100(),
+      cpu(),
+  };
+  return devices;
+}
+
+const DeviceRates* device_in(const std::string& description) {
+  for (const DeviceRates& device : known_devices())
+    if (bare_name(description).find(bare_name(device.name)) != std::string::npos) return &device;
+  return nullptr;
+}
+
+const DeviceRates& find_device_rates(const std::string& name) {
+  std::vector<std::string> names;
+  for (const DeviceRates& device : known_devices()) {
+    if (bare_name(device.name) == bare_name(name)) return device;
+    names.push_back(device.name);
+  }
+  const std::string near = nearest(lower(name), names);
+  fail(Exit::usage, "no rates are known of a device '{}'; there are {}{}", name, join(names, ", "),
+       near.empty() ? "" : format(". Did you mean '{}'?", near));
+}
+
+CostModel estimate_costs(const Graph& graph, const DeviceRates& device) {
+  CostModel costs;
+  costs.source = format("estimated for {}: {}", device.name, device.details);
+  double total = 0, traffic = 0;
+  for (const Node& node : graph.nodes()) {
+    const double rate = half(graph, node) ? device.flops_half : device.flops_f32;
+    const double memory = static_cast<double>(node_bytes(graph, node)) / device.memory_rate;
+    costs.node_seconds.push_back(std::max(node_flops(graph, node) / rate, memory) + device.launch_seconds);
+    total += costs.node_seconds.back();
+    traffic += memory;
+  }
+  costs.to_host = costs.to_device = {device.link_rate, device.link_rate};
+  costs.to_disk = costs.from_disk = {disk_rate, disk_rate};
+  costs.copy_seconds = copy_seconds;
+  costs.disk_seconds = disk_access_seconds;
+  // A byte that is copied takes the device's memory for 1 / memory_rate, which delays kernels for that part
+  // of their time in which they need it.
+  if (total > 0) costs.interference = traffic / total / device.memory_rate;
+  return costs;
+}
+
+std::string costs_json(const CostModel& costs) {
+  const Json root = {{"source", costs.source},
+                     {"to_host", to_json(costs.to_host)},
+                     {"to_device", to_json(costs.to_device)},
+                     {"to_disk", to_json(costs.to_disk)},
+                     {"from_disk", to_json(costs.from_disk)},
+                     {"copy_seconds", costs.copy_seconds},
+                     {"disk_seconds", costs.disk_seconds},
+                     {"interference", costs.interference},
+                     {"node_seconds", costs.node_seconds}};
+  return root.dump(1) + "\n";
+}
+
+CostModel parse_costs(const std::string& json) {
+  try {
+    const Json root = Json::parse(json);
+    CostModel costs;
+    costs.source = root.at("source").get<std::string>();
+    costs.to_host = link_of(root, "to_host");
+    costs.to_device = link_of(root, "to_device");
+    costs.to_disk = link_of(root, "to_disk");
+    costs.from_disk = link_of(root, "from_disk");
+    costs.copy_seconds = quantity(root, "copy_seconds");
+    costs.disk_seconds = quantity(root, "disk_seconds");
+    costs.interference = quantity(root, "interference");
+    costs.node_seconds = root.at("node_seconds").get<std::vector<double>>();
+    for (const double seconds : costs.node_seconds)
+      if (!std::isfinite(seconds) || seconds < 0)
+        fail(Exit::bad_data, "cost model: a node takes {} seconds; expected a number that is not negative",
+             seconds);
+    return costs;
+  } catch (const Json::exception& error) {
+    fail(Exit::bad_data, "cost model: not what costs_json writes: {}", error.what());
+  }
+}
+
+}  // namespace voxswap

@@ -1,0 +1,57 @@
+// What a step's parts cost on a device: measured there, or estimated from published rates for planning
+// without it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/graph/graph.h"
+
+namespace voxswap {
+
+struct Link {
+  double alone = 0;  // bytes per second while the device computes nothing
+  double busy = 0;   // while it computes
+};
+
+struct CostModel {
+  std::string source;                // for people: "measured on …", "estimated from published rates of …"
+  std::vector<double> node_seconds;  // per node of the graph, with nothing else going on
+  Link to_host, to_device;           // device <-> host pool
+  Link to_disk, from_disk;           // host pool <-> scratch file; 0 without a disk tier
+  double copy_seconds = 0;           // fixed cost of every copy
+  double disk_seconds = 0;           // fixed cost of every disk access
+  // Computation loses this many seconds for every byte that moves between device and host: copies take memory
+  // bandwidth, and on a CPU a core.
+  double interference = 0;
+};
+
+// A device described by rates, for estimates: FLOP/s that convolutions reach, bytes/s of its memory, its
+// memory, its links.
+struct DeviceRates {
+  std::string name;     // v100, h200, …
+  std::string details;  // for people: what the figures are and where they were published
+  ElementType fastest =
+      ElementType::bf16;                 // what precision: auto means there; it runs no bf16 where it is f16
+  double flops_f32 = 0, flops_half = 0;  // of convolutions, in FLOP/s: peak times `efficiency`
+  double memory_rate = 0;                // bytes/s, read plus written
+  double launch_seconds = 0;             // least time of a node
+  std::int64_t memory_bytes = 0;
+  double link_rate = 0;              // bytes/s in each direction
+  std::int64_t voxel_alignment = 1;  // as its backend says (net/backends/backend.h)
+};
+const std::vector<DeviceRates>& known_devices();
+// By its name, or as it is written elsewhere: H100, "RTX 4090", 4090. Throws Exit::usage with the nearest
+// name.
+const DeviceRates& find_device_rates(const std::string& name);
+// The device whose name stands in a description such as "NVIDIA H100 80GB HBM3"; null where none does.
+const DeviceRates* device_in(const std::string& description);
+
+// Every node at the slower of its arithmetic and its traffic.
+CostModel estimate_costs(const Graph& graph, const DeviceRates& device);
+
+std::string costs_json(const CostModel& costs);
+CostModel parse_costs(const std::string& json);  // throws Exit::bad_data
+
+}  // namespace voxswap

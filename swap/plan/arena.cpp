@@ -1,0 +1,202 @@
+// Offline first fit and best fit over several orders, and repairs by reordering.
+#include "swap/plan/arena.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "base/philox.h"
+
+namespace voxswap {
+namespace {
+
+using Order = std::vector<std::size_t>;
+enum class Fit { first, best };
+
+struct Packing {
+  Order order;
+  Fit fit = Fit::first;
+  std::vector<std::int64_t> offsets;  // per interval
+  std::int64_t height = std::numeric_limits<std::int64_t>::max();
+  std::int64_t over = std::numeric_limits<std::int64_t>::max();  // sum of what reaches above the aim
+};
+
+bool overlap_in_time(const Interval& a, const Interval& b) {
+  return (a.first <= b.last) & (b.first <= a.last);
+}
+
+// The offset for `interval` among those `placed` so far (sorted by offset): the lowest gap that is large
+// enough, or the smallest such gap.
+std::int64_t find_gap(const std::vector<Interval>& placed, const Interval& interval, Fit fit) {
+  std::int64_t top = 0, best = -1, tightest = std::numeric_limits<std::int64_t>::max();
+  for (const Interval& other : placed) {
+    const bool in_the_way = overlap_in_time(other, interval);
+    const std::int64_t gap = other.offset - top;
+    if (in_the_way & (gap >= interval.bytes) & (gap < tightest)) {  // seldom; a jump for each would cost more
+      if (fit == Fit::first) return top;
+      best = top;
+      tightest = gap;
+    }
+    top = in_the_way ? std::max(top, other.offset + other.bytes) : top;
+  }
+  return best >= 0 ? best : top;
+}
+
+// Places what comes from `from` on in the order; what comes before keeps the offsets it has in `packing`.
+// Stops, with the rest not placed, when more than `most` is over the aim.
+void place_from(std::size_t from, const std::vector<Interval>& intervals, std::int64_t aim, std::int64_t most,
+                Packing& packing) {
+  std::vector<Interval> placed;
+  placed.reserve(intervals.size());
+  packing.height = packing.over = 0;
+  const auto note = [&](std::size_t i) {
+    const std::int64_t top = packing.offsets[i] + intervals[i].bytes;
+    packing.height = std::max(packing.height, top);
+    packing.over += std::max<std::int64_t>(top - aim, 0);
+  };
+  const auto lower = [](const Interval& x, const Interval& y) { return x.offset < y.offset; };
+  for (std::size_t k = 0; k < from; ++k) {
+    const std::size_t i = packing.order[k];
+    placed.push_back(intervals[i]);
+    placed.back().offset = packing.offsets[i];
+    note(i);
+  }
+  std::stable_sort(placed.begin(), placed.end(), lower);
+  for (std::size_t k = from; k < packing.order.size() && packing.over <= most; ++k) {
+    const std::size_t i = packing.order[k];
+    Interval interval = intervals[i];
+    interval.offset = packing.offsets[i] = find_gap(placed, interval, packing.fit);
+    note(i);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), interval, lower), interval);
+  }
+}
+
+Packing place_in_order(const std::vector<Interval>& intervals, const Order& order, Fit fit,
+                       std::int64_t aim) {
+  Packing packing{order, fit, std::vector<std::int64_t>(intervals.size()), 0, 0};
+  place_from(0, intervals, aim, std::numeric_limits<std::int64_t>::max(), packing);
+  return packing;
+}
+
+// Indices by falling key; ties by rising index, so that the result is the same everywhere.
+Order by_falling(const std::vector<Interval>& intervals, const std::function<double(const Interval&)>& key) {
+  Order order(intervals.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key(intervals[a]) > key(intervals[b]); });
+  return order;
+}
+
+// What reaches above the aim, or what lies in the way of it (live at the same time), is moved to an earlier
+// turn, where it finds a better place. Keeps what came of it when no more is over the aim than before: as
+// much is another way to go on from.
+void repair(const std::vector<Interval>& intervals, const Philox& random, std::uint64_t& draw,
+            std::int64_t aim, Packing& packing) {
+  const Order& order = packing.order;
+  std::vector<std::size_t> at_top;  // positions in the order
+  for (std::size_t k = 0; k < order.size(); ++k)
+    if (packing.offsets[order[k]] + intervals[order[k]].bytes > aim) at_top.push_back(k);
+  std::size_t from = at_top[random.word(draw++) % at_top.size()];
+  if (random.word(draw++) % 2 == 0) {
+    std::vector<std::size_t> neighbours;
+    for (std::size_t k = 0; k < order.size(); ++k)
+      if (k != from && overlap_in_time(intervals[order[k]], intervals[order[from]])) neighbours.push_back(k);
+    if (!neighbours.empty()) from = neighbours[random.word(draw++) % neighbours.size()];
+  }
+  const std::size_t to = from == 0 ? 0 : random.word(draw++) % from;
+  Packing other = packing;
+  const auto begin = other.order.begin();
+  std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+              begin + static_cast<std::ptrdiff_t>(from) + 1);
+  place_from(to, intervals, aim, packing.over, other);
+  if (other.over <= packing.over) packing = std::move(other);
+}
+
+}  // namespace
+
+std::int64_t live_limit(const std::vector<Interval>& intervals) {
+  std::int32_t end = 0;
+  for (const Interval& interval : intervals) end = std::max(end, interval.last + 1);
+  std::vector<std::int64_t> change(static_cast<std::size_t>(end) + 1, 0);
+  for (const Interval& interval : intervals) {
+    change[static_cast<std::size_t>(interval.first)] += interval.bytes;
+    change[static_cast<std::size_t>(interval.last) + 1] -= interval.bytes;
+  }
+  std::int64_t live = 0, limit = 0;
+  for (const std::int64_t step : change) limit = std::max(limit, live += step);
+  return limit;
+}
+
+namespace {
+
+// The best packing found of `intervals`, which stops at the first that is no higher than `aim`.
+Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double effort) {
+  const auto length = [](const Interval& i) { return static_cast<double>(i.last - i.first + 1); };
+  const auto size = [](const Interval& i) { return static_cast<double>(i.bytes); };
+  const Order orders[] = {
+      by_falling(intervals, size),
+      by_falling(intervals, [&](const Interval& i) { return size(i) * length(i); }),
+      by_falling(intervals, length),
+      by_falling(intervals, [](const Interval& i) { return -static_cast<double>(i.first); }),
+      by_falling(intervals, [](const Interval& i) { return static_cast<double>(i.last); }),
+  };
+  std::vector<Packing> starts;
+  for (const Order& order : orders)
+    for (const Fit fit : {Fit::first, Fit::best}) {
+      starts.push_back(place_in_order(intervals, order, fit, aim));
+      if (starts.back().over == 0) return starts.back();
+    }
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const Packing& a, const Packing& b) { return a.over < b.over; });
+
+  // A placement costs about n^2 / 2 comparisons.
+  const auto n = static_cast<double>(intervals.size());
+  constexpr std::size_t tries = 3;  // starts that are worth repairing
+  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), 10.0, 4000.0));
+  const Philox random(0x7061636b, 0);
+  std::uint64_t draw = 0;
+  for (std::size_t start = 0; start < tries; ++start) {
+    Packing& best = starts[start];
+    for (int i = 0; i < repairs && best.over > 0; ++i) repair(intervals, random, draw, aim, best);
+    if (best.over == 0) return best;
+  }
+  return *std::min_element(starts.begin(), starts.end(),
+                           [](const Packing& a, const Packing& b) { return a.height < b.height; });
+}
+
+}  // namespace
+
+// The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
+std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
+  if (intervals.empty()) return 0;
+  const std::int64_t aim = std::max(live_limit(intervals), enough);
+  std::vector<std::size_t> large;
+  for (std::size_t i = 0; i < intervals.size(); ++i)
+    if (intervals[i].bytes > aim / 200) large.push_back(i);
+  Packing best;
+  if (large.size() < intervals.size() && large.size() > 1) {
+    std::vector<Interval> few;
+    for (const std::size_t i : large) few.push_back(intervals[i]);
+    const Packing of_large = search(few, aim, effort);
+    Order order;
+    for (const std::size_t i : of_large.order) order.push_back(large[i]);
+    for (const std::size_t i :
+         by_falling(intervals, [](const Interval& x) { return static_cast<double>(x.bytes); }))
+      if (intervals[i].bytes <= aim / 200) order.push_back(i);
+    best = place_in_order(intervals, order, of_large.fit, aim);
+    const Philox random(0x66696c6c, 0);
+    std::uint64_t draw = 0;
+    const auto n = static_cast<double>(intervals.size());
+    const int repairs = static_cast<int>(std::clamp(effort / 4 / (n * n), 10.0, 1000.0));
+    for (int i = 0; i < repairs && best.over > 0; ++i) repair(intervals, random, draw, aim, best);
+  }
+  if (best.over > 0) {
+    Packing other = search(intervals, aim, effort / 4);
+    if (other.height < best.height) best = std::move(other);
+  }
+  for (std::size_t i = 0; i < intervals.size(); ++i) intervals[i].offset = best.offsets[i];
+  return best.height;
+}
+
+}  // namespace voxswap

@@ -1,0 +1,13 @@
+// Which values may be written over which: an output that takes its input's place needs no memory of its own.
+#pragma once
+
+#include "net/graph/graph.h"
+
+namespace voxswap {
+
+// Whether `node` may write `output` over `input`, provided that nobody reads `input` later: the operation
+// allows it, the node reads the input once, and the input is large enough, of the same element type, and no
+// value that belongs to the outside (persistent values and inputs).
+bool may_take_over(const Graph& graph, const Node& node, ValueId output, ValueId input);
+
+}  // namespace voxswap

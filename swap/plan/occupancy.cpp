@@ -1,0 +1,142 @@
+#include "swap/plan/occupancy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/index.h"
+
+namespace voxswap {
+namespace {
+
+// A number of bytes that changes over time.
+class Counter {
+ public:
+  void add(double from, double to, std::int64_t bytes) {
+    changes_[from] += bytes;
+    changes_[to] -= bytes;
+  }
+  std::vector<BytesFrom> levels() const {
+    std::vector<BytesFrom> levels;
+    std::int64_t level = 0;
+    for (const auto& [seconds, change] : changes_) {
+      if (change != 0 && std::isfinite(seconds)) levels.push_back({seconds, level += change});
+    }
+    return levels;
+  }
+
+ private:
+  std::map<double, std::int64_t> changes_;
+};
+
+// What the host pool or the scratch file holds: bytes count from the instruction that writes them to the last
+// that reads them before they are written again.
+class Store {
+ public:
+  void write(std::int64_t offset, std::int64_t bytes, std::int32_t instruction) {
+    cut(offset, bytes);
+    for (auto piece = pieces_.lower_bound(offset); piece != pieces_.end() && piece->first < offset + bytes;) {
+      past_.push_back(piece->second);
+      piece = pieces_.erase(piece);
+    }
+    pieces_[offset] = {bytes, instruction, instruction};
+  }
+  void read(std::int64_t offset, std::int64_t bytes, std::int32_t instruction) {
+    cut(offset, bytes);
+    for (auto piece = pieces_.lower_bound(offset); piece != pieces_.end() && piece->first < offset + bytes;
+         ++piece)
+      piece->second.last = instruction;
+  }
+  Counter counter(const std::vector<double>& begin, const std::vector<double>& end) const {
+    Counter counter;
+    const auto add = [&](const Piece& piece) {
+      counter.add(begin[index(piece.first)], end[index(piece.last)], piece.bytes);
+    };
+    for (const Piece& piece : past_) add(piece);
+    for (const auto& [offset, piece] : pieces_) add(piece);
+    return counter;
+  }
+
+ private:
+  struct Piece {
+    std::int64_t bytes = 0;
+    std::int32_t first = 0, last = 0;  // instructions
+  };
+
+  // Pieces end at both bounds.
+  void cut(std::int64_t offset, std::int64_t bytes) {
+    for (const std::int64_t at : {offset, offset + bytes}) {
+      auto piece = pieces_.upper_bound(at);
+      if (piece == pieces_.begin()) continue;
+      --piece;
+      const std::int64_t before = at - piece->first;
+      if (before <= 0 || before >= piece->second.bytes) continue;
+      Piece rest = piece->second;
+      rest.bytes -= before;
+      piece->second.bytes = before;
+      pieces_[at] = rest;
+    }
+  }
+
+  std::map<std::int64_t, Piece> pieces_;  // by offset
+  std::vector<Piece> past_;
+};
+
+// A place counts from the begin of its first instruction to the end of its last; one that is written over
+// in place, to the begin of that instruction. Parameters and optimiser state stay for the next step.
+Counter device_counter(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+                       const std::vector<double>& end) {
+  const double step_end = end.empty() ? 0 : *std::max_element(end.begin(), end.end());
+  std::multimap<std::int32_t, const Residency*> by_first;
+  for (const Residency& r : plan.residencies) by_first.emplace(r.first, &r);
+  Counter counter;
+  for (const Residency& r : plan.residencies) {
+    const bool from_outside = r.value != none && r.first == 0 && graph.value(r.value).producer == none;
+    const bool to_the_end = index(r.last) + 1 == plan.instructions.size();
+    const auto [first, last] = by_first.equal_range(r.last);
+    const bool written_over = std::any_of(first, last, [&](const auto& entry) {
+      const Residency& other = *entry.second;
+      return &other != &r && other.offset < r.offset + r.bytes && r.offset < other.offset + other.bytes;
+    });
+    const bool stays = to_the_end && r.value != none && graph.value(r.value).persistent();
+    const double until = stays        ? std::numeric_limits<double>::infinity()
+                         : to_the_end ? step_end
+                                      : end[index(r.last)];
+    counter.add(from_outside ? 0 : begin[index(r.first)], written_over ? begin[index(r.last)] : until,
+                r.bytes);
+  }
+  return counter;
+}
+
+}  // namespace
+
+Occupancy occupancy(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+                    const std::vector<double>& end) {
+  Store host, disk;
+  for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
+    const Instruction& instruction = plan.instructions[index(i)];
+    switch (instruction.kind) {
+      case Instruction::Kind::run:
+        break;
+      case Instruction::Kind::copy_out:
+        host.write(instruction.host, instruction.bytes, i);
+        break;
+      case Instruction::Kind::copy_in:
+        host.read(instruction.host, instruction.bytes, i);
+        break;
+      case Instruction::Kind::write_disk:
+        host.read(instruction.host, instruction.bytes, i);
+        disk.write(instruction.disk, instruction.bytes, i);
+        break;
+      case Instruction::Kind::read_disk:
+        disk.read(instruction.disk, instruction.bytes, i);
+        host.write(instruction.host, instruction.bytes, i);
+        break;
+    }
+  }
+  return {device_counter(graph, plan, begin, end).levels(), host.counter(begin, end).levels(),
+          disk.counter(begin, end).levels()};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,24 @@
+// What the three memories hold over the time of a step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "swap/plan/plan.h"
+
+namespace voxswap {
+
+struct BytesFrom {
+  double seconds = 0;      // from here on, until the next
+  std::int64_t bytes = 0;  // are held
+};
+
+struct Occupancy {
+  std::vector<BytesFrom> device, host, disk;  // ascending in time; the last: what stays after the step
+};
+
+// `begin` and `end`: seconds of every instruction, simulated or measured.
+Occupancy occupancy(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+                    const std::vector<double>& end);
+
+}  // namespace voxswap

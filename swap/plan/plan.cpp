@@ -1,0 +1,71 @@
+// What every reader of plans needs: names, and sums over the instructions.
+#include "swap/plan/plan.h"
+
+#include <set>
+
+namespace voxswap {
+
+std::string_view lane_name(Lane lane) {
+  switch (lane) {
+    case Lane::compute:
+      return "compute";
+    case Lane::to_host:
+      return "to_host";
+    case Lane::to_device:
+      return "to_device";
+    case Lane::to_disk:
+      return "to_disk";
+    case Lane::from_disk:
+      return "from_disk";
+  }
+  return "";
+}
+
+std::string_view kind_name(Instruction::Kind kind) {
+  using Kind = Instruction::Kind;
+  switch (kind) {
+    case Kind::run:
+      return "run";
+    case Kind::copy_out:
+      return "copy_out";
+    case Kind::copy_in:
+      return "copy_in";
+    case Kind::write_disk:
+      return "write_disk";
+    case Kind::read_disk:
+      return "read_disk";
+  }
+  return "";
+}
+
+PlanTotals totals(const Plan& plan) {
+  using Kind = Instruction::Kind;
+  PlanTotals result;
+  std::set<ValueId> out;
+  std::set<NodeId> again;
+  for (const Instruction& instruction : plan.instructions) {
+    switch (instruction.kind) {
+      case Kind::run:
+        if (instruction.again) again.insert(instruction.node);
+        break;
+      case Kind::copy_out:
+        result.out_bytes += instruction.bytes;
+        out.insert(instruction.value);
+        break;
+      case Kind::copy_in:
+        result.in_bytes += instruction.bytes;
+        break;
+      case Kind::write_disk:
+        result.disk_out_bytes += instruction.bytes;
+        break;
+      case Kind::read_disk:
+        result.disk_in_bytes += instruction.bytes;
+        break;
+    }
+  }
+  result.values_out = static_cast<std::int64_t>(out.size());
+  result.recomputed_nodes = static_cast<std::int64_t>(again.size());
+  return result;
+}
+
+}  // namespace voxswap

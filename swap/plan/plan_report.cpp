@@ -1,0 +1,216 @@
+// A plan for machines (plan.json) and for people (memories, what is moved, what fills the arena at its
+// fullest).
+#include "swap/plan/plan_report.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+
+namespace voxswap {
+namespace {
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::input:
+      return "input";
+    case Role::parameter:
+      return "parameter";
+    case Role::optimizer_state:
+      return "optimizer_state";
+    case Role::activation:
+      return "activation";
+    case Role::statistic:
+      return "statistic";
+    case Role::gradient:
+      return "gradient";
+  }
+  return "";
+}
+
+Json entry(const Graph& graph, const Instruction& instruction, std::int64_t live_bytes) {
+  Json entry = {{"kind", kind_name(instruction.kind)}, {"lane", lane_name(instruction.lane())}};
+  if (instruction.kind == Instruction::Kind::run) {
+    const Node& node = graph.node(instruction.node);
+    entry.update({{"node", instruction.node},
+                  {"name", node.name},
+                  {"operation", node.operation->name},
+                  {"again", instruction.again}});
+  } else {
+    entry.update({{"value", instruction.value},
+                  {"name", graph.value(instruction.value).name},
+                  {"begin", instruction.begin},
+                  {"bytes", instruction.bytes},
+                  {"host", instruction.host}});
+    if (instruction.lane() == Lane::to_disk || instruction.lane() == Lane::from_disk)
+      entry["disk"] = instruction.disk;
+  }
+  entry["waits"] = instruction.waits;
+  entry["live_bytes"] = live_bytes;
+  return entry;
+}
+
+Json entry(const Graph& graph, const Residency& r) {
+  Json entry;
+  if (r.value != none) {
+    const Value& value = graph.value(r.value);
+    entry = {{"value", r.value},
+             {"name", value.name},
+             {"role", role_name(value.role)},
+             {"shape", value.shape.extents()},
+             {"type", element_name(value.type)}};
+  } else {
+    entry = {{"workspace_of", r.node}, {"name", graph.node(r.node).name}};
+  }
+  entry.update({{"offset", r.offset}, {"bytes", r.bytes}, {"first", r.first}, {"last", r.last}});
+  return entry;
+}
+
+// A member of the root object, its entries on a line each.
+std::string lines(std::string_view name, const std::vector<std::string>& entries) {
+  return format(",\n \"{}\": [{}{}]", name, entries.empty() ? "" : "\n  ", join(entries, ",\n  "));
+}
+
+std::int32_t fullest_instruction(const Plan& plan) {
+  const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
+  return static_cast<std::int32_t>(peak - plan.live_bytes.begin());
+}
+
+std::string percent(std::int64_t part, std::int64_t whole, int digits) {
+  if (whole == 0) return "";
+  return format("{:.{}f}", 100 * static_cast<double>(part) / static_cast<double>(whole), digits);
+}
+
+// "'dec1.conv' (conv3d)", or "copy_in of 'enc1' before 'dec1.conv' (conv3d)"
+std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {
+  const auto node_text = [&](const Instruction& run) {
+    const Node& node = graph.node(run.node);
+    return format("'{}' ({}){}", node.name, node.operation->name, run.again ? ", again" : "");
+  };
+  const Instruction& instruction = plan.instructions[static_cast<std::size_t>(at)];
+  if (instruction.kind == Instruction::Kind::run) return node_text(instruction);
+  std::string text = format("{} of '{}'", kind_name(instruction.kind), graph.value(instruction.value).name);
+  for (std::size_t next = static_cast<std::size_t>(at); next < plan.instructions.size(); ++next)
+    if (plan.instructions[next].kind == Instruction::Kind::run)
+      return text + " before " + node_text(plan.instructions[next]);
+  return text;
+}
+
+// Peaks beside budgets; the tiers below the device only where something leaves it.
+std::string tiers_text(const Plan& plan) {
+  std::vector<std::vector<std::string>> rows = {{"memory", "peak", "budget", "%"}};
+  const auto add = [&](const char* tier, std::int64_t peak, std::int64_t budget, const char* no_budget) {
+    rows.push_back(
+        {tier, format_bytes(peak), budget > 0 ? format_bytes(budget) : no_budget, percent(peak, budget, 1)});
+  };
+  add("device", plan.peak_bytes, plan.budget_bytes, "unlimited");
+  if (plan.host_bytes > 0) {
+    add("host pool", plan.host_bytes, plan.host_budget_bytes, "none");
+    add("scratch file", plan.disk_bytes, plan.disk_budget_bytes, "none");
+  }
+  return table(rows);
+}
+
+// What the plan moves and repeats; nothing for a plan that does neither.
+std::string work_text(const Plan& plan) {
+  const PlanTotals sums = totals(plan);
+  std::int64_t count[lane_count] = {}, again = 0;
+  for (const Instruction& instruction : plan.instructions) {
+    ++count[static_cast<std::size_t>(instruction.lane())];
+    again += instruction.again ? 1 : 0;
+  }
+  std::string text;
+  const auto line = [&](Lane lane, const char* label, std::int64_t bytes, const std::string& remark) {
+    if (const std::int64_t copies = count[static_cast<std::size_t>(lane)]; copies > 0)
+      text += format("{:<20}{:>12}   in {} copies{}\n", label, format_bytes(bytes), copies, remark);
+  };
+  line(Lane::to_host, "device to host", sums.out_bytes, format(", {} values leave", sums.values_out));
+  line(Lane::to_device, "host to device", sums.in_bytes, "");
+  line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
+  line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
+  if (again > 0)
+    text += format("{:<20}{:>12}   run again, {} times in all\n", "recomputed",
+                   format("{} nodes", sums.recomputed_nodes), again);
+  if (plan.predicted_seconds > 0)
+    text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));
+  return text;
+}
+
+std::vector<std::string> row(const Graph& graph, const Plan& plan, const Residency& r) {
+  const std::string span = format("{}-{}", r.first, r.last),
+                    share = percent(r.bytes, plan.live_peak_bytes, 1);
+  if (r.value == none)
+    return {"workspace of " + graph.node(r.node).name, "workspace", "", format_bytes(r.bytes), share, span};
+  const Value& value = graph.value(r.value);
+  return {value.name,
+          std::string(role_name(value.role)),
+          format("{} {}", value.shape.text(), element_name(value.type)),
+          format_bytes(r.bytes),
+          share,
+          span};
+}
+
+std::string fullest_text(const Graph& graph, const Plan& plan) {
+  const std::int32_t at = fullest_instruction(plan);
+  std::vector<Residency> live;
+  for (const Residency& r : plan.residencies)
+    if (r.first <= at && at <= r.last) live.push_back(r);
+  std::stable_sort(live.begin(), live.end(),
+                   [](const Residency& a, const Residency& b) { return a.bytes > b.bytes; });
+  constexpr std::size_t shown = 12;
+  std::vector<std::vector<std::string>> rows = {{"value", "role", "shape", "size", "%", "instructions"}};
+  for (std::size_t i = 0; i < std::min(live.size(), shown); ++i) rows.push_back(row(graph, plan, live[i]));
+  return format("fullest at instruction {}: {}. The largest of {} values live there:\n", at,
+                describe(graph, plan, at), live.size()) +
+         table(rows);
+}
+
+}  // namespace
+
+std::string plan_json(const Graph& graph, const Plan& plan) {
+  const PlanTotals sums = totals(plan);
+  Json root = {{"planner", plan.planner},
+               {"remarks", plan.remarks},
+               {"budget_bytes", plan.budget_bytes},
+               {"host_budget_bytes", plan.host_budget_bytes},
+               {"disk_budget_bytes", plan.disk_budget_bytes},
+               {"peak_bytes", plan.peak_bytes},
+               {"host_bytes", plan.host_bytes},
+               {"disk_bytes", plan.disk_bytes},
+               {"persistent_bytes", plan.persistent_bytes},
+               {"live_peak_bytes", plan.live_peak_bytes},
+               {"out_bytes", sums.out_bytes},
+               {"in_bytes", sums.in_bytes},
+               {"disk_out_bytes", sums.disk_out_bytes},
+               {"disk_in_bytes", sums.disk_in_bytes},
+               {"values_out", sums.values_out},
+               {"recomputed_nodes", sums.recomputed_nodes},
+               {"predicted_seconds", plan.predicted_seconds}};
+  std::vector<std::string> kept, instructions, residencies;
+  for (const ValueId value : plan.kept) kept.push_back(Json(graph.value(value).name).dump());
+  for (std::size_t i = 0; i < plan.instructions.size(); ++i)
+    instructions.push_back(entry(graph, plan.instructions[i], plan.live_bytes[i]).dump());
+  for (const Residency& r : plan.residencies) residencies.push_back(entry(graph, r).dump());
+  std::string text = root.dump(1);
+  text.resize(text.size() - 2);  // up to the line with the closing brace
+  return text + lines("kept", kept) + lines("instructions", instructions) +
+         lines("residencies", residencies) + "\n}\n";
+}
+
+std::string plan_text(const Graph& graph, const Plan& plan) {
+  std::string text = format("planner {}, {} instructions\n", plan.planner, plan.instructions.size());
+  if (!plan.remarks.empty()) text += plan.remarks + "\n";
+  text += "\n" + tiers_text(plan) + "\n";
+  text += format("{:<20}{:>12}   no packing can be smaller; the device's peak is {} % above it\n",
+                 "largest live sum", format_bytes(plan.live_peak_bytes),
+                 percent(plan.peak_bytes - plan.live_peak_bytes, plan.live_peak_bytes, 2));
+  text += format("{:<20}{:>12}   parameters and optimiser state\n", "persistent",
+                 format_bytes(plan.persistent_bytes));
+  text += work_text(plan);
+  return plan.instructions.empty() ? text : text + "\n" + fullest_text(graph, plan);
+}
+
+}  // namespace voxswap

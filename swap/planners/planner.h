@@ -1,0 +1,41 @@
+// Planners turn a graph, its kernels' workspaces and a cost model into a plan: free functions, rows of the
+// table in planners/planners.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "swap/model/bound.h"
+#include "swap/model/costs.h"
+#include "swap/plan/plan.h"
+
+namespace voxswap {
+
+// TFLMS's knobs (docs/memory.md); none: found by its tuner.
+struct TflmsOptions {
+  std::optional<std::int64_t> swapout_threshold, swapin_ahead, swapin_groupby;
+  int sync_mode = 0;  // 0 none, 1 swap-outs, 2 swap-ins, 3 both are waited for
+  bool operator==(const TflmsOptions&) const = default;
+};
+
+struct PlanRequest {
+  const Graph* graph = nullptr;
+  std::vector<std::int64_t> workspaces;  // bytes, per node
+  Budgets budgets{};
+  std::vector<ValueId> kept{};       // values that are read from outside after the step (loss, probabilities)
+  const CostModel* costs = nullptr;  // null only for `keep`
+  TflmsOptions tflms{};
+  std::int64_t lms_threshold = 8 << 20;  // bytes
+  bool quick = false;  // less search: to find out what fits
+};
+
+// Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the
+// budgets: budget, what would be needed, the node that needs it, and what would help.
+Plan make_plan(const std::string& planner, const PlanRequest& request);
+std::vector<std::string> planner_names();  // those for any device
+
+// A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
+constexpr const char* unified_planner = "unified";
+
+}  // namespace voxswap

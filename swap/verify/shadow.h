@@ -1,0 +1,66 @@
+// The shadow of one memory: what every byte of it holds, who wrote it and who has read it since, so that
+// every read and write of a plan can be judged. Stretches of equal history are one cell.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "swap/plan/plan.h"
+#include "swap/plan/stream_order.h"
+
+namespace voxswap {
+
+// What lies in a stretch of memory: byte `origin` + b of the memory is byte b of the value.
+struct Content {
+  ValueId value = none;  // none: nothing that anybody may read
+  int version = 0;       // of a persistent value: how often it was updated
+  std::int64_t origin = 0;
+  bool operator==(const Content&) const = default;
+};
+
+class ShadowMemory {
+ public:
+  // What is wrong with an access, in bytes [begin, end) of the memory.
+  struct Fault {
+    enum class Kind {
+      other_content,           // something else lies there than what is to be read
+      read_before_write_done,  // `other` wrote it and is not ordered before
+      write_before_read_done,  // `other` reads what is overwritten and is not ordered before
+      write_before_write_done  // `other` wrote what is overwritten and is not ordered before
+    } kind = Kind::other_content;
+    std::int64_t begin = 0, end = 0;
+    Content found;
+    std::int32_t other = none;
+  };
+
+  ShadowMemory(std::int64_t bytes, const StreamOrder& order);
+
+  void put(std::int64_t begin, std::int64_t bytes, const Content& content);  // before the step
+  // Of `instruction`; instructions come in the order of the plan's list. The first fault, if any.
+  // REQUIRES: inside the memory, at least one byte.
+  std::optional<Fault> read(std::int64_t begin, std::int64_t bytes, std::int32_t instruction,
+                            const std::optional<Content>& expected);  // none: whatever lies there
+  std::optional<Fault> write(std::int64_t begin, std::int64_t bytes, std::int32_t instruction,
+                             const Content& content);
+  // Whether the content lies there at the end of the step.
+  std::optional<Fault> holds(std::int64_t begin, std::int64_t bytes, const Content& expected) const;
+
+ private:
+  struct Cell {
+    std::int64_t end = 0;
+    Content content;
+    std::int32_t writer = none;                      // none: before the step
+    std::array<std::int32_t, lane_count> readers{};  // since then, the last one of every lane
+  };
+  using Cells = std::map<std::int64_t, Cell>;
+  Cells::iterator cut(std::int64_t at);  // the cell that then begins there
+  bool unordered(std::int32_t other, std::int32_t instruction) const;
+  void replace(Cells::iterator first, Cells::iterator last, const Cell& cell);
+
+  const StreamOrder& order_;
+  Cells cells_;  // by begin; they cover the memory
+};
+
+}  // namespace voxswap

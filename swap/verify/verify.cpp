@@ -1,0 +1,145 @@
+// Checks a plan against its graph and nothing else: what the planner believed plays no part. First that
+// everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
+#include "swap/verify/verify.h"
+
+#include "base/index.h"
+#include "swap/plan/disk_blocks.h"
+#include "swap/verify/verify_memory.h"
+#include "swap/verify/verify_places.h"
+#include "swap/verify/violations.h"
+
+namespace voxswap {
+namespace {
+
+using Kind = Instruction::Kind;
+
+bool on_disk(const Instruction& instruction) {
+  return instruction.kind == Kind::write_disk || instruction.kind == Kind::read_disk;
+}
+
+// That every instruction is one, by itself: what later checks index by. False when not.
+class InstructionChecker {
+ public:
+  InstructionChecker(const Graph& graph, const Plan& plan, Violations& violations)
+      : graph_(graph), plan_(plan), violations_(violations) {}
+
+  bool run() {
+    for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
+      const Instruction& instruction = plan_.instructions[index(i)];
+      if (instruction.kind == Kind::run) {
+        if (instruction.node < 0 || index(instruction.node) >= graph_.nodes().size())
+          bad("instruction {} runs node {}, which does not exist", i, instruction.node);
+      } else {
+        check_move(i, instruction);
+      }
+      check_waits(i, instruction);
+    }
+    for (const ValueId value : plan_.kept)
+      if (value < 0 || index(value) >= graph_.values().size()) bad("kept value {} does not exist", value);
+    return good_;
+  }
+
+ private:
+  template <class... Arguments>
+  void bad(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
+    violations_.add(pattern, std::forward<Arguments>(arguments)...);
+    good_ = false;
+  }
+
+  void check_move(std::int32_t at, const Instruction& i) {
+    if (i.value < 0 || index(i.value) >= graph_.values().size()) {
+      bad("instruction {} moves value {}, which does not exist", at, i.value);
+      return;
+    }
+    const Value& value = graph_.value(i.value);
+    if (value.persistent()) bad("instruction {} moves '{}', but persistent values stay", at, value.name);
+    if (i.begin < 0 || i.bytes <= 0 || i.bytes > value.bytes() - i.begin) {
+      bad("instruction {} moves {} bytes from byte {} of '{}', which has {}", at, i.bytes, i.begin,
+          value.name, value.bytes());
+      return;
+    }
+    const std::int64_t bytes = on_disk(i) ? whole_blocks(i.bytes) : i.bytes;
+    check_stretch(at, "the host pool", i.host, bytes, plan_.host_bytes);
+    if (!on_disk(i)) return;
+    check_stretch(at, "the scratch file", i.disk, bytes, plan_.disk_bytes);
+    for (const std::int64_t position : {i.begin, i.host, i.disk})
+      if (position % disk_block != 0)
+        bad("instruction {} accesses the disk with {} as byte of '{}', {} in the host pool and {} in the "
+            "file: not all are multiples of {}",
+            at, i.begin, value.name, i.host, i.disk, disk_block);
+  }
+
+  void check_stretch(std::int32_t at, const char* memory, std::int64_t offset, std::int64_t bytes,
+                     std::int64_t size) {
+    if (offset < 0 || bytes > size - offset)
+      bad("instruction {} uses {} bytes at {} of {}, which has {}", at, bytes, offset, memory, size);
+  }
+
+  void check_waits(std::int32_t at, const Instruction& i) {
+    for (const std::int32_t other : i.waits) {
+      if (other < 0 || other >= at)
+        bad("instruction {} waits for instruction {}, which does not come before it", at, other);
+      else if (plan_.instructions[index(other)].lane() == i.lane())
+        bad("instruction {} waits for instruction {} of its own stream", at, other);
+    }
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  Violations& violations_;
+  bool good_ = true;
+};
+
+// Every node once, and again only if that changes nothing.
+void check_runs(const Graph& graph, const Plan& plan, Violations& violations) {
+  std::vector<std::int32_t> first(graph.nodes().size(), none);
+  for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
+    const Instruction& instruction = plan.instructions[index(i)];
+    if (instruction.kind != Kind::run) continue;
+    const Node& node = graph.node(instruction.node);
+    std::int32_t& before = first[index(instruction.node)];
+    if (before == none && instruction.again)
+      violations.add("instruction {} runs '{}' again, but it did not run before", i, node.name);
+    if (before != none && !instruction.again)
+      violations.add("node '{}' runs twice: instruction {} is not marked as a repetition of {}", node.name, i,
+                     before);
+    if (before != none && !node.updates.empty())
+      violations.add("instruction {} runs '{}' again, which would update its values twice", i, node.name);
+    if (before == none) before = i;
+  }
+  for (std::size_t node = 0; node < first.size(); ++node)
+    if (first[node] == none) violations.add("node {} '{}' never runs", node, graph.nodes()[node].name);
+}
+
+void check_budgets(const Plan& plan, Violations& violations) {
+  if (plan.budget_bytes > 0 && plan.peak_bytes > plan.budget_bytes)
+    violations.add("the arena of {} bytes exceeds the budget of {}", plan.peak_bytes, plan.budget_bytes);
+  if (plan.host_bytes > plan.host_budget_bytes)
+    violations.add("the host pool of {} bytes exceeds the budget of {}", plan.host_bytes,
+                   plan.host_budget_bytes);
+  if (plan.disk_bytes > plan.disk_budget_bytes)
+    violations.add("the scratch file of {} bytes exceeds the budget of {}", plan.disk_bytes,
+                   plan.disk_budget_bytes);
+}
+
+}  // namespace
+
+std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+                                const Plan& plan) {
+  Violations violations;
+  check_budgets(plan, violations);
+  if (workspaces.size() != graph.nodes().size()) {
+    violations.add("there are workspaces of {} nodes, the graph has {}", workspaces.size(),
+                   graph.nodes().size());
+    return violations.take();
+  }
+  const bool instructions = InstructionChecker(graph, plan, violations).run();
+  const bool places = check_place_ranges(graph, workspaces, plan, violations);
+  if (!instructions || !places) return violations.take();
+  check_runs(graph, plan, violations);
+  check_places(graph, plan, violations);
+  check_memory(graph, workspaces, plan, violations);
+  return violations.take();
+}
+
+}  // namespace voxswap
