@@ -11,14 +11,13 @@
 
 namespace voxswap {
 
-namespace {
-
-// The process's affinity mask counts, not the machine.
-unsigned usable_threads() {
+unsigned usable_core_count() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
   return std::max(1U, std::thread::hardware_concurrency());
 }
+
+namespace {
 
 // Pieces are begun in order, so everything below a failed one has been begun and will be heard.
 struct Work {
@@ -51,7 +50,7 @@ struct Work {
 }  // namespace
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads) {
-  if (threads == 0) threads = usable_threads();
+  if (threads == 0) threads = usable_core_count();
   Work shared{count, work};
   std::vector<std::thread> others;
   others.reserve(threads);

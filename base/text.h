@@ -15,6 +15,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::string snake_case(std::string_view text);  // "Non-enhancing tumor" -> "non_enhancing_tumor"
 bool ends_with(std::string_view text, std::string_view suffix);
 
 // The candidate with the smallest edit distance to `word`; empty when none is near enough to be a likely

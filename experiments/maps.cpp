@@ -1,6 +1,7 @@
 #include "experiments/maps.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "experiments/kinds.h"
@@ -16,15 +17,12 @@ bool is_auto(const Yaml& value) {
 }
 
 // Names become CSV cells, file names and the labels of plots.
-std::string snake_case(const std::string& text) {
-  std::string name;
-  for (const char c : lower(text)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return name;
-}
-
 void check_name(const std::string& name, const Yaml& value, const std::string& path) {
   const std::string proper = snake_case(name);
-  if (name.empty() || name != proper)
+  const bool fits = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c == '_' || std::isdigit(c) != 0 || std::islower(c) != 0;
+  });
+  if (name.empty() || !fits)
     fail(Exit::usage, "{}: {}: the name '{}' must be lower-case letters, digits and _{}", value.where, path,
          name, proper.empty() ? "" : ": write '" + proper + "'");
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "data/formats/placeholders.h"
 #include "data/layouts/names.h"
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
 #include "data/layouts/dataset.h"

@@ -1,7 +1,6 @@
 #include "data/layouts/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 
@@ -20,19 +19,6 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
-
-std::string snake_case(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
-      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!result.empty() && result.back() != '_') {
-      result += '_';
-    }
-  }
-  while (!result.empty() && result.back() == '_') result.pop_back();
-  return result;
-}
 
 std::string modality_name(const std::string& written) {
   const std::string name = snake_case(written);

@@ -14,6 +14,5 @@ Labels observed_labels(const Dataset& dataset);
 // One name for each MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
 // snake_case.
 std::string modality_name(const std::string& written);
-std::string snake_case(const std::string& text);  // "Non-enhancing tumor" -> "non_enhancing_tumor"
 
 }  // namespace voxswap

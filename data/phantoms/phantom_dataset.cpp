@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -82,7 +81,7 @@ void write_cases(const PhantomOptions& options, const PhantomLayout& layout) {
   Progress progress("phantoms", "cases", options.cases);
   std::mutex mutex;
   // Each thread holds one subject in memory; more than four gain little over the disk.
-  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+  const unsigned threads = std::min(usable_core_count(), 4U);
   parallel_for(
       static_cast<std::size_t>(options.cases),
       [&](std::size_t i) {

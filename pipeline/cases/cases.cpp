@@ -1,7 +1,6 @@
 #include "pipeline/cases/cases.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -102,8 +101,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   const KeptPages kept;
   // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
   constexpr unsigned most_threads = 4;
-  parallel_for(all.size(), prepare_one,
-               std::min(most_threads, std::max(1U, std::thread::hardware_concurrency())));
+  parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));
   normalization_ = dataset_normalization(statistics);
 }
 

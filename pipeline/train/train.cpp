@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
@@ -45,7 +45,7 @@ std::vector<Row> joined(std::vector<Row> earlier, const std::vector<Row>& rows) 
 // Where kernels run on the same cores, one core in eight: getting a sample ready costs a small part of a step
 // on it. Beside a device of its own, half of the cores, but no more than eight.
 std::int64_t loader_threads(bool computes_on_host) {
-  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto cores = static_cast<std::int64_t>(usable_core_count());
   return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores / 2, 1, 8);
 }
 

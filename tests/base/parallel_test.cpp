@@ -2,10 +2,12 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace voxswap {
@@ -38,6 +40,22 @@ TEST(ParallelFor, ThrowsTheErrorOfTheLowestPieceAndBeginsNoneAfterIt) {
     }
     EXPECT_LE(begun, 8);
   }
+}
+
+TEST(UsableCores, AreThoseThatTheThreadIsBoundTo) {
+  unsigned found = 0;
+  std::thread bound([&] {  // of its own, so that the rest of the program is not bound
+    cpu_set_t mine, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+    int core = 0;
+    while (!CPU_ISSET(core, &mine)) ++core;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    found = usable_core_count();
+  });
+  bound.join();
+  EXPECT_EQ(found, 1u);
 }
 
 }  // namespace

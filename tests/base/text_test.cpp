@@ -65,5 +65,12 @@ TEST(Philox, GivesThePublishedKnownAnswers) {
             (Philox::Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
 }
 
+TEST(SnakeCase, JoinsWordsByOneUnderscoreWhateverStoodBetweenThem) {
+  EXPECT_EQ(snake_case("Non-enhancing  tumor"), "non_enhancing_tumor");
+  EXPECT_EQ(snake_case("(T1 + Gd)"), "t1_gd");
+  EXPECT_EQ(snake_case("whole_tumor"), "whole_tumor");
+  EXPECT_EQ(snake_case("--"), "");
+}
+
 }  // namespace
 }  // namespace voxswap
