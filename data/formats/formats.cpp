@@ -1,6 +1,8 @@
 #include "data/formats/formats.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "base/text.h"
 
@@ -14,20 +16,51 @@ bool has_extension(const fs::path& path, std::initializer_list<std::string_view>
                      [&](auto extension) { return ends_with(name, extension); });
 }
 
+namespace {
+
+// Longer ones before those that they end with.
+constexpr std::array<ImageExtension, 6> extensions_of_images{{
+    {".nii.gz", ImageFormat::nifti, true, false},
+    {".nii", ImageFormat::nifti, true, false},
+    {".nrrd", ImageFormat::nrrd, true, false},
+    {".nhdr", ImageFormat::nrrd, false, true},
+    {".mha", ImageFormat::meta_image, true, false},
+    {".mhd", ImageFormat::meta_image, false, true},
+}};
+
+}  // namespace
+
+std::span<const ImageExtension> image_extensions() {
+  return extensions_of_images;
+}
+
+const ImageExtension* image_extension(const fs::path& path) {
+  const auto found =
+      std::find_if(extensions_of_images.begin(), extensions_of_images.end(),
+                   [&](const ImageExtension& extension) { return has_extension(path, {extension.text}); });
+  return found == extensions_of_images.end() ? nullptr : &*found;
+}
+
+std::string image_extensions_text(bool (*which)(const ImageExtension& extension)) {
+  std::vector<std::string> texts;
+  for (const ImageExtension& extension : extensions_of_images)
+    if (which(extension)) texts.emplace_back(extension.text);
+  return join(texts, ", ");
+}
+
 std::string image_stem(const std::string& name) {
-  for (const std::string_view extension : {".nii.gz", ".nii", ".nrrd", ".nhdr", ".mha", ".mhd"}) {
-    if (name.size() > extension.size() && ends_with(lower(name), extension))
-      return name.substr(0, name.size() - extension.size());
-  }
-  return {};
+  const ImageExtension* const extension = image_extension(name);
+  return extension == nullptr ? std::string() : name.substr(0, name.size() - extension->text.size());
 }
 
 bool is_nifti(const fs::path& path) {
-  return has_extension(path, {".nii", ".nii.gz"});
+  const ImageExtension* const extension = image_extension(path);
+  return extension != nullptr && extension->format == ImageFormat::nifti;
 }
 
 bool is_raw_image(const fs::path& path) {
-  return has_extension(path, {".nrrd", ".nhdr", ".mha", ".mhd"});
+  const ImageExtension* const extension = image_extension(path);
+  return extension != nullptr && extension->format != ImageFormat::nifti;
 }
 
 std::string plain_message(std::string text) {

@@ -3,10 +3,26 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace voxswap {
+
+enum class ImageFormat { nifti, nrrd, meta_image };
+
+// An extension that tells an image: the one list of them.
+struct ImageExtension {
+  std::string_view text;  // ".nii.gz"
+  ImageFormat format;
+  bool written;   // by write_image() and its like
+  bool detached;  // the voxels lie in a file beside it
+};
+std::span<const ImageExtension> image_extensions();
+// That of a file's name, in upper or lower case; null where it has none of them.
+const ImageExtension* image_extension(const std::filesystem::path& path);
+// For messages: ".nii.gz, .nii, .nrrd"
+std::string image_extensions_text(bool (*which)(const ImageExtension& extension));
 
 bool has_extension(const std::filesystem::path& path, std::initializer_list<std::string_view> extensions);
 bool is_nifti(const std::filesystem::path& path);

@@ -45,9 +45,8 @@ const Format& format_of(const fs::path& path) {
     if (format->is(path)) return *format;
   }
   fail(Exit::bad_data,
-       "{}: unknown image format; known are .nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd and folders of DICOM "
-       "slices",
-       path.string());
+       "{}: unknown image format; known are {} and folders of DICOM slices", path.string(),
+       image_extensions_text([](const ImageExtension&) { return true; }));
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-itk::ImageIOBase::Pointer io_for(const fs::path& path) {
-  if (is_nifti(path)) return itk::NiftiImageIO::New().GetPointer();
-  if (has_extension(path, {".nrrd"})) return itk::NrrdImageIO::New().GetPointer();
+itk::ImageIOBase::Pointer io_for(ImageFormat format) {
+  if (format == ImageFormat::nifti) return itk::NiftiImageIO::New().GetPointer();
+  if (format == ImageFormat::nrrd) return itk::NrrdImageIO::New().GetPointer();
   return itk::MetaImageIO::New().GetPointer();
 }
 
@@ -62,9 +62,10 @@ bool has_room(const fs::path& file, std::size_t bytes) {
 // Writes voxels of one element type; `volumes` > 0 makes it 4D.
 void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
                   std::size_t element_bytes, const void* voxels, std::size_t volumes) {
-  if (!has_extension(path, {".nii.gz", ".nii", ".nrrd", ".mha"})) {
+  const ImageExtension* const extension = image_extension(path);
+  if (extension == nullptr || !extension->written) {
     fail(Exit::usage, "{}: cannot write this format; name it with one of {}", path.string(),
-         ".nii.gz, .nii, .nrrd and .mha");
+         image_extensions_text([](const ImageExtension& known) { return known.written; }));
   }
   const unsigned dimensions = volumes > 0 ? 4 : 3;
   // NIfTI's library tells a missing folder to stderr and to nobody else.
@@ -72,7 +73,7 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
   }
-  const itk::ImageIOBase::Pointer io = io_for(path);
+  const itk::ImageIOBase::Pointer io = io_for(extension->format);
   io->SetNumberOfDimensions(dimensions);
   io->SetComponentType(type);
   io->SetPixelType(itk::IOPixelEnum::SCALAR);

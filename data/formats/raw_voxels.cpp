@@ -29,7 +29,8 @@ constexpr std::size_t most_header_bytes = 1 << 20;
 
 RawImage open_header(const fs::path& path) {
   const std::string begin = read_file(path, most_header_bytes);
-  return has_extension(path, {".nrrd", ".nhdr"}) ? parse_nrrd(path, begin) : parse_meta_image(path, begin);
+  return image_extension(path)->format == ImageFormat::nrrd ? parse_nrrd(path, begin)
+                                                            : parse_meta_image(path, begin);
 }
 
 // The file that holds voxels, from one of its bytes on.

@@ -1,9 +1,9 @@
 #include "data/layouts/folders.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/text.h"
+#include "data/formats/formats.h"
 
 namespace voxswap {
 
@@ -55,10 +55,9 @@ fs::path nifti_file(const fs::path& folder, const std::string& stem) {
 }
 
 std::string nifti_stem(const std::string& name) {
-  for (const std::string_view extension : {".nii.gz", ".nii"}) {
-    if (name.size() > extension.size() && ends_with(name, extension)) {
-      return name.substr(0, name.size() - extension.size());
-    }
+  for (const ImageExtension& extension : image_extensions()) {
+    if (extension.format != ImageFormat::nifti || name.size() <= extension.text.size()) continue;
+    if (ends_with(name, extension.text)) return name.substr(0, name.size() - extension.text.size());
   }
   return {};
 }

@@ -134,10 +134,10 @@ class Walk {
 
   // The voxels of x.nhdr may lie in x.img.
   bool belongs_to_used(const fs::path& path) const {
-    for (const char* extension : {".nhdr", ".mhd"}) {
-      if (used_.contains(fs::path(path).replace_extension(extension))) return true;
-    }
-    return false;
+    const auto headers = image_extensions();
+    return std::any_of(headers.begin(), headers.end(), [&](const ImageExtension& header) {
+      return header.detached && used_.contains(fs::path(path).replace_extension(header.text));
+    });
   }
 
   const Dataset& dataset_;
