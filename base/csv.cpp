@@ -71,7 +71,9 @@ Csv parse_csv(std::string_view text, std::string_view where) {
   return csv;
 }
 
-Csv read_csv(const std::filesystem::path& path) { return parse_csv(read_file(path), path.string()); }
+Csv read_csv(const std::filesystem::path& path) {
+  return parse_csv(read_file(path), path.string());
+}
 
 std::string csv_text(const Csv& csv) {
   std::string text;
@@ -93,6 +95,8 @@ std::string csv_text(const Csv& csv) {
   return text;
 }
 
-void write_csv(const std::filesystem::path& path, const Csv& csv) { write_file(path, csv_text(csv)); }
+void write_csv(const std::filesystem::path& path, const Csv& csv) {
+  write_file(path, csv_text(csv));
+}
 
 }  // namespace voxswap

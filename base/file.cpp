@@ -53,7 +53,9 @@ void read_pieces(const fs::path& path, std::size_t most, Take take) {
 
 void fail_reading(const fs::path& path, int system_error) {
   fail(exit_of_reading(system_error), "{}: cannot be read: {}", path.string(),
-       system_error == ENOENT ? "no such file" : system_error == EISDIR ? "it is a directory" : std::strerror(system_error));
+       system_error == ENOENT   ? "no such file"
+       : system_error == EISDIR ? "it is a directory"
+                                : std::strerror(system_error));
 }
 
 void write_file(const fs::path& path, std::string_view content) {
@@ -101,14 +103,18 @@ void make_directories(const fs::path& directory) {
 void make_writable_directory(const fs::path& directory) {
   make_directories(directory);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-    fail(Exit::failed, "{}: not writable: {}. Choose another with --out", directory.string(), std::strerror(errno));
+    fail(Exit::failed, "{}: not writable: {}. Choose another with --out", directory.string(),
+         std::strerror(errno));
   }
 }
 
 Hasher::Hasher() : state_(XXH3_createState()) {
   if (state_ == nullptr) throw std::bad_alloc();
-  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_)); }
-Hasher::~Hasher() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
+  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_));
+}
+Hasher::~Hasher() {
+  XXH3_freeState(static_cast<XXH3_state_t*>(state_));
+}
 
 Hasher& Hasher::add(const void* bytes, size_t size) {
   XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), bytes, size);

@@ -28,7 +28,8 @@ inline float from_float16(std::uint16_t value) {
   constexpr std::uint32_t infinity = 0x7f800000u, exponents = 0x0f800000u;  // all ones, still in its place
   const std::uint32_t sign = (value & 0x8000u) << 16, magnitude = (value & 0x7fffu) << 13;
   if (magnitude >= exponents) return std::bit_cast<float>(sign | infinity | magnitude);
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F));
+  return std::bit_cast<float>(sign |
+                              std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F));
 }
 
 }  // namespace voxswap

@@ -1,4 +1,5 @@
-// Ids and counts are signed, so that differences and "none" can be had; containers are indexed by what is not.
+// Ids and counts are signed, so that differences and "none" can be had; containers are indexed by what is
+// not.
 #pragma once
 
 #include <cstddef>

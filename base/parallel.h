@@ -11,8 +11,9 @@ namespace voxswap {
 unsigned usable_core_count();
 
 // Calls work(0) … work(count - 1), each once, on at most `threads` threads (0: as many as the process may run
-// on), or as many as the system gives. Which piece runs where and when is open, so pieces write to places of their own. Of what pieces throw,
-// the error of the lowest index is thrown here after all threads have ended; none is begun after an error.
+// on), or as many as the system gives. Which piece runs where and when is open, so pieces write to places of
+// their own. Of what pieces throw, the error of the lowest index is thrown here after all threads have ended;
+// none is begun after an error.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads = 0);
 
 }  // namespace voxswap

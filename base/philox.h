@@ -39,7 +39,9 @@ class Philox {
     return block(static_cast<std::uint32_t>(index / 4))[static_cast<size_t>(index % 4)];
   }
   // Uniform in [0, 1), 24 bits.
-  constexpr float uniform(std::uint64_t index) const { return static_cast<float>(word(index) >> 8) * 0x1.0p-24f; }
+  constexpr float uniform(std::uint64_t index) const {
+    return static_cast<float>(word(index) >> 8) * 0x1.0p-24f;
+  }
   // Standard normal, Box-Muller over words 2*index and 2*index+1.
   double normal(std::uint64_t index) const {
     const double u = (word(2 * index) + 0.5) * 0x1.0p-32, v = (word(2 * index + 1) + 0.5) * 0x1.0p-32;

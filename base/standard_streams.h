@@ -8,8 +8,8 @@ namespace voxswap {
 // messages would be written into that. Call it before anything opens a file.
 void open_standard_streams();
 
-// Throws Exit::does_not_fit or Exit::failed when something that was printed to stdout did not arrive. Call it at the
-// end.
+// Throws Exit::does_not_fit or Exit::failed when something that was printed to stdout did not arrive. Call it
+// at the end.
 void check_standard_output();
 
 }  // namespace voxswap

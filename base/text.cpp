@@ -53,7 +53,9 @@ std::string snake_case(std::string_view text) {
   return result;
 }
 
-bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
+bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.ends_with(suffix);
+}
 
 namespace {
 
@@ -74,15 +76,16 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 bool looks_numeric(std::string_view cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell == "nan" || cell == "-" ||
-                           (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+') &&
-                            std::isdigit(static_cast<unsigned char>(cell[1]))));
+  return !cell.empty() &&
+         (std::isdigit(static_cast<unsigned char>(cell[0])) || cell == "nan" || cell == "-" ||
+          (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+') &&
+           std::isdigit(static_cast<unsigned char>(cell[1]))));
 }
 
 // Columns on the screen: UTF-8 continuation bytes take no room.
 size_t display_width(std::string_view cell) {
-  return static_cast<size_t>(
-      std::count_if(cell.begin(), cell.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(
+      cell.begin(), cell.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 }  // namespace
@@ -111,8 +114,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string gap(widths[i] - display_width(row[i]), ' ');
-      const bool right = &row != &rows.front() ? looks_numeric(row[i])
-                                               : rows.size() > 1 && i < rows[1].size() && looks_numeric(rows[1][i]);
+      const bool right = &row != &rows.front()
+                             ? looks_numeric(row[i])
+                             : rows.size() > 1 && i < rows[1].size() && looks_numeric(rows[1][i]);
       line += (i > 0 ? "  " : "") + (right ? gap + row[i] : row[i] + gap);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
@@ -126,7 +130,8 @@ std::string number(double value) {
   char buffer[400];
   // Plain decimals (no exponent) whenever that stays readable, the shortest form otherwise.
   const double size = std::fabs(value);
-  const auto style = size != 0 && (size < 1e-7 || size >= 1e17) ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto style =
+      size != 0 && (size < 1e-7 || size >= 1e17) ? std::chars_format::scientific : std::chars_format::fixed;
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value, style);
   return std::string(buffer, end);
 }

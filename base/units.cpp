@@ -30,7 +30,8 @@ double parse(std::string_view original, const Unit (&units)[N], std::string_view
   const std::string text = trim(original);
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string unit = trim(std::string_view(rest, static_cast<size_t>(text.data() + text.size() - rest)));
+  const std::string unit =
+      trim(std::string_view(rest, static_cast<size_t>(text.data() + text.size() - rest)));
   if (error == std::errc{} && std::isfinite(value) && value >= 0) {
     for (const Unit& candidate : units) {
       if (unit == candidate.name && value * candidate.factor < 9.2e18) return value * candidate.factor;
@@ -38,7 +39,8 @@ double parse(std::string_view original, const Unit (&units)[N], std::string_view
   }
   for (const Unit& candidate : units) {
     if (error == std::errc{} && unit != candidate.name && is_likely_slip(unit, candidate.name))
-      fail(Exit::usage, "'{}' is not a {}: did you mean {}{}?", original, kind, std::string_view(text.data(), rest), candidate.name);
+      fail(Exit::usage, "'{}' is not a {}: did you mean {}{}?", original, kind,
+           std::string_view(text.data(), rest), candidate.name);
   }
   std::string names;
   for (const Unit& candidate : units) names += (names.empty() ? "" : ", ") + std::string(candidate.name);

@@ -25,8 +25,8 @@ namespace {
 using namespace voxswap;
 using Itk = itk::Image<float, 3>;
 
-Example blob(std::int64_t side, std::int64_t channels) {
-  Example example{{side, side, side}, {1, 1, 1}, channels, {}, {}};
+data::Example blob(std::int64_t side, std::int64_t channels) {
+  data::Example example{{side, side, side}, {1, 1, 1}, channels, {}, {}};
   const Philox random(1, 1);
   const auto voxels = static_cast<std::size_t>(side * side * side);
   example.image.resize(voxels * static_cast<std::size_t>(channels));
@@ -84,15 +84,15 @@ int main(int count, char** arguments) {
   const std::int64_t side = count > 1 ? std::atoll(arguments[1]) : 128,
                      channels = count > 2 ? std::atoll(arguments[2]) : 4;
   const int repeats = count > 3 ? std::atoi(arguments[3]) : 5;
-  const Example example = blob(side, channels);
-  const SpatialChange turned{.degrees = {12, 12, 12}, .factors = {1.1, 1.1, 1.1}};
-  SpatialChange bent = turned;
+  const data::Example example = blob(side, channels);
+  const data::SpatialChange turned{.degrees = {12, 12, 12}, .factors = {1.1, 1.1, 1.1}};
+  data::SpatialChange bent = turned;
   bent.elastic = 2;
   const std::array<Philox, 3> random{Philox(1, 1), Philox(1, 2), Philox(1, 3)};
   std::vector<float> image;
   for (const auto& [name, change] :
        {std::pair{"rotation and zoom", turned}, {"rotation, zoom and elastic", bent}}) {
-    const SpatialMap map(change, example.size, example.spacing, random);
+    const data::SpatialMap map(change, example.size, example.spacing, random);
     report(std::string(name) + ": image", repeats, [&] { map.read(example.image, channels, image); });
     report(std::string(name) + ": labels", repeats, [&] { map.read(example.truth); });
   }
@@ -106,7 +106,7 @@ int main(int count, char** arguments) {
     for (std::int64_t c = 0; c < channels; ++c) with_itk(itk_image, 12, 1.1), itk_image->Modified();
   });
 
-  const std::vector<std::pair<const char*, IntensityChange>> changes = {
+  const std::vector<std::pair<const char*, data::IntensityChange>> changes = {
       {"noise", {.noise = 0.1}},
       {"blur", {.blur = 0.75}},
       {"brightness", {.brightness = 1.1}},
@@ -114,19 +114,20 @@ int main(int count, char** arguments) {
       {"low resolution", {.low_resolution = 0.6}},
       {"gamma", {.gamma = 0.8}}};
   for (const auto& [name, change] : changes) {
-    Example changed = example;
-    Augmentation augmentation;
+    data::Example changed = example;
+    data::Augmentation augmentation;
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
-    report(std::string(name) + ": image", repeats, [&] { apply(augmentation, changed); });
+    report(std::string(name) + ": image", repeats, [&] { data::apply(augmentation, changed); });
   }
   // What a sample costs on average.
   double total = 0;
   constexpr int samples = 40;
   for (int i = 0; i < samples; ++i) {
-    Example copy = example;
-    const AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
-    total +=
-        seconds_of([&] { apply(draw_augmentation(nnunet_augmentation(), key, copy.size, channels), copy); });
+    data::Example copy = example;
+    const data::AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
+    total += seconds_of([&] {
+      data::apply(data::draw_augmentation(data::nnunet_augmentation(), key, copy.size, channels), copy);
+    });
   }
   std::printf("\"preset nnunet: image and labels (mean of %d)\",%.2f\n", samples, 1e3 * total / samples);
 }

@@ -30,31 +30,31 @@ struct Options {
   bool only_taken = false;
   std::size_t most = 1000;
   double seconds = 1e9;
-  ElementType precision = ElementType::bf16;
+  net::ElementType precision = net::ElementType::bf16;
   std::int64_t filters = 16, depth = 5;
   std::vector<std::int64_t> sides;
 };
 
 struct Convolution {
-  cuda::ConvolutionProblem problem;
+  net::cuda::ConvolutionProblem problem;
   std::string node;  // the first that has this problem
   int nodes = 0;
 };
 
 // Those of a step, what takes most arithmetic first.
 std::vector<Convolution> convolutions(const Options& options, std::int64_t side) {
-  StepOptions step;
+  net::StepOptions step;
   step.input = Shape{1, side, side, side, 4};
-  step.voxel_alignment = cuda::voxel_alignment;
+  step.voxel_alignment = net::cuda::voxel_alignment;
   step.activations = options.precision;
   step.network.base_filters = options.filters;
   step.network.depth = options.depth;
-  const TrainingStep training = build_training_step(step);
+  const net::TrainingStep training = net::build_training_step(step);
   std::vector<Convolution> found;
   std::map<std::string, std::size_t> places;
-  for (const Node& node : training.graph.nodes()) {
-    const auto problem = cuda::convolution_problem(training.graph, node);
-    if (!problem || cuda::is_matrix_product(*problem)) continue;
+  for (const net::Node& node : training.graph.nodes()) {
+    const auto problem = net::cuda::convolution_problem(training.graph, node);
+    if (!problem || net::cuda::is_matrix_product(*problem)) continue;
     const auto [place, is_new] = places.try_emplace(problem->text(), found.size());
     if (is_new) found.push_back({*problem, node.name, 0});
     ++found[place->second].nodes;
@@ -66,9 +66,9 @@ std::vector<Convolution> convolutions(const Options& options, std::int64_t side)
   return found;
 }
 
-double tolerance(ElementType type) {
-  if (type == ElementType::bf16) return 2e-2;
-  return type == ElementType::f16 ? 4e-3 : 1e-4;
+double tolerance(net::ElementType type) {
+  if (type == net::ElementType::bf16) return 2e-2;
+  return type == net::ElementType::f16 ? 4e-3 : 1e-4;
 }
 
 int measure(const Options& options) {
@@ -78,7 +78,7 @@ int measure(const Options& options) {
     ended = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > options.seconds;
     return !ended;
   };
-  cuda::EngineSurvey survey(0);
+  net::cuda::EngineSurvey survey(0);
   std::fprintf(stderr, "%s\n", survey.device().c_str());
   std::printf(
       "side,node,nodes,problem,engine,notes,in_order,taken,workspace_bytes,milliseconds,tflops,error,"
@@ -87,7 +87,7 @@ int measure(const Options& options) {
     for (const Convolution& each : convolutions(options, side)) {
       if (ended) break;
       survey.measure(each.problem, options.only_taken, more,
-                     [&](const cuda::EngineTime& time, const cuda::WorstElement& worst) {
+                     [&](const net::cuda::EngineTime& time, const net::cuda::WorstElement& worst) {
                        const double rate =
                            time.milliseconds > 0 ? each.problem.flops() / time.milliseconds * 1e-9 : 0;
                        std::printf("%lld,%s,%d,\"%s\",%s,%s,%s,%s,%lld,%.5g,%.4g,%.3g,%s\n",
@@ -123,7 +123,7 @@ bool parse(int count, char** words, Options& options) {
       else if (word == "--seconds")
         options.seconds = std::atof(value);
       else if (word == "--precision")
-        options.precision = parse_element_type(value);
+        options.precision = net::parse_element_type(value);
       else if (word == "--filters")
         options.filters = std::atoll(value);
       else if (word == "--depth")

@@ -26,14 +26,14 @@ struct Cost {
 };
 
 // The shortest time of every node, of `steps` steps after one that is not counted.
-std::vector<double> node_seconds(bench::RandomTraining& training, const Plan& plan, int steps) {
-  Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, ""));
+std::vector<double> node_seconds(bench::RandomTraining& training, const swap::Plan& plan, int steps) {
+  swap::Executor executor(training.compiled, plan, swap::allocate_tiers(*training.backend, {&plan}, ""));
   training.write_weights(executor);
   std::vector<double> best(training.step.graph.nodes().size(), 1e30);
   for (int number = 0; number <= steps; ++number) {
-    const StepReport& report = training.train(executor, number + 1);
+    const swap::StepReport& report = training.train(executor, number + 1);
     for (std::size_t i = 0; number > 0 && i < plan.instructions.size(); ++i) {
-      if (plan.instructions[i].kind != Instruction::Kind::run) continue;
+      if (plan.instructions[i].kind != swap::Instruction::Kind::run) continue;
       double& seconds = best[static_cast<std::size_t>(plan.instructions[i].node)];
       seconds = std::min(seconds, report.end[i] - report.begin[i]);
     }
@@ -41,9 +41,9 @@ std::vector<double> node_seconds(bench::RandomTraining& training, const Plan& pl
   return best;
 }
 
-std::string sides(const Graph& graph, const Node& node) {
+std::string sides(const net::Graph& graph, const net::Node& node) {
   std::string text;
-  for (ValueId id : node.inputs) text += (text.empty() ? "" : " ") + graph.value(id).shape.text();
+  for (net::ValueId id : node.inputs) text += (text.empty() ? "" : " ") + graph.value(id).shape.text();
   return text;
 }
 
@@ -57,20 +57,21 @@ std::vector<std::string> row(const std::string& name, const Cost& cost, double t
 }
 
 void measure(std::int64_t side, const std::string& precision, int steps, const std::string& backend,
-             bool fastest, const NetworkOptions& network) {
+             bool fastest, const net::NetworkOptions& network) {
   bench::RandomTraining training(side, precision, backend, {.deterministic = !fastest}, network);
-  const Graph& graph = training.step.graph;
-  PlanRequest request{&graph, training.compiled.workspaces(), {}, {training.step.loss}};
-  const Plan plan = make_plan("keep", request);
+  const net::Graph& graph = training.step.graph;
+  swap::PlanRequest request{&graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  const swap::Plan plan = swap::make_plan("keep", request);
   const std::vector<double> best = node_seconds(training, plan, steps);
   const std::size_t count = graph.nodes().size();
   std::map<std::string, Cost> operations;
   Cost all;
   for (std::size_t id = 0; id < count; ++id) {
-    const Node& node = graph.nodes()[id];
+    const net::Node& node = graph.nodes()[id];
     for (Cost* cost : {&operations[std::string(node.operation->name)], &all}) {
       cost->seconds += best[id], cost->nodes += 1;
-      cost->flops += node_flops(graph, node), cost->bytes += static_cast<double>(node_bytes(graph, node));
+      cost->flops += net::node_flops(graph, node),
+          cost->bytes += static_cast<double>(net::node_bytes(graph, node));
     }
   }
   std::vector<std::pair<std::string, Cost>> sorted(operations.begin(), operations.end());
@@ -88,12 +89,13 @@ void measure(std::int64_t side, const std::string& precision, int steps, const s
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return best[a] > best[b]; });
   rows = {{"node", "operation", "ms", "GFLOP/s", "GB/s", "by", "inputs"}};
   for (std::size_t i = 0; i < std::min<std::size_t>(40, count); ++i) {
-    const NodeId id = static_cast<NodeId>(order[i]);
-    const Node& node = graph.node(id);
-    rows.push_back({node.name, std::string(node.operation->name), format("{:.2f}", best[order[i]] * 1e3),
-                    format("{:.0f}", node_flops(graph, node) / best[order[i]] * 1e-9),
-                    format("{:.1f}", static_cast<double>(node_bytes(graph, node)) / best[order[i]] * 1e-9),
-                    training.compiled.kernel(id).implementation(), sides(graph, node)});
+    const net::NodeId id = static_cast<net::NodeId>(order[i]);
+    const net::Node& node = graph.node(id);
+    rows.push_back(
+        {node.name, std::string(node.operation->name), format("{:.2f}", best[order[i]] * 1e3),
+         format("{:.0f}", net::node_flops(graph, node) / best[order[i]] * 1e-9),
+         format("{:.1f}", static_cast<double>(net::node_bytes(graph, node)) / best[order[i]] * 1e-9),
+         training.compiled.kernel(id).implementation(), sides(graph, node)});
   }
   std::printf("%s\n", table(rows).c_str());
 }
@@ -102,7 +104,7 @@ void measure(std::int64_t side, const std::string& precision, int steps, const s
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
-  const voxswap::NetworkOptions network = voxswap::bench::take_network(count, arguments);
+  const voxswap::net::NetworkOptions network = voxswap::bench::take_network(count, arguments);
   if (count < 4 || count > 6 || (count == 6 && std::string_view(arguments[5]) != "fastest")) {
     std::fprintf(stderr,
                  "usage: node_times [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS [BACKEND [fastest]]\n");

@@ -19,13 +19,13 @@ constexpr std::int64_t side = 96, channels = 16;
 // A node's kernel with inputs, outputs and updates of its own.
 class Runner {
  public:
-  Runner(const Graph& graph, NodeId id)
-      : backend_(make_backend("onednn")), bytes_(node_bytes(graph, graph.node(id))) {
-    const Node& node = graph.node(id);
+  Runner(const net::Graph& graph, net::NodeId id)
+      : backend_(net::make_backend("onednn")), bytes_(net::node_bytes(graph, graph.node(id))) {
+    const net::Node& node = graph.node(id);
     kernel_ = backend_->compile(graph, node);
     for (auto [ids, pointers] :
          {std::pair{&node.inputs, &inputs_}, {&node.outputs, &outputs_}, {&node.updates, &updates_}}) {
-      for (ValueId value : *ids) pointers->push_back(memory(graph.value(value).bytes()));
+      for (net::ValueId value : *ids) pointers->push_back(memory(graph.value(value).bytes()));
     }
     workspace_ = memory(std::max<std::int64_t>(kernel_->workspace_bytes(), 64));
   }
@@ -39,32 +39,32 @@ class Runner {
     return memory_.back()->data();
   }
 
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Kernel> kernel_;
-  std::vector<std::unique_ptr<Memory>> memory_;
+  std::unique_ptr<net::Backend> backend_;
+  std::unique_ptr<net::Kernel> kernel_;
+  std::vector<std::unique_ptr<net::Memory>> memory_;
   std::vector<void*> inputs_, outputs_, updates_;
   void* workspace_ = nullptr;
-  StepContext context_;
+  net::StepContext context_;
   std::int64_t bytes_;
 };
 
 const Shape volume = {1, side, side, side, channels}, vector = {channels}, pairs = {1, channels, 2};
 
 void measure(benchmark::State& state, const char* operation, const std::vector<Shape>& shapes,
-             const Attributes& attributes, const std::vector<Shape>& updates = {}) {
-  Graph graph;
-  std::vector<ValueId> inputs, updated;
+             const net::Attributes& attributes, const std::vector<Shape>& updates = {}) {
+  net::Graph graph;
+  std::vector<net::ValueId> inputs, updated;
   for (const Shape& shape : shapes)
-    inputs.push_back(graph.add_value("x", shape, ElementType::f32, Role::input));
+    inputs.push_back(graph.add_value("x", shape, net::ElementType::f32, net::Role::input));
   for (const Shape& shape : updates)
-    updated.push_back(graph.add_value("p", shape, ElementType::f32, Role::parameter));
+    updated.push_back(graph.add_value("p", shape, net::ElementType::f32, net::Role::parameter));
   Runner runner(graph, graph.add(operation, "y", inputs, attributes, updated));
   for (auto _ : state) runner.run();
   state.SetBytesProcessed(state.iterations() * runner.bytes());
 }
 
 void CopyOfSameSize(benchmark::State& state) {
-  const auto backend = make_backend("onednn");
+  const auto backend = net::make_backend("onednn");
   const std::int64_t bytes = volume.count() * 4;
   const auto from = backend->allocate(bytes), to = backend->allocate(bytes);
   std::memset(from->data(), 1, static_cast<std::size_t>(bytes));
@@ -77,23 +77,23 @@ void CopyOfSameSize(benchmark::State& state) {
 
 BENCHMARK(CopyOfSameSize)->UseRealTime();
 BENCHMARK_CAPTURE(measure, instance_norm_statistics, "instance_norm_statistics", {volume},
-                  Attributes{{"epsilon", 1e-5}})
+                  net::Attributes{{"epsilon", 1e-5}})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, norm_activation, "norm_activation", {volume, pairs, vector, vector},
-                  Attributes{{"slope", 0.3}})
+                  net::Attributes{{"slope", 0.3}})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, norm_activation_sums, "norm_activation_sums",
-                  {volume, pairs, vector, vector, volume}, Attributes{{"slope", 0.3}})
+                  {volume, pairs, vector, vector, volume}, net::Attributes{{"slope", 0.3}})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, norm_activation_gradient, "norm_activation_gradient",
-                  {volume, pairs, vector, vector, volume, pairs}, Attributes{{"slope", 0.3}})
+                  {volume, pairs, vector, vector, volume, pairs}, net::Attributes{{"slope", 0.3}})
     ->UseRealTime();
-BENCHMARK_CAPTURE(measure, concat, "concat", {volume, volume}, Attributes{{"axis", 4}})->UseRealTime();
+BENCHMARK_CAPTURE(measure, concat, "concat", {volume, volume}, net::Attributes{{"axis", 4}})->UseRealTime();
 BENCHMARK_CAPTURE(measure, upsample_nearest, "upsample_nearest",
-                  {Shape{1, side / 2, side / 2, side / 2, channels}}, Attributes{})
+                  {Shape{1, side / 2, side / 2, side / 2, channels}}, net::Attributes{})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, adam, "adam", {volume},
-                  Attributes{{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}},
+                  net::Attributes{{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}},
                   {volume, volume, volume})
     ->UseRealTime();
 

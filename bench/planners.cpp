@@ -23,47 +23,47 @@ namespace {
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 constexpr std::int64_t host_budget = 300 * gib;  // what the study's group used for 320^3
 
-TrainingStep training_step(std::int64_t side, ElementType type) {
-  StepOptions options;
+net::TrainingStep training_step(std::int64_t side, net::ElementType type) {
+  net::StepOptions options;
   options.input = Shape{1, side, side, side, 4};
   options.activations = type;
-  return build_training_step(options);
+  return net::build_training_step(options);
 }
 
 struct Cell {
   std::string device;
   double link = 0;  // bytes/s each way
-  ElementType type = ElementType::f32;
+  net::ElementType type = net::ElementType::f32;
   std::int64_t side = 0, budget = 0;
 };
 
 // A graph with costs and budgets: what all planners of a cell are given.
 struct Problem {
   Cell cell;
-  TrainingStep step;
-  CostModel costs;
-  PlanRequest request;
+  net::TrainingStep step;
+  swap::CostModel costs;
+  swap::PlanRequest request;
   double keep_seconds = 0;
-  Bound bound;
+  swap::Bound bound;
 
   explicit Problem(const Cell& of) : cell(of), step(training_step(of.side, of.type)) {
-    DeviceRates device = find_device_rates(cell.device);
+    swap::DeviceRates device = swap::find_device_rates(cell.device);
     device.link_rate = cell.link;
-    costs = estimate_costs(step.graph, device);
+    costs = swap::estimate_costs(step.graph, device);
     request.graph = &step.graph;
     request.workspaces.assign(step.graph.nodes().size(), 0);
     request.budgets = {cell.budget, host_budget, 0};
     request.kept = {step.loss};
     request.costs = &costs;
     for (const double seconds : costs.node_seconds) keep_seconds += seconds;
-    bound = lower_bound(step.graph, request.workspaces, request.kept, costs, request.budgets);
+    bound = swap::lower_bound(step.graph, request.workspaces, request.kept, costs, request.budgets);
   }
   Problem(const Problem&) = delete;
 };
 
 struct Outcome {
   bool fits = false;
-  Plan plan;
+  swap::Plan plan;
   double planning_seconds = 0;
 };
 
@@ -71,7 +71,7 @@ Outcome plan(const Problem& problem, const std::string& planner) {
   Outcome outcome;
   const auto start = std::chrono::steady_clock::now();
   try {
-    outcome.plan = make_plan(planner, problem.request);
+    outcome.plan = swap::make_plan(planner, problem.request);
     outcome.fits = true;
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
@@ -82,7 +82,7 @@ Outcome plan(const Problem& problem, const std::string& planner) {
 
 std::string cell_columns(const Cell& cell) {
   return format("{},{:g},{},{},{}", cell.device, cell.link / 1e9,
-                cell.type == ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
+                cell.type == net::ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
 }
 
 void print_grid_row(const Problem& problem, const std::string& planner) {
@@ -90,8 +90,8 @@ void print_grid_row(const Problem& problem, const std::string& planner) {
   std::string moved = "nan,nan,nan,nan";
   double seconds = NAN;
   if (outcome.fits) {
-    const Simulation simulation = simulate(outcome.plan, problem.costs);
-    const PlanTotals sums = totals(outcome.plan);
+    const swap::Simulation simulation = swap::simulate(outcome.plan, problem.costs);
+    const swap::PlanTotals sums = swap::totals(outcome.plan);
     seconds = simulation.seconds;
     moved = format("{},{},{},{:.6f}", sums.out_bytes, sums.in_bytes, sums.recomputed_nodes,
                    simulation.stall_seconds);
@@ -108,7 +108,7 @@ void grid(const std::vector<std::string>& planners) {
       "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds\n");
   for (const char* device : {"v100", "h200"})
     for (const double link : {12e9, 64e9})
-      for (const ElementType type : {ElementType::f32, ElementType::bf16})
+      for (const net::ElementType type : {net::ElementType::f32, net::ElementType::bf16})
         for (const std::int64_t side : {144, 192, 256, 320, 384, 448})
           for (const std::int64_t budget : {16 * gib, 32 * gib}) {
             if (budget > 16 * gib && side < 384) continue;
@@ -117,11 +117,11 @@ void grid(const std::vector<std::string>& planners) {
           }
 }
 
-// The study's machines, as docs/study.md tells: how many GPUs trained at once, how many shared a link, what the
-// link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping, per voxel.
+// The study's machines, as docs/study.md tells: how many GPUs trained at once, how many shared a link, what
+// the link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping, per voxel.
 struct StudyRow {
   const char* machine;
-  Sharing sharing;
+  swap::Sharing sharing;
   double link, epoch_seconds, epoch_seconds_144;
 };
 constexpr StudyRow study_rows[] = {
@@ -138,7 +138,7 @@ struct Way {
   const char* name;
   const char* planner;
   bool tight;
-  TflmsOptions tflms;
+  swap::TflmsOptions tflms;
 };
 const Way study_ways[] = {{"keep", "keep", false, {}},
                           {"tflms", "tflms", false, {}},
@@ -152,21 +152,22 @@ void study() {
   fmt::print(
       "machine,devices,devices_per_link,link_gbps,budget_bytes,planner,fits,seconds,per_voxel_over_144,"
       "study_per_voxel_over_144,utilization,out_bytes,in_bytes,recomputed\n");
-  const Problem small({"v100-study", 12e9, ElementType::f32, 144, 0});
-  const std::int64_t tight = make_plan("keep", small.request).peak_bytes;
+  const Problem small({"v100-study", 12e9, net::ElementType::f32, 144, 0});
+  const std::int64_t tight = swap::make_plan("keep", small.request).peak_bytes;
   const double voxels = std::pow(192.0 / 144.0, 3);
   for (const Way& way : study_ways)
     for (const StudyRow& row : study_rows) {
       const std::int64_t budget = way.tight ? tight : 16 * gib;
-      const Problem alone({"v100-study", row.link, ElementType::f32, 192, budget});
+      const Problem alone({"v100-study", row.link, net::ElementType::f32, 192, budget});
       // Planned for what a device gets of the link while all use it.
-      Problem problem({"v100-study", row.link / row.sharing.devices_per_link, ElementType::f32, 192, budget});
+      Problem problem(
+          {"v100-study", row.link / row.sharing.devices_per_link, net::ElementType::f32, 192, budget});
       problem.request.tflms = way.tflms;
       const Outcome outcome = plan(problem, way.planner);
-      Simulation simulation;
-      if (outcome.fits) simulation = simulate(outcome.plan, alone.costs, row.sharing);
+      swap::Simulation simulation;
+      if (outcome.fits) simulation = swap::simulate(outcome.plan, alone.costs, row.sharing);
       const double seconds = outcome.fits ? simulation.seconds : NAN;
-      const PlanTotals sums = totals(outcome.plan);
+      const swap::PlanTotals sums = swap::totals(outcome.plan);
       fmt::print("{},{},{},{:g},{},{},{},{:.6f},{:.4f},{:.4f},{:.4f},{},{},{}\n", row.machine,
                  row.sharing.devices, row.sharing.devices_per_link, row.link / 1e9, problem.cell.budget,
                  way.name, outcome.fits ? "yes" : "no", seconds, seconds / small.keep_seconds / voxels,
@@ -180,7 +181,7 @@ void study() {
 int run(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   std::vector<std::string> planners(words + std::min(count, 2), words + count);
-  if (planners.empty()) planners = planner_names();
+  if (planners.empty()) planners = swap::planner_names();
   if (what == "grid")
     grid(planners);
   else if (what == "study" && count == 2)

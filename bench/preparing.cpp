@@ -18,12 +18,12 @@ namespace voxswap {
 namespace {
 
 void measure(const char* root, std::int64_t side, const char* cache) {
-  RunOptions options;
+  pipeline::RunOptions options;
   options.data.root = root;
   options.preprocess.resolution = {side, side, side};
   options.cache = cache;
   const auto begin = std::chrono::steady_clock::now();
-  Cases cases(options, open_dataset(options.data));
+  pipeline::Cases cases(options, data::open_dataset(options.data));
   std::vector<std::size_t> all(cases.dataset().cases.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   cases.prepare_all(all, {});

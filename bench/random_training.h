@@ -21,8 +21,8 @@ namespace voxswap::bench {
 
 // Takes `--network FILTERS,DEPTH` off the arguments, where it comes first: another size of the network, for
 // rehearsals.
-inline NetworkOptions take_network(int& count, char**& arguments) {
-  NetworkOptions network;
+inline net::NetworkOptions take_network(int& count, char**& arguments) {
+  net::NetworkOptions network;
   long long filters = 0, depth = 0;
   if (count > 2 && std::string_view(arguments[1]) == "--network" &&
       std::sscanf(arguments[2], "%lld,%lld", &filters, &depth) == 2) {
@@ -38,8 +38,8 @@ class RandomTraining {
  public:
   // `options` says which of several devices, and how it chooses its routines.
   RandomTraining(std::int64_t side, const std::string& precision, const std::string& backend_name = "onednn",
-                 const BackendOptions& options = {}, const NetworkOptions& network = {})
-      : backend(make_backend(backend_name, options)),
+                 const net::BackendOptions& options = {}, const net::NetworkOptions& network = {})
+      : backend(net::make_backend(backend_name, options)),
         step(make_step(side, precision, network, *backend)),
         compiled(*backend, step.graph) {
     const Philox random(1, 2);
@@ -51,26 +51,26 @@ class RandomTraining {
     target_.resize(static_cast<std::size_t>(voxels));
     for (std::size_t i = 0; i < target_.size(); ++i)
       target_[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
-    if (step.graph.value(step.input).type == ElementType::bf16) {
+    if (step.graph.value(step.input).type == net::ElementType::bf16) {
       half_.resize(image_.size());
       std::transform(image_.begin(), image_.end(), half_.begin(), to_bfloat16);
     }
   }
 
-  void write_weights(Executor& executor) const {
+  void write_weights(swap::Executor& executor) const {
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-      const auto values = initial_value(step.graph, step.parameters[i], i, 1);
+      const auto values = net::initial_value(step.graph, step.parameters[i], i, 1);
       executor.write(step.parameters[i], values.data(), step.graph.value(step.parameters[i]).bytes());
     }
-    for (const ValueId id : step.optimizer_state) {
+    for (const net::ValueId id : step.optimizer_state) {
       const std::vector<float> zeros(static_cast<std::size_t>(step.graph.value(id).shape.count()));
       executor.write(id, zeros.data(), step.graph.value(id).bytes());
     }
   }
 
   // One step, counted from 1; the report's seconds are those of the step alone.
-  const StepReport& train(Executor& executor, std::int64_t number,
-                          Detail detail = Detail::instructions) const {
+  const swap::StepReport& train(swap::Executor& executor, std::int64_t number,
+                                swap::Detail detail = swap::Detail::instructions) const {
     if (half_.empty())
       executor.write(step.input, image_.data(), static_cast<std::int64_t>(image_.size() * sizeof image_[0]));
     else
@@ -79,19 +79,19 @@ class RandomTraining {
     return executor.run({1, number, 5e-4}, detail);
   }
 
-  std::unique_ptr<Backend> backend;
-  TrainingStep step;
-  CompiledGraph compiled;
+  std::unique_ptr<net::Backend> backend;
+  net::TrainingStep step;
+  swap::CompiledGraph compiled;
 
  private:
-  static TrainingStep make_step(std::int64_t side, const std::string& precision,
-                                const NetworkOptions& network, const Backend& backend) {
-    StepOptions options;
+  static net::TrainingStep make_step(std::int64_t side, const std::string& precision,
+                                     const net::NetworkOptions& network, const net::Backend& backend) {
+    net::StepOptions options;
     options.network = network;
     options.input = Shape{1, side, side, side, 4};
     options.voxel_alignment = backend.voxel_alignment();
-    options.activations = parse_element_type(precision);
-    return build_training_step(options);
+    options.activations = net::parse_element_type(precision);
+    return net::build_training_step(options);
   }
 
   std::vector<float> image_;

@@ -43,10 +43,10 @@ struct Outcome {
   }
 };
 
-Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, const char* folder, int steps,
-            Detail detail = Detail::lanes) {
-  Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, folder),
-                    {rate, rate});
+Outcome run(bench::RandomTraining& training, const swap::Plan& plan, double rate, const char* folder,
+            int steps, swap::Detail detail = swap::Detail::lanes) {
+  swap::Executor executor(training.compiled, plan, swap::allocate_tiers(*training.backend, {&plan}, folder),
+                          {rate, rate});
   training.write_weights(executor);
   Outcome outcome;
   for (int i = 1; i <= steps; ++i) {
@@ -55,8 +55,8 @@ Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, cons
     outcome.losses.push_back(0);
     executor.read(training.step.loss, &outcome.losses.back(), sizeof(float));
   }
-  for (const ValueId id : training.step.parameters) {
-    const Value& value = training.step.graph.value(id);
+  for (const net::ValueId id : training.step.parameters) {
+    const net::Value& value = training.step.graph.value(id);
     outcome.weights.emplace_back(static_cast<std::size_t>(value.shape.count()));
     executor.read(id, outcome.weights.back().data(), value.bytes());
   }
@@ -64,24 +64,24 @@ Outcome run(bench::RandomTraining& training, const Plan& plan, double rate, cons
 }
 
 int compare(std::int64_t side, const std::string& precision, int steps, const char* folder,
-            const std::string& backend, const NetworkOptions& network) {
+            const std::string& backend, const net::NetworkOptions& network) {
   bench::RandomTraining training(side, precision, backend, {}, network);
-  PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
-  const Plan keep = make_plan("keep", request);
-  const std::int64_t least = least_budget(*request.graph, request.workspaces, request.kept).bytes;
-  ProfileRequest profile;
+  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  const swap::Plan keep = swap::make_plan("keep", request);
+  const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
+  swap::ProfileRequest profile;
   profile.kept = request.kept;
   profile.host_budget_bytes = profile.disk_budget_bytes = 4 * keep.peak_bytes;
   profile.disk_folder = folder;
-  const CostModel costs = measure_costs(training.compiled, profile);
+  const swap::CostModel costs = swap::measure_costs(training.compiled, profile);
   request.costs = &costs;
 
-  const Outcome expected = run(training, keep, 0, folder, steps, Detail::instructions);
+  const Outcome expected = run(training, keep, 0, folder, steps, swap::Detail::instructions);
   std::printf(
       "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n");
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };
-  const auto print = [&](const Plan& plan, const char* tier, const Outcome& outcome) {
-    const PlanTotals moved = totals(plan);
+  const auto print = [&](const swap::Plan& plan, const char* tier, const Outcome& outcome) {
+    const swap::PlanTotals moved = swap::totals(plan);
     std::printf("%s,%.0f,%.0f,%s,%.0f,%.0f,%.0f,%.0f,%lld,%.3f,%.3f,%s\n", plan.planner.c_str(),
                 mib(plan.budget_bytes), mib(least), tier, mib(plan.peak_bytes), mib(plan.host_bytes),
                 mib(plan.disk_bytes), static_cast<double>(moved.out_bytes) / 1e6,
@@ -108,7 +108,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
             least + static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes - least)),
             tier.host, tier.disk};
         try {
-          const Plan plan = make_plan(planner, request);
+          const swap::Plan plan = swap::make_plan(planner, request);
           const Outcome outcome = run(training, plan, tier.rate, folder, steps);
           same = same && outcome == expected;
           print(plan, tier.name, outcome);
@@ -125,7 +125,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
-  const voxswap::NetworkOptions network = voxswap::bench::take_network(count, arguments);
+  const voxswap::net::NetworkOptions network = voxswap::bench::take_network(count, arguments);
   if (count != 5 && count != 6) {
     std::fprintf(stderr,
                  "usage: same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]\n");

@@ -19,26 +19,26 @@
 namespace voxswap {
 namespace {
 
-Plan choose_plan(bench::RandomTraining& training, double share) {
-  PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
-  Plan keep = make_plan("keep", request);
+swap::Plan choose_plan(bench::RandomTraining& training, double share) {
+  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  swap::Plan keep = swap::make_plan("keep", request);
   if (share >= 1) return keep;
   request.budgets.device = static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes));
   request.budgets.host = keep.peak_bytes;
-  ProfileRequest profile;
+  swap::ProfileRequest profile;
   profile.kept = {training.step.loss};
   profile.budget_bytes = request.budgets.device;
   profile.host_budget_bytes = request.budgets.host;
-  const CostModel costs = measure_costs(training.compiled, profile);
+  const swap::CostModel costs = swap::measure_costs(training.compiled, profile);
   request.costs = &costs;
-  return make_plan("hybrid", request);
+  return swap::make_plan("hybrid", request);
 }
 
 void measure(std::int64_t side, const std::string& precision, int steps, double share) {
   const std::int64_t resident_before = bench::peak_resident_bytes();
   bench::RandomTraining training(side, precision);
-  const Plan plan = choose_plan(training, share);
-  Executor executor(training.compiled, plan, allocate_tiers(*training.backend, {&plan}, ""));
+  const swap::Plan plan = choose_plan(training, share);
+  swap::Executor executor(training.compiled, plan, swap::allocate_tiers(*training.backend, {&plan}, ""));
   training.write_weights(executor);
 
   std::vector<double> seconds;
@@ -48,7 +48,8 @@ void measure(std::int64_t side, const std::string& precision, int steps, double 
   }
   std::sort(seconds.begin(), seconds.end());
   double flops = 0;
-  for (const Node& node : training.step.graph.nodes()) flops += node_flops(training.step.graph, node);
+  for (const net::Node& node : training.step.graph.nodes())
+    flops += net::node_flops(training.step.graph, node);
   float loss = 0;
   executor.read(training.step.loss, &loss, sizeof loss);
   std::printf(

@@ -5,7 +5,7 @@
 
 #include "cli/sweep_cell.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 enum class CellState { waiting, running, done, failed };
 
@@ -16,4 +16,4 @@ struct CellStatus {
   double running_seconds = 0;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

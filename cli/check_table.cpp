@@ -9,26 +9,26 @@
 #include "data/prepare/resolutions.h"
 #include "metrics/box_statistics.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-std::vector<Size3> foregrounds(const CheckReport& report) {
-  std::vector<Size3> sizes;
-  for (const CaseFacts& facts : report.cases) {
+std::vector<data::Size3> foregrounds(const data::CheckReport& report) {
+  std::vector<data::Size3> sizes;
+  for (const data::CaseFacts& facts : report.cases) {
     if (facts.foreground) sizes.push_back(*facts.foreground);
   }
   return sizes;
 }
 
-BoxStatistics axis_statistics(const std::vector<Size3>& sizes, std::size_t axis) {
+metrics::BoxStatistics axis_statistics(const std::vector<data::Size3>& sizes, std::size_t axis) {
   std::vector<double> sides;
-  for (const Size3& size : sizes) sides.push_back(static_cast<double>(size[axis]));
-  return box_statistics(sides);
+  for (const data::Size3& size : sizes) sides.push_back(static_cast<double>(size[axis]));
+  return metrics::box_statistics(sides);
 }
 
-std::string size_text(const Size3& size) {
+std::string size_text(const data::Size3& size) {
   return size[0] == size[1] && size[1] == size[2] ? std::to_string(size[0])
                                                   : format("[{}, {}, {}]", size[0], size[1], size[2]);
 }
@@ -39,9 +39,9 @@ struct Counted {
   std::int64_t cases;
 };
 template <class Value>
-std::vector<Counted> counted(const CheckReport& report, Value value) {
+std::vector<Counted> counted(const data::CheckReport& report, Value value) {
   std::map<std::string, std::int64_t> counts;
-  for (const CaseFacts& facts : report.cases) {
+  for (const data::CaseFacts& facts : report.cases) {
     if (const std::string text = value(facts); !text.empty()) ++counts[text];
   }
   std::vector<Counted> result;
@@ -51,14 +51,14 @@ std::vector<Counted> counted(const CheckReport& report, Value value) {
   return result;
 }
 
-std::string grid_text(const CaseFacts& facts) {
+std::string grid_text(const data::CaseFacts& facts) {
   if (!facts.grid) return {};
-  const Geometry& grid = *facts.grid;
+  const data::Geometry& grid = *facts.grid;
   return format("{}x{}x{} voxels of {:.4g}x{:.4g}x{:.4g} mm, axes {}", grid.size[0], grid.size[1],
                 grid.size[2], grid.spacing[0], grid.spacing[1], grid.spacing[2], facts.axes);
 }
 
-std::string elements_text(const CaseFacts& facts) {
+std::string elements_text(const data::CaseFacts& facts) {
   std::vector<std::string> elements = facts.elements;
   std::erase(elements, "");
   std::sort(elements.begin(), elements.end());
@@ -66,7 +66,7 @@ std::string elements_text(const CaseFacts& facts) {
   return join(elements, ", ");
 }
 
-std::string grids_table(const CheckReport& report) {
+std::string grids_table(const data::CheckReport& report) {
   constexpr std::size_t most = 8;
   std::string text;
   for (const auto& [title, list] : {std::pair{"grid", counted(report, grid_text)},
@@ -84,21 +84,21 @@ std::string grids_table(const CheckReport& report) {
 // Per label value: how many cases have it, and voxels over those.
 struct LabelFacts {
   std::int64_t cases = 0;
-  BoxStatistics voxels;
+  metrics::BoxStatistics voxels;
 };
-LabelFacts label_facts(const CheckReport& report, int value) {
+LabelFacts label_facts(const data::CheckReport& report, int value) {
   std::vector<double> voxels;
-  for (const CaseFacts& facts : report.cases) {
+  for (const data::CaseFacts& facts : report.cases) {
     const auto found = facts.labels.find(value);
     if (found != facts.labels.end()) voxels.push_back(static_cast<double>(found->second));
   }
-  return {static_cast<std::int64_t>(voxels.size()), box_statistics(voxels)};
+  return {static_cast<std::int64_t>(voxels.size()), metrics::box_statistics(voxels)};
 }
 
 // Those of the data set first, then what else occurs.
-std::vector<std::pair<std::string, int>> all_labels(const CheckReport& report) {
+std::vector<std::pair<std::string, int>> all_labels(const data::CheckReport& report) {
   std::vector<std::pair<std::string, int>> labels = report.dataset.labels;
-  for (const CaseFacts& facts : report.cases) {
+  for (const data::CaseFacts& facts : report.cases) {
     for (const auto& [value, voxels] : facts.labels) {
       if (std::none_of(labels.begin(), labels.end(),
                        [&](const auto& known) { return known.second == value; }))
@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, int>> all_labels(const CheckReport& report) {
   return labels;
 }
 
-std::string labels_table(const CheckReport& report) {
+std::string labels_table(const data::CheckReport& report) {
   Rows rows = {{"label", "value", "cases", "voxels: median", "min", "max"}};
   for (const auto& [name, value] : all_labels(report)) {
     const LabelFacts facts = label_facts(report, value);
@@ -121,24 +121,24 @@ std::string labels_table(const CheckReport& report) {
   return rows.size() > 1 ? "\n" + table(rows) : std::string();
 }
 
-std::string foreground_table(const CheckReport& report) {
-  const std::vector<Size3> sizes = foregrounds(report);
+std::string foreground_table(const data::CheckReport& report) {
+  const std::vector<data::Size3> sizes = foregrounds(report);
   if (sizes.empty()) return {};
   Rows rows = {{"foreground, voxels", "mean", "median", "min", "max"}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const BoxStatistics of = axis_statistics(sizes, axis);
+    const metrics::BoxStatistics of = axis_statistics(sizes, axis);
     rows.push_back({std::string(1, "xyz"[axis]), format("{:.1f}", of.mean), format("{:.1f}", of.median),
                     format("{:.0f}", of.minimum), format("{:.0f}", of.maximum)});
   }
   std::string text = "\n" + table(rows);
   Rows advice = {{"preprocess.resolution", "voxels left", "cases that lose detail", ""}};
-  for (const ResolutionAdvice& one : sensible_resolutions(sizes))
+  for (const data::ResolutionAdvice& one : data::sensible_resolutions(sizes))
     advice.push_back({size_text(one.size), format("{:.1f} %", 100 * one.kept),
                       format("{} of {}", one.shrunk, sizes.size()), one.why});
   return text + "\n" + table(advice);
 }
 
-Json case_json(const CaseFacts& facts) {
+Json case_json(const data::CaseFacts& facts) {
   Json json = {{"case", facts.id}, {"stored_as", facts.elements}};
   if (facts.grid) {
     json["size"] = facts.grid->size;
@@ -151,70 +151,70 @@ Json case_json(const CaseFacts& facts) {
 }
 
 // What was read out of names of series.
-std::string guesses_table(const Dataset& dataset) {
+std::string guesses_table(const data::Dataset& dataset) {
   if (dataset.guesses.empty()) return {};
   Rows rows = {{"taken for", "series", "cases"}};
-  for (const SeriesGuess& guess : dataset.guesses)
+  for (const data::SeriesGuess& guess : dataset.guesses)
     rows.push_back({guess.channel, guess.written, std::to_string(guess.cases)});
   return "\n" + table(rows) + "data.files says otherwise, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
 }
 
-std::string unused_table(const CheckReport& report) {
+std::string unused_table(const data::CheckReport& report) {
   if (report.unused.empty()) return {};
   Rows rows = {{"not used", "how many", "", "why"}};
-  for (const UnusedGroup& group : grouped(report.unused, report.dataset.root))
+  for (const data::UnusedGroup& group : data::grouped(report.unused, report.dataset.root))
     rows.push_back({group.what, std::to_string(group.count), group.severity, group.why});
   return "\n" + table(rows);
 }
 
 }  // namespace
 
-std::int64_t count_problems(const CheckReport& report, const std::string& severity) {
-  const auto groups = grouped(report.unused, report.dataset.root);
+std::int64_t count_problems(const data::CheckReport& report, const std::string& severity) {
+  const auto groups = data::grouped(report.unused, report.dataset.root);
   return std::count_if(report.problems.begin(), report.problems.end(),
-                       [&](const Problem& problem) { return problem.severity == severity; }) +
+                       [&](const data::Problem& problem) { return problem.severity == severity; }) +
          std::count_if(groups.begin(), groups.end(),
-                       [&](const UnusedGroup& group) { return group.severity == severity; });
+                       [&](const data::UnusedGroup& group) { return group.severity == severity; });
 }
 
-std::string check_json(const CheckReport& report) {
-  const Dataset& dataset = report.dataset;
+std::string check_json(const data::CheckReport& report) {
+  const data::Dataset& dataset = report.dataset;
   Json json = {{"root", dataset.root.string()},    {"layout", dataset.layout},
                {"recognised", dataset.recognised}, {"modalities", dataset.modalities},
                {"cases", dataset.cases.size()},    {"problems", Json::array()}};
   for (const auto& [name, value] : dataset.labels) json["labels"][name] = value;
   for (const auto& [name, values] : dataset.regions) json["regions"][name] = values;
-  for (const Problem& problem : report.problems)
+  for (const data::Problem& problem : report.problems)
     json["problems"].push_back({{"case", problem.case_id},
                                 {"severity", problem.severity},
                                 {"what", problem.what},
                                 {"fix", problem.fix}});
-  for (const SeriesGuess& guess : dataset.guesses)
+  for (const data::SeriesGuess& guess : dataset.guesses)
     json["guesses"].push_back(
         {{"channel", guess.channel}, {"series", guess.written}, {"cases", guess.cases}});
   json["not_used"] = Json::array();
-  for (const Unused& unused : report.unused)
+  for (const data::Unused& unused : report.unused)
     json["not_used"].push_back(
         {{"path", unused.path.string()}, {"severity", unused.severity}, {"why", unused.why}});
-  const std::vector<Size3> sizes = foregrounds(report);
+  const std::vector<data::Size3> sizes = foregrounds(report);
   for (std::size_t axis = 0; axis < 3 && !sizes.empty(); ++axis) {
-    const BoxStatistics of = axis_statistics(sizes, axis);
+    const metrics::BoxStatistics of = axis_statistics(sizes, axis);
     json["foreground_statistics"][std::string(1, "xyz"[axis])] = {
         {"mean", of.mean}, {"median", of.median}, {"min", of.minimum}, {"max", of.maximum}};
   }
-  for (const ResolutionAdvice& one : sensible_resolutions(sizes))
+  for (const data::ResolutionAdvice& one : data::sensible_resolutions(sizes))
     json["resolutions"].push_back(
         {{"size", one.size}, {"why", one.why}, {"voxels_left", one.kept}, {"cases_that_lose", one.shrunk}});
-  for (const CaseFacts& facts : report.cases) json["per_case"].push_back(case_json(facts));
+  for (const data::CaseFacts& facts : report.cases) json["per_case"].push_back(case_json(facts));
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string check_text(const CheckReport& report) {
-  const Dataset& dataset = report.dataset;
+std::string check_text(const data::CheckReport& report) {
+  const data::Dataset& dataset = report.dataset;
   std::string text = format("{}: {}\n{} cases, channels {}\n", dataset.root.string(), dataset.recognised,
                             dataset.cases.size(), join(dataset.modalities, ", "));
   Rows problems = {{"case", "severity", "problem", "what to do"}};
-  for (const Problem& problem : report.problems)
+  for (const data::Problem& problem : report.problems)
     problems.push_back(
         {problem.case_id.empty() ? "(all)" : problem.case_id, problem.severity, problem.what, problem.fix});
   if (problems.size() > 1) text += "\n" + table(problems);
@@ -224,4 +224,4 @@ std::string check_text(const CheckReport& report) {
                        count_problems(report, "warning"));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -5,10 +5,10 @@
 
 #include "data/cases/check.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
-std::int64_t count_problems(const CheckReport& report, const std::string& severity);
-std::string check_text(const CheckReport& report);
-std::string check_json(const CheckReport& report);
+std::int64_t count_problems(const data::CheckReport& report, const std::string& severity);
+std::string check_text(const data::CheckReport& report);
+std::string check_json(const data::CheckReport& report);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

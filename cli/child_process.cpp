@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -88,4 +88,4 @@ void interrupt_child(pid_t child) {
   ::kill(child, SIGINT);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

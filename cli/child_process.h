@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::cli {
 
 struct ChildRequest {
   std::vector<std::string> arguments;  // behind the program's name
@@ -26,4 +26,4 @@ std::optional<int> poll_child(pid_t child);
 
 void interrupt_child(pid_t child);  // as Ctrl-C does
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -74,4 +74,4 @@ Exit dispatch(const Arguments& arguments) {
   unknown_command(name);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 using Arguments = std::vector<std::string>;  // what follows the command's name
 
@@ -34,4 +34,4 @@ Exit check_command(const Arguments& arguments);
 Exit phantom_command(const Arguments& arguments);
 Exit info_command(const Arguments& arguments);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

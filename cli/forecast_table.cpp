@@ -9,7 +9,7 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -34,7 +34,7 @@ std::string exact_seconds(double seconds) {
   return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
 }
 
-void add_memory(const Plan& plan, const Budgets& budgets, std::int64_t arena_bytes, Rows& rows) {
+void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64_t arena_bytes, Rows& rows) {
   rows.push_back({"memory, peak", format_bytes(arena_bytes)});
   rows.push_back({"memory, budget", format_bytes(budgets.device)});
   const auto add_tier = [&](const char* name, std::int64_t used, std::int64_t budget) {
@@ -44,23 +44,23 @@ void add_memory(const Plan& plan, const Budgets& budgets, std::int64_t arena_byt
   add_tier("scratch file", plan.disk_bytes, budgets.disk);
 }
 
-void add_traffic(const Plan& plan, Rows& rows) {
-  const PlanTotals moved = totals(plan);
+void add_traffic(const swap::Plan& plan, Rows& rows) {
+  const swap::PlanTotals moved = swap::totals(plan);
   rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
   if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
     rows.push_back({"of it to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
   rows.push_back({"computed again", format("{} nodes", moved.recomputed_nodes)});
 }
 
-std::string bound_text(const Bound& bound, double seconds) {
+std::string bound_text(const swap::Bound& bound, double seconds) {
   if (!std::isfinite(bound.seconds)) return "none: no plan is within the budgets";
   return format("{}: no plan within the budgets is faster; this one is {} above",
                 exact_seconds(bound.seconds), above(seconds, bound.seconds));
 }
 
 // nlohmann writes an infinite number as null, which is what it means here: there is none.
-Json plan_figures(const Plan& plan, const Bound& bound) {
-  const PlanTotals moved = totals(plan);
+Json plan_figures(const swap::Plan& plan, const swap::Bound& bound) {
+  const swap::PlanTotals moved = swap::totals(plan);
   return {{"planner", plan.planner},
           {"device_peak_bytes", plan.peak_bytes},
           {"host_bytes", plan.host_bytes},
@@ -85,12 +85,12 @@ std::string two_columns(const Rows& rows) {
   return text;
 }
 
-std::string forecast_table(const RunOptions& options, const Forecast& forecast) {
-  const DataShape& data = forecast.data;
+std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
+  const pipeline::DataShape& data = forecast.data;
   Rows rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
-      {"resolution", resolution_text(options.preprocess.resolution)},
+      {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
       {"parameters", std::to_string(forecast.parameters)},
       {"cases", data.found
                     ? format("{} training, {} validation", data.training_cases, data.validation_cases)
@@ -98,7 +98,7 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
                              options.data.root.string(), data.channels, data.outputs)},
   };
   if (options.training.patch)
-    rows.insert(rows.begin() + 3, {"patch", resolution_text(*options.training.patch)});
+    rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
@@ -114,7 +114,7 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
   rows.push_back({"bound", bound_text(forecast.bound, step)});
   rows.push_back({"computing alone", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
-    const double epoch = epoch_seconds(forecast, options);
+    const double epoch = pipeline::epoch_seconds(forecast, options);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
     const auto epochs = static_cast<double>(options.training.epochs * options.training.repeats);
     rows.push_back(
@@ -123,7 +123,7 @@ std::string forecast_table(const RunOptions& options, const Forecast& forecast) 
   return two_columns(rows);
 }
 
-std::string forecast_json(const std::string& plan, const Forecast& forecast) {
+std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast) {
   Json json = plan_figures(forecast.plan, forecast.bound);
   json.update(Json{{"device", forecast.device},
                    {"precision", forecast.precision},
@@ -136,10 +136,10 @@ std::string forecast_json(const std::string& plan, const Forecast& forecast) {
   return whole.dump(1) + "\n";
 }
 
-std::string forecast_figures_json(const Forecast& forecast, const Simulation& simulation,
-                                  const Sharing& sharing) {
-  const PlanTotals moved = totals(forecast.plan);
-  const auto rate = [&](Lane lane, std::int64_t bytes) {
+std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap::Simulation& simulation,
+                                  const swap::Sharing& sharing) {
+  const swap::PlanTotals moved = swap::totals(forecast.plan);
+  const auto rate = [&](swap::Lane lane, std::int64_t bytes) {
     const double busy = simulation.busy_seconds[static_cast<std::size_t>(lane)];
     return busy > 0 ? static_cast<double>(bytes) / busy / 1e9 : 0;
   };
@@ -150,33 +150,33 @@ std::string forecast_figures_json(const Forecast& forecast, const Simulation& si
                    {"simulated_step_seconds", simulation.seconds},
                    {"utilization", simulation.utilization()},
                    {"stall_seconds", simulation.stall_seconds},
-                   {"to_host_gbps", rate(Lane::to_host, moved.out_bytes)},
-                   {"to_device_gbps", rate(Lane::to_device, moved.in_bytes)},
+                   {"to_host_gbps", rate(swap::Lane::to_host, moved.out_bytes)},
+                   {"to_device_gbps", rate(swap::Lane::to_device, moved.in_bytes)},
                    {"precision", forecast.precision},
                    {"device", forecast.device},
                    {"costs", forecast.costs}});
   return json.dump(2) + "\n";
 }
 
-std::string sharing_text(const Simulation& simulation, const Sharing& sharing) {
+std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing) {
   return two_columns(
       {{"devices at once", format("{}, {} to a link; simulated", sharing.devices, sharing.devices_per_link)},
        {"time per step", exact_seconds(simulation.seconds)},
        {"kernels run for", format("{:.1f} % of it", 100 * simulation.utilization())}});
 }
 
-std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound) {
+std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound) {
   std::vector<std::vector<std::string>> cells = {
       {"planner", "device", "host", "disk", "out", "in", "again", "step", "x keep", "above bound"}};
   std::string reasons;
-  for (const PlannerRow& row : rows) {
+  for (const pipeline::PlannerRow& row : rows) {
     if (!row.plan) {
       cells.push_back({row.planner, "does not fit", "-", "-", "-", "-", "-", "-", "-", "-"});
       reasons += format("\n{}: {}\n", row.planner, row.why_not);
       continue;
     }
-    const Plan& plan = *row.plan;
-    const PlanTotals moved = totals(plan);
+    const swap::Plan& plan = *row.plan;
+    const swap::PlanTotals moved = swap::totals(plan);
     cells.push_back({row.planner, format_bytes(plan.peak_bytes), format_bytes(plan.host_bytes),
                      format_bytes(plan.disk_bytes), format_bytes(moved.out_bytes),
                      format_bytes(moved.in_bytes), std::to_string(moved.recomputed_nodes),
@@ -190,9 +190,9 @@ std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& b
          reasons;
 }
 
-std::string comparison_json(const std::vector<PlannerRow>& rows, const Bound& bound) {
+std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound) {
   Json json = Json::array();
-  for (const PlannerRow& row : rows) {
+  for (const pipeline::PlannerRow& row : rows) {
     Json entry = row.plan ? plan_figures(*row.plan, bound) : Json{{"planner", row.planner}};
     entry["fits"] = row.plan.has_value();
     if (!row.plan) entry["why_not"] = row.why_not;
@@ -205,11 +205,11 @@ namespace {
 
 constexpr const char* dimension_names[] = {"resolution", "batch", "depth"};
 
-const char* name_of(Dimension dimension) {
+const char* name_of(pipeline::Dimension dimension) {
   return dimension_names[static_cast<std::size_t>(dimension)];
 }
 
-Json one_largest(const Largest& largest) {
+Json one_largest(const pipeline::Largest& largest) {
   Json json = {{"dimension", name_of(largest.dimension)},
                {"largest", largest.plan ? Json(largest.size) : Json()},
                {"next", largest.next.empty() ? Json() : Json(largest.next)},
@@ -224,7 +224,7 @@ Json one_largest(const Largest& largest) {
 
 }  // namespace
 
-std::string largest_text(const Largest& largest) {
+std::string largest_text(const pipeline::Largest& largest) {
   std::string text = format("largest {}: ", name_of(largest.dimension));
   if (largest.plan) {
     text += format("{} ({} on the device", largest.size, format_bytes(largest.plan->peak_bytes));
@@ -239,14 +239,14 @@ std::string largest_text(const Largest& largest) {
   return text + format("\n  {} does not fit: {}\n", largest.next, largest.limit);
 }
 
-std::string largest_json(const std::vector<Largest>& all) {
+std::string largest_json(const std::vector<pipeline::Largest>& all) {
   Json json = Json::array();
-  for (const Largest& largest : all) json.push_back(one_largest(largest));
+  for (const pipeline::Largest& largest : all) json.push_back(one_largest(largest));
   return json.dump(2) + "\n";
 }
 
-std::string benchmark_table(const Benchmark& b) {
-  const BoxStatistics& seconds = b.step_seconds;
+std::string benchmark_table(const pipeline::Benchmark& b) {
+  const metrics::BoxStatistics& seconds = b.step_seconds;
   const double steps = static_cast<double>(b.steps.seconds.size());
   Rows rows = {{"device", b.device}, {"precision", b.precision}, {"planner", b.plan.planner}};
   add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
@@ -278,7 +278,7 @@ std::string benchmark_table(const Benchmark& b) {
   return two_columns(rows);
 }
 
-std::string benchmark_json(const Benchmark& b) {
+std::string benchmark_json(const pipeline::Benchmark& b) {
   const double steps = static_cast<double>(b.steps.seconds.size());
   Json json = plan_figures(b.plan, b.bound);
   json.update(Json{{"device", b.device},
@@ -302,4 +302,4 @@ std::string benchmark_json(const Benchmark& b) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -10,29 +10,29 @@
 #include "pipeline/plan/largest.h"
 #include "swap/model/simulator.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 // Two columns, both aligned to the left: values here are sentences more often than numbers.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 
-std::string forecast_table(const RunOptions& options, const Forecast& forecast);
+std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
 // plan_json() with the forecast in it.
-std::string forecast_json(const std::string& plan, const Forecast& forecast);
+std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast);
 
 // The figures alone, with those of the simulated step.
-std::string forecast_figures_json(const Forecast& forecast, const Simulation& simulation,
-                                  const Sharing& sharing);
+std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap::Simulation& simulation,
+                                  const swap::Sharing& sharing);
 // A step of one of several devices that run it at once.
-std::string sharing_text(const Simulation& simulation, const Sharing& sharing);
+std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing);
 
 // Planners side by side, and below why some have no plan.
-std::string comparison_table(const std::vector<PlannerRow>& rows, const Bound& bound);
-std::string comparison_json(const std::vector<PlannerRow>& rows, const Bound& bound);
+std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
+std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
 
-std::string largest_text(const Largest& largest);
-std::string largest_json(const std::vector<Largest>& all);
+std::string largest_text(const pipeline::Largest& largest);
+std::string largest_json(const std::vector<pipeline::Largest>& all);
 
-std::string benchmark_table(const Benchmark& benchmark);
-std::string benchmark_json(const Benchmark& benchmark);
+std::string benchmark_table(const pipeline::Benchmark& benchmark);
+std::string benchmark_json(const pipeline::Benchmark& benchmark);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

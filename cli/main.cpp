@@ -10,7 +10,7 @@
 #include "base/standard_streams.h"
 #include "cli/commands.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 // The exit code of the program; errors have been told.
@@ -38,16 +38,16 @@ Exit run(const Arguments& arguments) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli
 
 int main(int count, char** values) {
-  using namespace voxswap;
   try {
-    open_standard_streams();
-    watch_for_interrupt();
-    return static_cast<int>(run(Arguments(values + (count > 0 ? 1 : 0), values + count)));
+    voxswap::open_standard_streams();
+    voxswap::watch_for_interrupt();
+    return static_cast<int>(
+        voxswap::cli::run(voxswap::cli::Arguments(values + (count > 0 ? 1 : 0), values + count)));
   } catch (...) {  // not even the memory for a message
     std::fputs("error: out of memory\n", stderr);
-    return static_cast<int>(Exit::does_not_fit);
+    return static_cast<int>(voxswap::Exit::does_not_fit);
   }
 }

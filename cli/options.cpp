@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "cli/sweep_cell.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -70,10 +70,10 @@ bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& optio
   return true;
 }
 
-Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
-                 std::int64_t largest) {
+data::Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                       std::int64_t largest) {
   const std::vector<std::string> parts = split(text, ',');
-  Size3 size{};
+  data::Size3 size{};
   bool good = parts.size() == 1 || parts.size() == 3;
   for (std::size_t axis = 0; good && axis < 3; ++axis) {
     const std::string& part = parts[parts.size() == 1 ? 0 : axis];
@@ -90,20 +90,20 @@ Size3 parse_size(const std::string& option, const std::string& text, std::int64_
 void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("EXPERIMENT", arguments.file, "the experiment file (YAML)")->required();
   app.add_option("key=value", arguments.overrides, "keys of the experiment, set here instead of in the file");
-  app.footer("\nKeys of an experiment, with their defaults:\n" + describe_keys());
+  app.footer("\nKeys of an experiment, with their defaults:\n" + experiments::describe_keys());
 }
 
-Experiment load(const ExperimentArguments& arguments) {
+experiments::Experiment load(const ExperimentArguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.out.empty()) overrides.push_back("output.dir=" + arguments.out);
-  Experiment experiment = load_experiment(arguments.file, overrides);
+  experiments::Experiment experiment = experiments::load_experiment(arguments.file, overrides);
   warn_of_keys_without_effect(experiment);
   return experiment;
 }
 
-void warn_of_keys_without_effect(const Experiment& experiment) {
+void warn_of_keys_without_effect(const experiments::Experiment& experiment) {
   if (experiment.file.filename() == cell_file) return;  // the sweep has told
   for (const auto& [key, why] : experiment.without_effect) log::warn("{} has no effect: {}", key, why);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace voxswap {
+namespace voxswap::cli {
 
 struct CommonOptions {
   bool quiet = false;
@@ -29,8 +29,8 @@ void add_force(CLI::App& app, bool& force);
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);
 
 // Voxels as "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage naming the option.
-Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
-                 std::int64_t largest);
+data::Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                       std::int64_t largest);
 
 // What `read` makes of an option's value; the option is named where it makes nothing of it.
 template <class Read>
@@ -49,8 +49,8 @@ struct ExperimentArguments {
   std::string out;  // --out, where the command has it
 };
 void add_experiment(CLI::App& app, ExperimentArguments& arguments);
-Experiment load(const ExperimentArguments& arguments);
+experiments::Experiment load(const ExperimentArguments& arguments);
 // A warning for each key that was given in vain.
-void warn_of_keys_without_effect(const Experiment& experiment);
+void warn_of_keys_without_effect(const experiments::Experiment& experiment);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace fs = std::filesystem;
 
@@ -33,4 +33,4 @@ void check_output_folder(const fs::path& folder) {
          folder.string(), there.string());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace voxswap {
+namespace voxswap::cli {
 
 // Throws Exit::usage when the folder of `file` is not there or `file` is a folder, Exit::failed when it may
 // not be written to.
@@ -13,4 +13,4 @@ void check_output_file(const std::string& option, const std::filesystem::path& f
 // May a folder be written to, that may have to be made? Throws Exit::failed.
 void check_output_folder(const std::filesystem::path& folder);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

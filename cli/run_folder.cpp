@@ -14,7 +14,7 @@
 #include "pipeline/record/identity.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -25,7 +25,8 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
   const fs::path file = folder / "epochs.csv";
   if (!fs::exists(file)) return;
   std::int64_t done = 0;
-  for (const EpochRow& row : epoch_rows(read_csv(file), file.string())) done = std::max(done, row.epoch);
+  for (const pipeline::EpochRow& row : pipeline::epoch_rows(read_csv(file), file.string()))
+    done = std::max(done, row.epoch);
   if (done > epochs)
     fail(Exit::usage, "{}: --resume: the run there has {} epochs behind it; training.epochs cannot be {}",
          folder.string(), done, epochs);
@@ -67,7 +68,7 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
   return lock_run(folder);
 }
 
-void check_run_folder(const Experiment& experiment, bool resume) {
+void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.run.output;
   std::error_code error;
   if (!holds_anything(folder)) return;
@@ -80,9 +81,9 @@ void check_run_folder(const Experiment& experiment, bool resume) {
   if (!holds_run)
     fail(Exit::usage, "{}: --resume: is not empty and holds no run; --out DIR writes elsewhere",
          folder.string());
-  const Experiment before = load_run(folder);
-  std::vector<std::string> changed = changed_keys(before.run, experiment.run);
-  std::erase_if(changed, [&](const std::string& key) { return may_change(key, experiment.run); });
+  const experiments::Experiment before = experiments::load_run(folder);
+  std::vector<std::string> changed = experiments::changed_keys(before.run, experiment.run);
+  std::erase_if(changed, [&](const std::string& key) { return pipeline::may_change(key, experiment.run); });
   if (!changed.empty())
     fail(Exit::usage,
          "{}: --resume: the run there was started with other values of {}; set them back, or choose another "
@@ -92,9 +93,9 @@ void check_run_folder(const Experiment& experiment, bool resume) {
   check_epochs(folder, experiment.run.training.epochs);
 }
 
-std::string ran_with(const RunOptions& options) {
-  const std::unique_ptr<Backend> backend =
-      open_device(options.memory.device, backend_options(options.training));
+std::string ran_with(const pipeline::RunOptions& options) {
+  const std::unique_ptr<net::Backend> backend =
+      pipeline::open_device(options.memory.device, pipeline::backend_options(options.training));
   std::string device = backend->description();
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
@@ -103,8 +104,8 @@ std::string ran_with(const RunOptions& options) {
       "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
       "cores: {}\n",
       VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
-      element_name(choose_precision(*backend, options.training.precision)),
+      net::element_name(pipeline::choose_precision(*backend, options.training.precision)),
       std::thread::hardware_concurrency());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

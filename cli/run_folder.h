@@ -8,7 +8,7 @@
 #include "base/folder_lock.h"
 #include "experiments/experiment.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 // Holds a run's folder until the end: two that write to one run would mix their results. Throws Exit::failed
 // when another process holds it or it cannot be written.
@@ -18,9 +18,9 @@ std::unique_ptr<FolderLock> lock_output(const std::filesystem::path& folder);
 
 // Throws before anything is written: Exit::usage when the folder holds something and `resume` is not asked
 // for, or holds a run of another experiment.
-void check_run_folder(const Experiment& experiment, bool resume);
+void check_run_folder(const experiments::Experiment& experiment, bool resume);
 
 // The `ran_with` section of experiment.yaml. No dates: the same run gives the same bytes.
-std::string ran_with(const RunOptions& options);
+std::string ran_with(const pipeline::RunOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -8,24 +8,25 @@
 #include "base/json.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path& folder_of(const SweepCell& cell) {
+const fs::path& folder_of(const experiments::SweepCell& cell) {
   return cell.experiment.run.output;
 }
-fs::path asked_file(const SweepCell& cell) {
+fs::path asked_file(const experiments::SweepCell& cell) {
   return folder_of(cell) / cell_file;
 }
-fs::path outcome_file(const SweepCell& cell) {
+fs::path outcome_file(const experiments::SweepCell& cell) {
   return folder_of(cell) / "outcome.json";
 }
 
 // What stands on the command line beside the experiment, its folder and the share of the machine.
-std::vector<std::string> question_words(const SweepQuestion& question, const std::string& command) {
+std::vector<std::string> question_words(const experiments::SweepQuestion& question,
+                                        const std::string& command) {
   std::vector<std::string> words;
   const auto add = [&](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
@@ -39,7 +40,7 @@ std::vector<std::string> question_words(const SweepQuestion& question, const std
   return words;
 }
 
-std::string first_line(const SweepCell& cell, const std::string& command) {
+std::string first_line(const experiments::SweepCell& cell, const std::string& command) {
   std::string line = "# voxswap " + command + " cell.yaml";
   for (const std::string& word : question_words(cell.question, command)) line += " " + word;
   return line;
@@ -62,14 +63,14 @@ std::string last_error(const fs::path& log) {
 
 }  // namespace
 
-void check_cell(const SweepCell& cell, const std::string& command) {
+void check_cell(const experiments::SweepCell& cell, const std::string& command) {
   const fs::path& folder = folder_of(cell);
   if (!holds_anything(folder)) return;
   if (!fs::exists(asked_file(cell)))
     fail(Exit::failed, "{}: is no cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
          folder.string());
   std::vector<std::string> changed =
-      changed_keys(load_experiment(asked_file(cell), {}).run, cell.experiment.run);
+      experiments::changed_keys(experiments::load_experiment(asked_file(cell), {}).run, cell.experiment.run);
   std::erase_if(changed, does_not_matter);
   const std::string before = split(read_file(asked_file(cell)), '\n')[0], now = first_line(cell, command);
   if (before != now)
@@ -82,7 +83,7 @@ void check_cell(const SweepCell& cell, const std::string& command) {
          folder.string(), join(changed, ", "));
 }
 
-std::optional<CellOutcome> read_outcome(const SweepCell& cell) {
+std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell) {
   const fs::path file = outcome_file(cell);
   if (!fs::exists(file)) return std::nullopt;
   try {
@@ -99,13 +100,13 @@ bool is_settled(const CellOutcome& outcome, const std::string& command) {
   return outcome.exit == 0 || unfit;
 }
 
-void begin_cell(const SweepCell& cell, const std::string& command) {
+void begin_cell(const experiments::SweepCell& cell, const std::string& command) {
   fs::remove(outcome_file(cell));
   make_writable_directory(folder_of(cell));
   write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.run.resolved);
 }
 
-CellOutcome end_cell(const SweepCell& cell, int exit, double seconds) {
+CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds) {
   CellOutcome outcome{exit, seconds, ""};
   if (exit != 0) outcome.message = last_error(cell_log(cell));
   if (exit >= 128 && outcome.message.empty()) outcome.message = format("ended by signal {}", exit - 128);
@@ -114,7 +115,7 @@ CellOutcome end_cell(const SweepCell& cell, int exit, double seconds) {
   return outcome;
 }
 
-std::vector<std::string> cell_arguments(const SweepCell& cell, const std::string& command,
+std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides) {
   std::vector<std::string> words = {command, asked_file(cell).string(), "--out", folder_of(cell).string()};
   words.emplace_back(command == "run" ? "--resume" : "--force");  // the cell's folder is the sweep's own
@@ -123,27 +124,27 @@ std::vector<std::string> cell_arguments(const SweepCell& cell, const std::string
   return words;
 }
 
-fs::path cell_log(const SweepCell& cell) {
+fs::path cell_log(const experiments::SweepCell& cell) {
   return folder_of(cell) / "log.txt";
 }
 
-std::string cell_progress(const SweepCell& cell) {
+std::string cell_progress(const experiments::SweepCell& cell) {
   const fs::path file = folder_of(cell) / "validation.csv";
   std::error_code error;
   if (!fs::exists(file, error)) return "";
-  const std::vector<ValidationRow> rows = validation_rows(read_csv(file), file.string());
+  const std::vector<pipeline::ValidationRow> rows = pipeline::validation_rows(read_csv(file), file.string());
   if (rows.empty()) return "";
-  const ValidationRow& last = rows.back();
+  const pipeline::ValidationRow& last = rows.back();
   double dice = 0, regions = 0;
-  for (const ValidationRow& row : rows) {
+  for (const pipeline::ValidationRow& row : rows) {
     if (row.repeat != last.repeat || row.epoch != last.epoch) continue;
     dice += row.dice;
     ++regions;
   }
-  const TrainingOptions& training = cell.experiment.run.training;
+  const pipeline::TrainingOptions& training = cell.experiment.run.training;
   const std::string repeat =
       training.repeats > 1 ? format("repeat {}/{}, ", last.repeat, training.repeats) : "";
   return format("{}epoch {}/{}, Dice {:.3f}", repeat, last.epoch, training.epochs, dice / regions);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

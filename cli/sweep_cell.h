@@ -10,7 +10,7 @@
 
 #include "experiments/sweep.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 constexpr const char* cell_file = "cell.yaml";
 
@@ -22,23 +22,23 @@ struct CellOutcome {
 
 // Throws Exit::usage when the cell's folder was made for something else than what is asked now, naming the
 // keys; Exit::failed when it holds something that is no cell.
-void check_cell(const SweepCell& cell, const std::string& command);
+void check_cell(const experiments::SweepCell& cell, const std::string& command);
 
 // How it ended before; nothing when it did not.
-std::optional<CellOutcome> read_outcome(const SweepCell& cell);
+std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell);
 
 // Whether that settles it: it is done, or it is known that it does not fit where that is an answer.
 bool is_settled(const CellOutcome& outcome, const std::string& command);
 
-void begin_cell(const SweepCell& cell, const std::string& command);     // writes cell.yaml
-CellOutcome end_cell(const SweepCell& cell, int exit, double seconds);  // writes outcome.json
+void begin_cell(const experiments::SweepCell& cell, const std::string& command);     // writes cell.yaml
+CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds);  // writes outcome.json
 
 // The arguments of the process, with memory keys that its share of the machine settles.
-std::vector<std::string> cell_arguments(const SweepCell& cell, const std::string& command,
+std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides);
-std::filesystem::path cell_log(const SweepCell& cell);
+std::filesystem::path cell_log(const experiments::SweepCell& cell);
 
 // How far a run is: "epoch 3/20, Dice 0.412"; empty where nothing is known.
-std::string cell_progress(const SweepCell& cell);
+std::string cell_progress(const experiments::SweepCell& cell);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -9,7 +9,7 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/forecast.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -20,27 +20,28 @@ struct CellForecast {
 };
 
 // The experiment as the cell's process gets it: within its share, and with the split that is yet to be drawn.
-RunOptions as_run(const Sweep& sweep, const SweepCell& cell, const SweepShares& shares) {
-  RunOptions options = cell.experiment.run;
+pipeline::RunOptions as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
+                            const SweepShares& shares) {
+  pipeline::RunOptions options = cell.experiment.run;
   if (!sweep.draws_splits) options.split = sweep.base.run.split;
   if (!share_overrides(cell, shares, shares.shares[0]).empty())
-    options.memory = within_share(options.memory, shares.shares[0], shares.on_gpus);
+    options.memory = pipeline::within_share(options.memory, shares.shares[0], shares.on_gpus);
   return options;
 }
 
-CellForecast forecast_cell(const Sweep& sweep, const SweepCell& cell, const SweepShares& shares,
-                           bool estimate) {
-  const RunOptions options = as_run(sweep, cell, shares);
-  const DataShape data = data_shape(options);
+CellForecast forecast_cell(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
+                           const SweepShares& shares, bool estimate) {
+  const pipeline::RunOptions options = as_run(sweep, cell, shares);
+  const pipeline::DataShape data = pipeline::data_shape(options);
   CellForecast result;
   try {
-    const StepForecast step(options, data, {.estimate = estimate, .as = "", .remember = false});
-    const Forecast told = forecast(step, data, options);
+    const pipeline::StepForecast step(options, data, {.estimate = estimate, .as = "", .remember = false});
+    const pipeline::Forecast told = pipeline::forecast(step, data, options);
     const bool runs = sweep.command == "run";
     result.memory = told.arena_bytes;
     result.host = told.plan.host_bytes;
     result.disk = told.plan.disk_bytes + (runs ? told.output_bytes : 0);
-    result.seconds = runs ? epoch_seconds(told, options) *
+    result.seconds = runs ? pipeline::epoch_seconds(told, options) *
                                 static_cast<double>(options.training.epochs * options.training.repeats)
                           : told.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
   } catch (const Error& error) {
@@ -50,9 +51,9 @@ CellForecast forecast_cell(const Sweep& sweep, const SweepCell& cell, const Swee
   return result;
 }
 
-std::string planned_only(const Sweep& sweep) {
+std::string planned_only(const experiments::Sweep& sweep) {
   std::vector<std::vector<std::string>> rows = {{"cell"}};
-  for (const SweepCell& cell : sweep.cells) rows.push_back({cell.name});
+  for (const experiments::SweepCell& cell : sweep.cells) rows.push_back({cell.name});
   return table(rows) + format("\n{} cells that are planned, not run: seconds each\n", sweep.cells.size());
 }
 
@@ -81,13 +82,13 @@ std::string total_text(const Total& total, std::size_t jobs) {
 
 }  // namespace
 
-std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate) {
+std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& shares, bool estimate) {
   if (sweep.command == "plan") return planned_only(sweep);
   std::vector<std::vector<std::string>> rows = {
       {"cell", "memory, peak", "host pool", "disk", "time, without validation"}};
   Total total;
   total.cells = sweep.cells.size();
-  for (const SweepCell& cell : sweep.cells) {
+  for (const experiments::SweepCell& cell : sweep.cells) {
     throw_if_interrupted();
     const CellForecast told = forecast_cell(sweep, cell, shares, estimate);
     if (!told.fits) {
@@ -104,4 +105,4 @@ std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool e
   return table(rows) + "\n" + total_text(total, shares.shares.size());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -5,10 +5,10 @@
 
 #include "cli/sweep_jobs.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 // A table with memory, disk and time of every cell, and what that comes to. `estimate`: costs from rates,
 // nothing is measured.
-std::string sweep_forecast(const Sweep& sweep, const SweepShares& shares, bool estimate);
+std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& shares, bool estimate);
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -13,7 +13,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Job {
 
 class Jobs {
  public:
-  Jobs(const Sweep& sweep, const SweepShares& shares)
+  Jobs(const experiments::Sweep& sweep, const SweepShares& shares)
       : sweep_(sweep), shares_(shares), statuses_(sweep.cells.size()), table_(sweep) {}
 
   std::vector<CellStatus> run() {
@@ -114,13 +114,14 @@ class Jobs {
 
   std::int64_t claim_of(std::size_t cell, std::size_t share) const {
     if (shares_.shares.size() == 1) return 0;
-    const MemoryOptions& memory = sweep_.cells[cell].experiment.run.memory;
-    return claimed_bytes(within_share(memory, shares_.shares[share], shares_.on_gpus), shares_.on_gpus);
+    const pipeline::MemoryOptions& memory = sweep_.cells[cell].experiment.run.memory;
+    return pipeline::claimed_bytes(pipeline::within_share(memory, shares_.shares[share], shares_.on_gpus),
+                                   shares_.on_gpus);
   }
 
   void start(std::size_t index, std::size_t share_index, std::int64_t claim) {
-    const SweepCell& cell = sweep_.cells[index];
-    const MachineShare& share = shares_.shares[share_index];
+    const experiments::SweepCell& cell = sweep_.cells[index];
+    const pipeline::MachineShare& share = shares_.shares[share_index];
     begin_cell(cell, sweep_.command);
     ChildRequest request;
     request.arguments = cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share));
@@ -132,7 +133,7 @@ class Jobs {
     table_.started(index);
   }
 
-  const Sweep& sweep_;
+  const experiments::Sweep& sweep_;
   const SweepShares& shares_;
   std::vector<CellStatus> statuses_;
   std::vector<Job> running_;
@@ -140,18 +141,18 @@ class Jobs {
   SweepTable table_;
 };
 
-bool uses_gpus(const Sweep& sweep) {
+bool uses_gpus(const experiments::Sweep& sweep) {
   const std::string& device = sweep.cells[0].experiment.run.memory.device;
-  return device == "cuda" || (device == "auto" && device_count("cuda") > 0);
+  return device == "cuda" || (device == "auto" && net::device_count("cuda") > 0);
 }
 
 }  // namespace
 
-SweepShares share_machine(const Sweep& sweep, std::int64_t jobs, std::int64_t host_bytes) {
-  Machine machine = this_machine();
+SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, std::int64_t host_bytes) {
+  pipeline::Machine machine = pipeline::this_machine();
   if (host_bytes > 0) machine.host_bytes = host_bytes;
   const std::string& device = sweep.cells[0].experiment.run.memory.device;
-  for (const SweepCell& cell : sweep.cells) {
+  for (const experiments::SweepCell& cell : sweep.cells) {
     const std::string& other = cell.experiment.run.memory.device;
     if (jobs > 1 && (other != device || other.starts_with("cuda:")))
       fail(
@@ -162,7 +163,7 @@ SweepShares share_machine(const Sweep& sweep, std::int64_t jobs, std::int64_t ho
   }
   SweepShares result;
   result.on_gpus = uses_gpus(sweep);
-  result.shares = share_out(machine, jobs, result.on_gpus);
+  result.shares = pipeline::share_out(machine, jobs, result.on_gpus);
   result.host_bytes = machine.host_bytes;
   result.asked = jobs;
   if (static_cast<std::int64_t>(result.shares.size()) < jobs)
@@ -173,12 +174,12 @@ SweepShares share_machine(const Sweep& sweep, std::int64_t jobs, std::int64_t ho
   return result;
 }
 
-std::vector<std::string> share_overrides(const SweepCell& cell, const SweepShares& shares,
-                                         const MachineShare& share) {
+std::vector<std::string> share_overrides(const experiments::SweepCell& cell, const SweepShares& shares,
+                                         const pipeline::MachineShare& share) {
   if (shares.shares.size() == 1 && shares.host_bytes == 0) return {};
   if (!cell.question.as.empty()) return {};  // of a device that is not here nothing is shared
-  const MemoryOptions& asked = cell.experiment.run.memory;
-  const MemoryOptions settled = within_share(asked, share, shares.on_gpus);
+  const pipeline::MemoryOptions& asked = cell.experiment.run.memory;
+  const pipeline::MemoryOptions settled = pipeline::within_share(asked, share, shares.on_gpus);
   std::vector<std::string> overrides;
   if (settled.budget_bytes != asked.budget_bytes)
     overrides.push_back(format("memory.budget={}B", settled.budget_bytes));
@@ -188,8 +189,8 @@ std::vector<std::string> share_overrides(const SweepCell& cell, const SweepShare
   return overrides;
 }
 
-std::vector<CellStatus> run_cells(const Sweep& sweep, const SweepShares& shares) {
+std::vector<CellStatus> run_cells(const experiments::Sweep& sweep, const SweepShares& shares) {
   return Jobs(sweep, shares).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -8,7 +8,7 @@
 #include "base/terminal.h"
 #include "base/units.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -24,7 +24,7 @@ std::string outcome_text(const CellStatus& status) {
   return format("done in {}{}", format_seconds(outcome.seconds), status.before ? ", before" : "");
 }
 
-std::string state_text(const SweepCell& cell, const CellStatus& status) {
+std::string state_text(const experiments::SweepCell& cell, const CellStatus& status) {
   switch (status.state) {
     case CellState::waiting:
       return "waiting";
@@ -51,7 +51,7 @@ std::string summary(const std::vector<CellStatus>& statuses) {
 
 }  // namespace
 
-SweepTable::SweepTable(const Sweep& sweep) : sweep_(sweep), terminal_(draws_on_terminal()) {}
+SweepTable::SweepTable(const experiments::Sweep& sweep) : sweep_(sweep), terminal_(draws_on_terminal()) {}
 
 void SweepTable::started(std::size_t cell) {
   if (!terminal_) log::info("{} ({} of {}): begins", sweep_.cells[cell].name, cell + 1, sweep_.cells.size());
@@ -98,4 +98,4 @@ void SweepTable::draw(const std::vector<CellStatus>& statuses) {
   std::fflush(stderr);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

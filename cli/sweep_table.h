@@ -9,11 +9,11 @@
 #include "cli/cell_status.h"
 #include "experiments/sweep.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 class SweepTable {
  public:
-  explicit SweepTable(const Sweep& sweep);
+  explicit SweepTable(const experiments::Sweep& sweep);
 
   void started(std::size_t cell);
   void ended(std::size_t cell, const CellStatus& status);
@@ -23,10 +23,10 @@ class SweepTable {
  private:
   void draw(const std::vector<CellStatus>& statuses);
 
-  const Sweep& sweep_;
+  const experiments::Sweep& sweep_;
   bool terminal_;
   std::size_t lines_ = 0;  // on the screen
   std::chrono::steady_clock::time_point drawn_{};
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -8,7 +8,7 @@
     return o.training.augment.member; \
   }
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -18,24 +18,24 @@ const std::string section = "training.augment.";
 
 Key preset() {
   const std::string path = section + "preset";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     const std::string name = read_choice(value, path, {"none", "nnunet"});
-    o.training.augment = name == "nnunet" ? nnunet_augmentation() : AugmentOptions{};
+    o.training.augment = name == "nnunet" ? data::nnunet_augmentation() : data::AugmentOptions{};
   };
   return {path, "none | nnunet",
           "where the other keys of the section begin; `augment: nnunet` is short for it", read,
-          [](const RunOptions& o) { return o.training.augment.preset; }};
+          [](const pipeline::RunOptions& o) { return o.training.augment.preset; }};
 }
 
 Key flip() {
   const std::string path = section + "flip", expected = "a probability or three of them, [x, y, z]";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     auto& flips = o.training.augment.flip;
     if (value.kind == Yaml::Kind::scalar) return flips.fill(read_number(value, path, {0, 1}));
     if (value.kind != Yaml::Kind::list || value.items.size() != 3) wrong(value, path, expected);
     for (std::size_t axis = 0; axis < 3; ++axis) flips[axis] = read_number(value.items[axis], path, {0, 1});
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     const auto& [x, y, z] = o.training.augment.flip;
     return x == y && y == z ? number(x) : format("[{}, {}, {}]", number(x), number(y), number(z));
   };
@@ -45,7 +45,7 @@ Key flip() {
 // What a plain number a stands for as a range.
 enum class Short { around_zero, up_to, around_one, down_to };
 
-Draw range_of(Short how, double a) {
+data::Draw range_of(Short how, double a) {
   switch (how) {
     case Short::around_zero:
       return {-a, a, 1};
@@ -71,7 +71,7 @@ const char* text_of(Short how) {
   }
 }
 
-void read_range(const Yaml& value, const std::string& path, const Range& allowed, Draw& draw) {
+void read_range(const Yaml& value, const std::string& path, const Range& allowed, data::Draw& draw) {
   if (value.kind != Yaml::Kind::list || value.items.size() != 2)
     wrong(value, path, "two numbers, [least, most]");
   draw.low = read_number(value.items[0], path, allowed);
@@ -85,11 +85,11 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
   const std::string path = section + name;
   const std::string expected =
       format("0, a number a for {}, or {{range: [least, most], probability: p}}", text_of(how));
-  const auto read = [=](const Yaml& value, RunOptions& o) {
-    Draw& draw = field(o);
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    data::Draw& draw = field(o);
     if (value.kind == Yaml::Kind::scalar) {
       const double a = read_number(value, path, {0, any_size});
-      draw = a == 0 ? Draw{} : range_of(how, a);
+      draw = a == 0 ? data::Draw{} : range_of(how, a);
       if (a > 0)
         for (const double end : {draw.low, draw.high})
           if (end < allowed.lowest || end > allowed.highest ||
@@ -111,8 +111,8 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
     }
     if (probability != nullptr) draw.probability = read_number(*probability, path + ".probability", {0, 1});
   };
-  const auto print = [=](const RunOptions& o) {
-    const Draw& draw = field(o);
+  const auto print = [=](const pipeline::RunOptions& o) {
+    const data::Draw& draw = field(o);
     if (draw.probability == 0) return std::string("0");
     return format("{{range: [{}, {}], probability: {}}}", number(draw.low), number(draw.high),
                   number(draw.probability));
@@ -153,4 +153,4 @@ std::vector<Key> augment_keys() {
   return table;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

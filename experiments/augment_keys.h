@@ -5,9 +5,9 @@
 
 #include "experiments/key.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // The preset comes first: the other keys then change what it set.
 std::vector<Key> augment_keys();
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

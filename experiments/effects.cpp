@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "experiments/keys.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -16,7 +16,7 @@ bool is_among(const std::string& word, const Words& words) {
 }
 
 // Why a key has no effect; nothing where it has one.
-using Reason = std::function<std::string(const RunOptions&)>;
+using Reason = std::function<std::string(const pipeline::RunOptions&)>;
 
 struct Row {
   Words keys;
@@ -26,21 +26,21 @@ struct Row {
 // They mean something only where another key has one of these values.
 template <class Field>
 Reason unless(const std::string& key, const Words& values, Field field) {
-  return [=](const RunOptions& o) {
+  return [=](const pipeline::RunOptions& o) {
     return is_among(field(o), values) ? "" : format("{} is {}", key, field(o));
   };
 }
 
 Reason unless_network(const Words& names) {
-  return unless("network.name", names, [](const RunOptions& o) { return o.network.name; });
+  return unless("network.name", names, [](const pipeline::RunOptions& o) { return o.network.name; });
 }
 
 Reason unless_planner(const Words& names) {
-  return unless("memory.planner", names, [](const RunOptions& o) { return o.memory.planner; });
+  return unless("memory.planner", names, [](const pipeline::RunOptions& o) { return o.memory.planner; });
 }
 
 Reason unless_scored(const std::string& metrics) {
-  return [=](const RunOptions& o) {
+  return [=](const pipeline::RunOptions& o) {
     const bool scored = std::any_of(o.evaluate.metrics.begin(), o.evaluate.metrics.end(),
                                     [&](const std::string& name) { return name.starts_with(metrics); });
     return scored ? "" : format("evaluate.metrics has no {}", metrics);
@@ -50,24 +50,24 @@ Reason unless_scored(const std::string& metrics) {
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"data.split.validation", "data.split.seed"},
-       [](const RunOptions& o) {
+       [](const pipeline::RunOptions& o) {
          return o.split.file.empty() ? "" : "data.split.file says which cases validate";
        }},
       {{"network.dropout"}, unless_network({"isensee2017"})},
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
       {{"training.schedule.factor", "training.schedule.patience"},
        unless("training.schedule.name", {"plateau"},
-              [](const RunOptions& o) { return o.training.schedule.name; })},
+              [](const pipeline::RunOptions& o) { return o.training.schedule.name; })},
       {{"training.augment.flip"},
-       [](const RunOptions& o) {
+       [](const pipeline::RunOptions& o) {
          return o.training.augment.symmetries ? "training.augment.symmetries flips already" : "";
        }},
       {{"training.augment.elastic_grid"},
-       [](const RunOptions& o) {
+       [](const pipeline::RunOptions& o) {
          return o.training.augment.elastic.probability > 0 ? "" : "there is no training.augment.elastic";
        }},
       {{"training.deterministic"},
-       [](const RunOptions& o) {
+       [](const pipeline::RunOptions& o) {
          return is_among(o.memory.device, {"cpu", "reference"})
                     ? format("memory.device is {}", o.memory.device)
                     : "";
@@ -84,8 +84,9 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
-std::map<std::string, std::string> without_effect(const Settings& given, const RunOptions& options) {
-  const RunOptions defaults = default_options();
+std::map<std::string, std::string> without_effect(const Settings& given,
+                                                  const pipeline::RunOptions& options) {
+  const pipeline::RunOptions defaults = default_options();
   std::map<std::string, std::string> found;
   for (const Row& row : rows()) {
     const std::string reason = row.reason(options);
@@ -98,4 +99,4 @@ std::map<std::string, std::string> without_effect(const Settings& given, const R
   return found;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -1,5 +1,6 @@
 // Which keys mean nothing beside the values of others: a factor of a schedule that has none, a slope of a
-// network without leaky ReLUs. What a network refuses (heads, ways up that it does not have) is not among them.
+// network without leaky ReLUs. What a network refuses (heads, ways up that it does not have) is not among
+// them.
 #pragma once
 
 #include <map>
@@ -7,10 +8,10 @@
 
 #include "experiments/settings.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // The keys that were given another value than their default, and in vain: key -> why, as in "network.name is
 // unet3d".
-std::map<std::string, std::string> without_effect(const Settings& given, const RunOptions& options);
+std::map<std::string, std::string> without_effect(const Settings& given, const pipeline::RunOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

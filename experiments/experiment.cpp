@@ -9,7 +9,7 @@
 #include "experiments/rules.h"
 #include "pipeline/cases/split.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -41,15 +41,15 @@ std::string read_experiment_file(const fs::path& file) {
 // default has beside the file.
 struct PathKey {
   const char* key;
-  fs::path& (*of)(RunOptions& options);
+  fs::path& (*of)(pipeline::RunOptions& options);
   bool default_is_beside = false;
 };
 constexpr PathKey path_keys[] = {
-    {"data.root", [](RunOptions& o) -> fs::path& { return o.data.root; }, true},
-    {"data.split.file", [](RunOptions& o) -> fs::path& { return o.split.file; }},
-    {"data.cache", [](RunOptions& o) -> fs::path& { return o.cache; }},
-    {"memory.disk", [](RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
-    {"output.dir", [](RunOptions& o) -> fs::path& { return o.output; }},
+    {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
+    {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
+    {"data.cache", [](pipeline::RunOptions& o) -> fs::path& { return o.cache; }},
+    {"memory.disk", [](pipeline::RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
+    {"output.dir", [](pipeline::RunOptions& o) -> fs::path& { return o.output; }},
 };
 
 fs::path from_folder(const fs::path& folder, const fs::path& path) {
@@ -69,19 +69,19 @@ bool is_beside_file(const PathKey& key, const Settings& settings) {
 
 // A relative path in a file is meant from where the file lies, one on the command line from the current
 // folder.
-void settle_paths(const fs::path& file, const Settings& settings, RunOptions& options) {
+void settle_paths(const fs::path& file, const Settings& settings, pipeline::RunOptions& options) {
   for (const PathKey& key : path_keys)
     if (is_beside_file(key, settings))
       key.of(options) = from_folder(fs::absolute(file).parent_path(), key.of(options));
 }
 
 // So that what is written down holds wherever it is read.
-RunOptions with_absolute_paths(RunOptions options) {
+pipeline::RunOptions with_absolute_paths(pipeline::RunOptions options) {
   for (const PathKey& key : path_keys) key.of(options) = from_folder(fs::current_path(), key.of(options));
   return options;
 }
 
-void expand_output(RunOptions& options, const std::string& where) {
+void expand_output(pipeline::RunOptions& options, const std::string& where) {
   std::string text = options.output.string();
   for (std::size_t at; (at = text.find("{name}")) != text.npos;) text.replace(at, 6, options.name);
   if (text.find('{') != text.npos || text.find('}') != text.npos)
@@ -90,12 +90,13 @@ void expand_output(RunOptions& options, const std::string& where) {
   options.output = text;
 }
 
-std::string resolve(const RunOptions& given) {
-  const RunOptions options = with_absolute_paths(given);
+std::string resolve(const pipeline::RunOptions& given) {
+  const pipeline::RunOptions options = with_absolute_paths(given);
   std::string text;
   std::vector<std::string> open;  // the sections that the last line lies in
   for (const Key& key : keys()) {
-    if (key.path == "data.split.fold" && !has_folds(options.split)) continue;  // which would be refused
+    if (key.path == "data.split.fold" && !pipeline::has_folds(options.split))
+      continue;  // which would be refused
     std::vector<std::string> parts = split(key.path, '.');
     const std::string name = parts.back();
     parts.pop_back();
@@ -131,7 +132,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
     const auto found = settings.find(key.path);
     if (found != settings.end()) key.read(found->second, experiment.run);
   }
-  RunOptions& run = experiment.run;
+  pipeline::RunOptions& run = experiment.run;
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;
@@ -168,8 +169,8 @@ Experiment load_run(const fs::path& run_directory) {
   }
 }
 
-std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions& after) {
-  const RunOptions old = with_absolute_paths(before), now = with_absolute_paths(after);
+std::vector<std::string> changed_keys(const pipeline::RunOptions& before, const pipeline::RunOptions& after) {
+  const pipeline::RunOptions old = with_absolute_paths(before), now = with_absolute_paths(after);
   std::vector<std::string> changed;
   for (const Key& key : keys()) {
     if (key.print(old) != key.print(now)) changed.push_back(key.path);
@@ -178,7 +179,7 @@ std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions
 }
 
 std::string describe_keys() {
-  const RunOptions defaults = default_options();
+  const pipeline::RunOptions defaults = default_options();
   std::string text;
   for (const Key& key : keys()) {
     const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
@@ -189,4 +190,4 @@ std::string describe_keys() {
   return text;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

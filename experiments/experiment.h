@@ -10,10 +10,10 @@
 #include "experiments/settings.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 struct Experiment {
-  RunOptions run;
+  pipeline::RunOptions run;
   std::filesystem::path file;
   std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (effects.h)
 };
@@ -35,9 +35,9 @@ Experiment make_experiment(const std::filesystem::path& file, Settings settings)
 Experiment load_run(const std::filesystem::path& run_directory);
 
 // The paths of the keys whose values differ: what a resumed run would do differently.
-std::vector<std::string> changed_keys(const RunOptions& before, const RunOptions& after);
+std::vector<std::string> changed_keys(const pipeline::RunOptions& before, const pipeline::RunOptions& after);
 
 // Every key with its default and one line of meaning, for `voxswap run --help` and the docs.
 std::string describe_keys();
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

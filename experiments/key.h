@@ -7,17 +7,17 @@
 #include "experiments/yaml.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 struct Key {
   std::string path;      // "training.optimizer.learning_rate"
   std::string expected;  // "a number above 0", "plateau | poly | cosine | constant"
   std::string meaning;   // one line
-  std::function<void(const Yaml&, RunOptions&)>
+  std::function<void(const Yaml&, pipeline::RunOptions&)>
       read;  // throws Exit::usage with place, key, expected and found
-  std::function<std::string(const RunOptions&)> print;  // as YAML, on one line
+  std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML, on one line
   enum class Shape { value, text, map, map_of_text } shape = Shape::value;
   // text: an override is taken as it stands, not as YAML. map: an override may set one entry.
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -19,7 +19,7 @@
     return o.member;     \
   }
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -30,7 +30,7 @@ using namespace kinds;
 
 // A name becomes a folder: nothing in it may mean something to a shell or a file system.
 Key experiment_name() {
-  const auto read = [](const Yaml& value, RunOptions& o) {
+  const auto read = [](const Yaml& value, pipeline::RunOptions& o) {
     const std::string name = read_text(value, "name");
     const bool safe = std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+');
@@ -47,7 +47,7 @@ Key experiment_name() {
           "a file name",
           "names the run; without it, the experiment file's name",
           read,
-          [](const RunOptions& o) { return yaml_scalar(o.name); },
+          [](const pipeline::RunOptions& o) { return yaml_scalar(o.name); },
           Key::Shape::text};
 }
 
@@ -56,14 +56,14 @@ Key place(const std::string& path, const std::string& meaning, Field field) {
   return {path,
           "a path",
           meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_text(value, path); },
-          [=](const RunOptions& o) { return yaml_scalar(field(o).string()); },
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_text(value, path); },
+          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o).string()); },
           Key::Shape::text};
 }
 
 template <class Field>
 Key place_or_none(const std::string& path, const std::string& meaning, Field field) {
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     const std::string text = read_text(value, path);
     field(o) = text == "none" ? "" : text;
   };
@@ -71,12 +71,14 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
           "none | a path",
           meaning,
           read,
-          [=](const RunOptions& o) { return field(o).empty() ? "none" : yaml_scalar(field(o).string()); },
+          [=](const pipeline::RunOptions& o) {
+            return field(o).empty() ? "none" : yaml_scalar(field(o).string());
+          },
           Key::Shape::text};
 }
 
 Choices layouts() {
-  std::vector<std::string> names = layout_names();
+  std::vector<std::string> names = data::layout_names();
   if (std::find(names.begin(), names.end(), "auto") == names.end()) names.insert(names.begin(), "auto");
   return names;
 }
@@ -84,7 +86,7 @@ Choices layouts() {
 // What `voxswap sweep` reads itself (experiments/sweep.cpp) before it makes the experiment of a cell; any
 // other command would leave it out without a word.
 Key combinations() {
-  const auto read = [](const Yaml& value, RunOptions&) {
+  const auto read = [](const Yaml& value, pipeline::RunOptions&) {
     if (value.kind == Yaml::Kind::nothing || (value.kind == Yaml::Kind::map && value.entries.empty())) return;
     if (value.kind != Yaml::Kind::map)
       wrong(value, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
@@ -100,7 +102,7 @@ Key combinations() {
           "a map",
           "keys with the values that `voxswap sweep` combines",
           read,
-          [](const RunOptions&) { return std::string("{}"); },
+          [](const pipeline::RunOptions&) { return std::string("{}"); },
           Key::Shape::map};
 }
 
@@ -144,7 +146,7 @@ void add_preprocess(std::vector<Key>& table) {
 
 void add_network(std::vector<Key>& table) {
   table.push_back(choice("network.name", "two U-Nets, and a deep residual network without levels",
-                         AT(network.name), network_names()));
+                         AT(network.name), net::network_names()));
   table.push_back(whole("network.base_filters",
                         "channels at full resolution; each level of a U-Net has twice as many",
                         AT(network.base_filters), {1, 1024}));
@@ -230,12 +232,12 @@ const std::vector<Key>& keys() {
   return table;
 }
 
-RunOptions default_options() {
-  RunOptions options;
+pipeline::RunOptions default_options() {
+  pipeline::RunOptions options;
   options.name.clear();
   options.data.root = "data/phantom";
   options.cache = "runs/.cache";
   return options;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

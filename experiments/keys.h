@@ -7,11 +7,11 @@
 #include "experiments/key.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 const std::vector<Key>& keys();  // in the order of the resolved file
 
 // The options before any file is read. `output` holds the pattern of output.dir, `name` is empty.
-RunOptions default_options();
+pipeline::RunOptions default_options();
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::kinds {
+namespace voxswap::experiments::kinds {
 
 namespace {
 
@@ -26,7 +26,8 @@ bool within(double value, const Range& range) {
 }  // namespace
 
 void wrong(const Yaml& value, const std::string& path, const std::string& expected) {
-  fail(Exit::usage, "{}: {}: expected {}, found {}", value.where, path, expected, voxswap::describe(value));
+  fail(Exit::usage, "{}: {}: expected {}, found {}", value.where, path, expected,
+       voxswap::experiments::describe(value));
 }
 
 std::string describe(const Range& range) {
@@ -80,4 +81,4 @@ std::string read_choice(const Yaml& value, const std::string& path, const Choice
   wrong(value, path, "one of " + join(choices, ", "));
 }
 
-}  // namespace voxswap::kinds
+}  // namespace voxswap::experiments::kinds

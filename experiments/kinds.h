@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "experiments/key.h"
 
-namespace voxswap::kinds {
+namespace voxswap::experiments::kinds {
 
 // Throws Exit::usage: "study.yaml:3: training.epochs: expected a whole number of at least 1, found 'many'".
 [[noreturn]] void wrong(const Yaml& value, const std::string& path, const std::string& expected);
@@ -37,36 +37,36 @@ constexpr double any_size = 1e15;  // no upper limit worth naming, and still exa
 template <class Field>
 Key whole(const std::string& path, const std::string& meaning, Field field, Range range) {
   return {path, "a whole number " + describe(range), meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_whole(value, path, range); },
-          [=](const RunOptions& o) { return std::to_string(field(o)); }};
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_whole(value, path, range); },
+          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); }};
 }
 
 template <class Field>
 Key seed(const std::string& path, const std::string& meaning, Field field) {
   return {path, "a whole number of at least 0", meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_seed(value, path); },
-          [=](const RunOptions& o) { return std::to_string(field(o)); }};
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_seed(value, path); },
+          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); }};
 }
 
 template <class Field>
 Key real(const std::string& path, const std::string& meaning, Field field, Range range) {
   return {path, "a number " + describe(range), meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_number(value, path, range); },
-          [=](const RunOptions& o) { return number(field(o)); }};
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_number(value, path, range); },
+          [=](const pipeline::RunOptions& o) { return number(field(o)); }};
 }
 
 template <class Field>
 Key on_off(const std::string& path, const std::string& meaning, Field field) {
   return {path, "true | false", meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_switch(value, path); },
-          [=](const RunOptions& o) { return std::string(field(o) ? "true" : "false"); }};
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_switch(value, path); },
+          [=](const pipeline::RunOptions& o) { return std::string(field(o) ? "true" : "false"); }};
 }
 
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field, const Choices& choices) {
   return {path, join(choices, " | "), meaning,
-          [=](const Yaml& value, RunOptions& o) { field(o) = read_choice(value, path, choices); },
-          [=](const RunOptions& o) { return yaml_scalar(field(o)); }};
+          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_choice(value, path, choices); },
+          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o)); }};
 }
 
-}  // namespace voxswap::kinds
+}  // namespace voxswap::experiments::kinds

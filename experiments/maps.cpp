@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "experiments/kinds.h"
 
-namespace voxswap::kinds {
+namespace voxswap::experiments::kinds {
 
 namespace {
 
@@ -46,7 +46,7 @@ std::string print_values(const std::vector<int>& values) {
   return "[" + join(parts, ", ") + "]";
 }
 
-void read_labels(const Yaml& value, const std::string& path, Labels& labels) {
+void read_labels(const Yaml& value, const std::string& path, data::Labels& labels) {
   labels.clear();
   if (is_auto(value)) return;
   if (value.kind != Yaml::Kind::map || value.entries.empty())
@@ -63,7 +63,7 @@ void read_labels(const Yaml& value, const std::string& path, Labels& labels) {
   }
 }
 
-void read_regions(const Yaml& value, const std::string& path, Regions& regions) {
+void read_regions(const Yaml& value, const std::string& path, data::Regions& regions) {
   regions.clear();
   if (is_auto(value)) return;
   if (value.kind != Yaml::Kind::map || value.entries.empty())
@@ -87,7 +87,7 @@ void read_modalities(const Yaml& value, const std::string& path, std::vector<std
   }
 }
 
-void read_patterns(const Yaml& value, const std::string& path, RunOptions& options) {
+void read_patterns(const Yaml& value, const std::string& path, pipeline::RunOptions& options) {
   if (value.kind != Yaml::Kind::map)
     wrong(value, path, "a map such as {flair: \"{case}/Flair*.nii.gz\", truth: \"{case}/truth.nii.gz\"}");
   options.data.files.clear();
@@ -100,7 +100,7 @@ void read_patterns(const Yaml& value, const std::string& path, RunOptions& optio
   if (options.data.modalities.empty()) options.data.modalities = order;
 }
 
-std::string print_patterns(const RunOptions& options) {
+std::string print_patterns(const pipeline::RunOptions& options) {
   std::string text;
   for (const std::string& channel : channel_order(options))
     text += (text.empty() ? "" : ", ") + yaml_scalar(channel) + ": " +
@@ -111,13 +111,14 @@ std::string print_patterns(const RunOptions& options) {
 }  // namespace
 
 Key modalities(const std::string& path) {
-  return {path, "auto | a list of names", "order of the input channels; auto: all that the layout has",
-          [=](const Yaml& value, RunOptions& o) { read_modalities(value, path, o.data.modalities); },
-          [](const RunOptions& o) {
-            std::vector<std::string> names;
-            for (const std::string& name : o.data.modalities) names.push_back(yaml_scalar(name));
-            return names.empty() ? "auto" : "[" + join(names, ", ") + "]";
-          }};
+  return {
+      path, "auto | a list of names", "order of the input channels; auto: all that the layout has",
+      [=](const Yaml& value, pipeline::RunOptions& o) { read_modalities(value, path, o.data.modalities); },
+      [](const pipeline::RunOptions& o) {
+        std::vector<std::string> names;
+        for (const std::string& name : o.data.modalities) names.push_back(yaml_scalar(name));
+        return names.empty() ? "auto" : "[" + join(names, ", ") + "]";
+      }};
 }
 
 Key file_patterns(const std::string& path) {
@@ -125,7 +126,7 @@ Key file_patterns(const std::string& path) {
           "a map of patterns",
           "layout files: a pattern per channel, and truth, with {case} and *; layout dicom: of series' "
           "descriptions",
-          [=](const Yaml& value, RunOptions& o) { read_patterns(value, path, o); },
+          [=](const Yaml& value, pipeline::RunOptions& o) { read_patterns(value, path, o); },
           print_patterns,
           Key::Shape::map_of_text};
 }
@@ -134,8 +135,8 @@ Key labels(const std::string& path) {
   return {path,
           "auto | a map of name: value",
           "foreground labels, one output channel each; auto: from the layout",
-          [=](const Yaml& value, RunOptions& o) { read_labels(value, path, o.data.labels); },
-          [](const RunOptions& o) {
+          [=](const Yaml& value, pipeline::RunOptions& o) { read_labels(value, path, o.data.labels); },
+          [](const pipeline::RunOptions& o) {
             std::string text;
             for (const auto& [name, value] : o.data.labels)
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, value);
@@ -148,8 +149,8 @@ Key regions(const std::string& path) {
   return {path,
           "auto | a map of name: [values]",
           "what is scored; auto: from the layout",
-          [=](const Yaml& value, RunOptions& o) { read_regions(value, path, o.data.regions); },
-          [](const RunOptions& o) {
+          [=](const Yaml& value, pipeline::RunOptions& o) { read_regions(value, path, o.data.regions); },
+          [](const pipeline::RunOptions& o) {
             std::string text;
             for (const auto& [name, values] : o.data.regions)
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, print_values(values));
@@ -158,11 +159,11 @@ Key regions(const std::string& path) {
           Key::Shape::map};
 }
 
-}  // namespace voxswap::kinds
+}  // namespace voxswap::experiments::kinds
 
-namespace voxswap {
+namespace voxswap::experiments {
 
-std::vector<std::string> channel_order(const RunOptions& options) {
+std::vector<std::string> channel_order(const pipeline::RunOptions& options) {
   std::vector<std::string> order;
   for (const std::string& name : options.data.modalities) {
     if (options.data.files.count(name)) order.push_back(name);
@@ -173,4 +174,4 @@ std::vector<std::string> channel_order(const RunOptions& options) {
   return order;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -6,10 +6,10 @@
 
 #include "experiments/key.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // A data set's files as written down: the order of a std::map is not the order of the file.
-std::vector<std::string> channel_order(const RunOptions& options);
+std::vector<std::string> channel_order(const pipeline::RunOptions& options);
 
 namespace kinds {
 
@@ -20,4 +20,4 @@ Key regions(const std::string& path);
 
 }  // namespace kinds
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

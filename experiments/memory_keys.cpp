@@ -7,7 +7,7 @@
 #include "experiments/kinds.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -61,7 +61,7 @@ bool is_gpu_elsewhere(const std::string& name) {
 // Whether a device that could exist does exist is found out when it is opened, not here.
 Key device() {
   const std::string path = "memory.device";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     const bool cuda =
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
@@ -74,17 +74,17 @@ Key device() {
   };
   return {path, "auto | cpu | cuda | cuda:N | reference",
           "what computes; auto: a GPU where there is one; reference: slow, in double, for checks", read,
-          [](const RunOptions& o) {
+          [](const pipeline::RunOptions& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
           }};
 }
 
 Key budget() {
   const std::string path = "memory.budget", expected = "auto or a size above 0B, such as 16GiB";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.budget_bytes = is_word(value, "auto") ? 0 : read_size(value, path, expected);
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     return o.memory.budget_bytes == 0 ? "auto" : size_text(o.memory.budget_bytes);
   };
   return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
@@ -92,8 +92,8 @@ Key budget() {
 }
 
 Key planner() {
-  std::vector<std::string> names = planner_names();
-  names.push_back(unified_planner);
+  std::vector<std::string> names = swap::planner_names();
+  names.push_back(swap::unified_planner);
   return choice(
       "memory.planner", "who decides what stays, leaves or is computed again; unified: for GPUs only",
       [](auto& o) -> auto& { return o.memory.planner; }, names);
@@ -101,12 +101,12 @@ Key planner() {
 
 Key host() {
   const std::string path = "memory.host", expected = "auto, none or a size above 0B, such as 64GiB";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.host_bytes.reset();
     if (is_word(value, "auto")) return;
     o.memory.host_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     if (!o.memory.host_bytes) return std::string("auto");
     return *o.memory.host_bytes == 0 ? "none" : size_text(*o.memory.host_bytes);
   };
@@ -116,7 +116,7 @@ Key host() {
 
 Key disk() {
   const std::string path = "memory.disk", expected = "none or {path: DIR, budget: a size such as 200GiB}";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.disk_folder.clear();
     o.memory.disk_bytes = 0;
     if (is_word(value, "none")) return;
@@ -127,7 +127,7 @@ Key disk() {
     o.memory.disk_folder = read_text(*folder, path + ".path");
     o.memory.disk_bytes = read_size(*size, path + ".budget", "a size above 0B, such as 200GiB");
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     if (o.memory.disk_folder.empty()) return std::string("none");
     return format("{{path: {}, budget: {}}}", yaml_scalar(o.memory.disk_folder.string()),
                   size_text(o.memory.disk_bytes));
@@ -143,7 +143,7 @@ Key disk() {
 Key link() {
   const std::string path = "memory.link",
                     expected = "measured or {to_host: a rate such as 12GB/s, to_device: a rate}";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.to_host_rate = o.memory.to_device_rate = 0;
     if (is_word(value, "measured")) return;
     if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
@@ -157,7 +157,7 @@ Key link() {
     o.memory.to_host_rate = rate("to_host");
     o.memory.to_device_rate = rate("to_device");
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     std::vector<std::string> entries;
     const auto add = [&](const char* name, double rate) {
       if (rate > 0) entries.push_back(format("{}: {}MB/s", name, number(rate / 1e6)));
@@ -178,14 +178,14 @@ Key link() {
 template <class Field>
 Key tflms_knob(const std::string& name, const std::string& meaning, Field field) {
   const std::string path = "memory.tflms." + name;
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     auto& knob = field(o.memory.tflms);
     knob.reset();
     if (is_word(value, "auto") || is_word(value, "-1")) return;
     if (value.kind != Yaml::Kind::scalar) wrong(value, path, "auto or a whole number of at least 0");
     knob = read_whole(value, path, {0, any_size});
   };
-  const auto print = [=](const RunOptions& o) {
+  const auto print = [=](const pipeline::RunOptions& o) {
     const auto& knob = field(o.memory.tflms);
     return knob ? std::to_string(*knob) : std::string("auto");
   };
@@ -194,11 +194,11 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
 
 Key lms_threshold() {
   const std::string path = "memory.lms_threshold";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.lms_threshold = read_size(value, path, "a size above 0B, such as 8MiB");
   };
   return {path, "a size (8MiB)", "planner lms-threshold: what is larger lives in host memory", read,
-          [](const RunOptions& o) { return size_text(o.memory.lms_threshold); }};
+          [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); }};
 }
 
 }  // namespace
@@ -226,4 +226,4 @@ std::vector<Key> memory_keys() {
       lms_threshold()};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -5,8 +5,8 @@
 
 #include "experiments/key.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 std::vector<Key> memory_keys();
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -9,7 +9,7 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -21,18 +21,18 @@ std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
   return below == 0 ? std::to_string(above) : format("{} and {}", below, above);
 }
 
-void check_depth(const RunOptions& options, const Where& where) {
-  const auto [least, most] = network_depths(options.network.name);
+void check_depth(const pipeline::RunOptions& options, const Where& where) {
+  const auto [least, most] = net::network_depths(options.network.name);
   if (options.network.depth < least || options.network.depth > most)
     fail(Exit::usage, "{}: network.depth: {} takes {} to {}, found {}", where("network.depth"),
          options.network.name, least, most, options.network.depth);
 }
 
 // What the network sees has sides that it can halve at every level: the patch, or the whole volume.
-void check_sides(const RunOptions& options, const Where& where) {
+void check_sides(const pipeline::RunOptions& options, const Where& where) {
   const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
-  const std::int64_t multiple = side_multiple(options.network);
-  const Size3 size = input_size(options);
+  const std::int64_t multiple = net::side_multiple(options.network);
+  const data::Size3 size = pipeline::input_size(options);
   const std::string rule = format("multiples of {} (network {} of depth {})", multiple, options.network.name,
                                   options.network.depth);
   const std::string place = where(key);
@@ -51,7 +51,7 @@ void check_sides(const RunOptions& options, const Where& where) {
   if (!wrong.empty()) fail(Exit::usage, "{}: {}: sides must be {}; {}", place, key, rule, join(wrong, "; "));
 }
 
-void check_patch(const RunOptions& options, const Where& where) {
+void check_patch(const pipeline::RunOptions& options, const Where& where) {
   if (!options.training.patch) return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t side = (*options.training.patch)[axis], whole = options.preprocess.resolution[axis];
@@ -61,8 +61,8 @@ void check_patch(const RunOptions& options, const Where& where) {
   }
 }
 
-void check_files(const RunOptions& options, const Where& where) {
-  const DatasetOptions& data = options.data;
+void check_files(const pipeline::RunOptions& options, const Where& where) {
+  const data::DatasetOptions& data = options.data;
   if (data.layout == "files" && data.files.empty())
     fail(Exit::usage,
          "{}: data.files: layout files needs a pattern per channel, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
@@ -83,9 +83,9 @@ void check_files(const RunOptions& options, const Where& where) {
 
 // Only splits_final.json has folds; where the cases are drawn, or listed in a split.csv, every fold would be
 // the same.
-void check_fold(const RunOptions& options, const Where& where, const Given& given) {
-  const SplitOptions& split = options.split;
-  if (!given("data.split.fold") || has_folds(split)) return;
+void check_fold(const pipeline::RunOptions& options, const Where& where, const Given& given) {
+  const pipeline::SplitOptions& split = options.split;
+  if (!given("data.split.fold") || pipeline::has_folds(split)) return;
   fail(Exit::usage,
        "{}: data.split.fold: {} is a fold of nnU-Net's splits_final.json, and {}; name the file in "
        "data.split.file, or draw other cases with data.split.seed",
@@ -94,7 +94,7 @@ void check_fold(const RunOptions& options, const Where& where, const Given& give
                           : format("data.split.file ({}) is no .json", split.file.string()));
 }
 
-void check_labels(const RunOptions& options, const Where& where) {
+void check_labels(const pipeline::RunOptions& options, const Where& where) {
   constexpr std::size_t most_outputs = 8;  // a voxel's targets are the bits of a byte
   const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
   const bool by_region = options.training.targets == "regions";
@@ -115,8 +115,8 @@ void check_labels(const RunOptions& options, const Where& where) {
 }
 
 // More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
-void check_elastic(const RunOptions& options, const Where& where) {
-  const AugmentOptions& augment = options.training.augment;
+void check_elastic(const pipeline::RunOptions& options, const Where& where) {
+  const data::AugmentOptions& augment = options.training.augment;
   const double most = augment.elastic_grid / 6;
   if (augment.elastic.probability > 0 && augment.elastic.high > most)
     fail(Exit::usage,
@@ -128,7 +128,7 @@ void check_elastic(const RunOptions& options, const Where& where) {
 
 }  // namespace
 
-void check_rules(const RunOptions& options, const Where& where, const Given& given) {
+void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   check_depth(options, where);
   check_sides(options, where);
   check_patch(options, where);
@@ -138,4 +138,4 @@ void check_rules(const RunOptions& options, const Where& where, const Given& giv
   check_elastic(options, where);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -6,10 +6,11 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // `where` gives the place at which a key was set, `given` whether it was. Throws Exit::usage with that place.
-void check_rules(const RunOptions& options, const std::function<std::string(const std::string& path)>& where,
+void check_rules(const pipeline::RunOptions& options,
+                 const std::function<std::string(const std::string& path)>& where,
                  const std::function<bool(const std::string& path)>& given);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

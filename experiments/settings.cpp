@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -154,4 +154,4 @@ void override_setting(Settings& settings, const std::string& assignment) {
   assign_setting(settings, path, setting_value(path, text, on_the_line));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

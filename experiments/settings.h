@@ -8,7 +8,7 @@
 
 #include "experiments/keys.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // By path; what is not in it keeps its default.
 using Settings = std::map<std::string, Yaml>;
@@ -28,4 +28,4 @@ void assign_setting(Settings& settings, const std::string& path, const Yaml& val
 // "dotted.key=value": replaces what the settings hold for the key; a section takes a map.
 void override_setting(Settings& settings, const std::string& assignment);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

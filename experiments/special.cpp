@@ -7,11 +7,11 @@
 #include "experiments/kinds.h"
 #include "metrics/metrics.h"
 
-namespace voxswap::kinds {
+namespace voxswap::experiments::kinds {
 
 namespace {
 
-void read_size(const Yaml& value, const std::string& path, const std::string& expected, Size3& size) {
+void read_size(const Yaml& value, const std::string& path, const std::string& expected, data::Size3& size) {
   const Range side{1, 65536};
   if (value.kind == Yaml::Kind::list) {
     if (value.items.size() != 3) wrong(value, path, expected);
@@ -23,7 +23,7 @@ void read_size(const Yaml& value, const std::string& path, const std::string& ex
   }
 }
 
-std::string print_size(const Size3& size) {
+std::string print_size(const data::Size3& size) {
   const auto& [x, y, z] = size;
   return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
 }
@@ -32,24 +32,24 @@ std::string print_size(const Size3& size) {
 
 Key resolution() {
   const std::string path = "preprocess.resolution";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     read_size(value, path, "a whole number or three of them, [x, y, z]", o.preprocess.resolution);
   };
   return {path, "N | [x, y, z]",
           "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1)", read,
-          [](const RunOptions& o) { return print_size(o.preprocess.resolution); }};
+          [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); }};
 }
 
 Key patch() {
   const std::string path = "training.patch";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.training.patch.reset();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
-    Size3 size{};
+    data::Size3 size{};
     read_size(value, path, "none, a whole number or three of them, [x, y, z]", size);
     o.training.patch = size;
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     return o.training.patch ? print_size(*o.training.patch) : "none";
   };
   return {
@@ -60,7 +60,7 @@ Key patch() {
 
 Key background() {
   const std::string path = "preprocess.background";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.preprocess.corner_background = value.kind == Yaml::Kind::scalar && value.text == "corner";
     if (o.preprocess.corner_background) {
       o.preprocess.background = 0;
@@ -69,7 +69,7 @@ Key background() {
     if (value.kind != Yaml::Kind::scalar || value.quoted) wrong(value, path, "a number or corner");
     o.preprocess.background = read_number(value, path, {-any_size, any_size});
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     return o.preprocess.corner_background ? "corner" : number(o.preprocess.background);
   };
   return {path, "a value | corner", "what lies around the head; corner: each image's own corner", read,
@@ -78,7 +78,7 @@ Key background() {
 
 Key bias_correction() {
   const std::string path = "preprocess.bias_correction", expected = "none, n4 or a list of modalities";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.preprocess.bias_correction.clear();
     if (value.kind == Yaml::Kind::list) {
       for (const Yaml& item : value.items) o.preprocess.bias_correction.push_back(read_text(item, path));
@@ -87,7 +87,7 @@ Key bias_correction() {
       o.preprocess.bias_correction = {"n4"};
     }
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     const std::vector<std::string>& names = o.preprocess.bias_correction;
     if (names.empty()) return std::string("none");
     if (names == std::vector<std::string>{"n4"}) return names[0];
@@ -101,7 +101,7 @@ Key bias_correction() {
 
 Key clip() {
   const std::string path = "preprocess.clip", expected = "none or two percentiles, [least, most]";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.preprocess.clip_low = 0;
     o.preprocess.clip_high = 100;
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
@@ -110,7 +110,7 @@ Key clip() {
     o.preprocess.clip_high = read_number(value.items[1], path, {0, 100});
     if (o.preprocess.clip_low >= o.preprocess.clip_high) wrong(value, path, expected);
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     const double low = o.preprocess.clip_low, high = o.preprocess.clip_high;
     return low == 0 && high == 100 ? "none" : format("[{}, {}]", number(low), number(high));
   };
@@ -120,7 +120,7 @@ Key clip() {
 
 Key evaluated_at() {
   const std::string path = "evaluate.at";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.evaluate.at.clear();
     const std::vector<Yaml> one{value};
     for (const Yaml& item : value.kind == Yaml::Kind::list ? value.items : one) {
@@ -135,7 +135,7 @@ Key evaluated_at() {
     }
     if (o.evaluate.at.empty()) wrong(value, path, "at least one of native, training, the side of a cube");
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     return o.evaluate.at.size() == 1 ? o.evaluate.at[0] : "[" + join(o.evaluate.at, ", ") + "]";
   };
   return {path, "native | training | N | a list", "the grids on which predictions are scored", read, print};
@@ -143,8 +143,8 @@ Key evaluated_at() {
 
 Key scored_metrics() {
   const std::string path = "evaluate.metrics";
-  const Choices choices = metric_names();
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const Choices choices = metrics::metric_names();
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     if (value.kind == Yaml::Kind::scalar && value.text == "all") {
       o.evaluate.metrics = choices;
       return;
@@ -164,7 +164,7 @@ Key scored_metrics() {
            path);
   };
   return {path, "all | a list of " + join(choices, ", "), "columns of dice.csv that are filled", read,
-          [](const RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
+          [](const pipeline::RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
 }
 
-}  // namespace voxswap::kinds
+}  // namespace voxswap::experiments::kinds

@@ -3,7 +3,7 @@
 
 #include "experiments/key.h"
 
-namespace voxswap::kinds {
+namespace voxswap::experiments::kinds {
 
 Key resolution();       // preprocess.resolution
 Key background();       // preprocess.background
@@ -13,4 +13,4 @@ Key patch();            // training.patch
 Key evaluated_at();     // evaluate.at
 Key scored_metrics();   // evaluate.metrics
 
-}  // namespace voxswap::kinds
+}  // namespace voxswap::experiments::kinds

@@ -10,7 +10,7 @@
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -94,8 +94,8 @@ void check_question(const std::string& path, const std::string& command, const s
          command);
 }
 
-SweepPlot read_plot(const Yaml& value) {
-  SweepPlot plot;
+pipeline::SweepPlot read_plot(const Yaml& value) {
+  pipeline::SweepPlot plot;
   if (value.kind != Yaml::Kind::map)
     kinds::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
   for (const auto& [name, entry] : value.entries) {
@@ -251,4 +251,4 @@ Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::strin
   return sweep;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

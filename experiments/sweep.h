@@ -15,7 +15,7 @@
 #include "experiments/experiment.h"
 #include "pipeline/sweep/sweep_results.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // What a command is asked beside the experiment.
 struct SweepQuestion {
@@ -41,7 +41,7 @@ struct Sweep {
   std::vector<SweepCell> cells;      // the last column varies fastest
   bool draws_splits = false;         // cells differ in data.*: each draws its own split
   std::string title;
-  SweepPlot plot;
+  pipeline::SweepPlot plot;
   std::int64_t volumes = 0;
   Csv published;  // figures to be shown beside the results
 };
@@ -55,4 +55,4 @@ Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::strin
 
 std::filesystem::path split_file(const Sweep& sweep);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -7,7 +7,7 @@
 #include "experiments/kinds.h"
 #include "experiments/sweep_words.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -160,4 +160,4 @@ Draft read_draft(const std::filesystem::path& file, const std::vector<std::strin
   return draft;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -8,7 +8,7 @@
 
 #include "experiments/settings.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 struct SweptValue {
   std::string label;  // readable, not yet a file name
@@ -37,4 +37,4 @@ std::vector<std::string> split_values(const std::string& text);
 // One line that a person reads: 12GB/s, 40x56x40, 12GB/s_8GB/s.
 std::string label_of(const Yaml& value);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

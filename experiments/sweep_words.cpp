@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -27,4 +27,4 @@ bool is_swept(const std::string& path, const Yaml& entry) {
   return (entry.kind == Yaml::Kind::list || entry.kind == Yaml::Kind::map) && !is_sweep_statement(path);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -6,7 +6,7 @@
 
 #include "experiments/yaml.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 // What the swept command is asked; may be swept over as keys are.
 bool is_sweep_question(const std::string& word);
@@ -16,4 +16,4 @@ bool is_sweep_statement(const std::string& word);
 // Whether an entry of `sweep:` has several values, one cell for each.
 bool is_swept(const std::string& path, const Yaml& entry);
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::string yaml_library() {
   return "yaml-cpp " VOXSWAP_YAML_CPP_VERSION;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 struct Yaml {
   enum class Kind { nothing, scalar, list, map };
@@ -41,4 +41,4 @@ std::string yaml_scalar(const std::string& text);
 // The library that reads it, for `voxswap info`.
 std::string yaml_library();
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

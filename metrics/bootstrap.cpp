@@ -8,7 +8,7 @@
 #include "base/philox.h"
 #include "metrics/box_statistics.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -92,4 +92,4 @@ Interval bootstrap_mean(const std::vector<double>& given, const BootstrapOptions
   return {end_at(outside), end_at(1 - outside)};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct BootstrapOptions {
   double confidence = 0.95;
@@ -21,4 +21,4 @@ struct Interval {
 // same bits. NaN is left out; of fewer than two values the interval is NaN, of equal ones it is that value.
 Interval bootstrap_mean(const std::vector<double>& values, const BootstrapOptions& options = {});
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

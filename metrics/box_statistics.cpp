@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -78,4 +78,4 @@ double quantile(std::vector<double> values, double q) {
   return sorted_quantile(sorted_numbers(std::move(values)), q);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct BoxStatistics {
   std::size_t n = 0;        // values that are numbers
@@ -19,4 +19,4 @@ struct BoxStatistics {
 BoxStatistics box_statistics(std::vector<double> values);
 double quantile(std::vector<double> values, double q);  // NumPy's default; NaN for no values
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -1,6 +1,6 @@
 #include "metrics/components.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 Components connected_components(const Mask& mask) {
   static const std::vector<Extent> all = neighbours(3);
@@ -27,4 +27,4 @@ Components connected_components(const Mask& mask) {
   return found;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

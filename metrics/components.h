@@ -7,7 +7,7 @@
 
 #include "metrics/mask.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct Components {
   std::vector<std::int32_t> labels;  // per voxel: 1, 2, … in the order of their first voxels; 0 outside
@@ -16,4 +16,4 @@ struct Components {
 
 Components connected_components(const Mask& mask);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

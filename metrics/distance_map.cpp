@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::vector<double> squared_distances(const Mask& mask, const Spacing& spacing) 
   return distances;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -9,10 +9,10 @@
 
 #include "metrics/mask.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 // Per voxel the squared distance in mm^2 between its centre and the centre of the nearest voxel inside the
 // mask: 0 inside, infinity where the mask is empty.
 std::vector<double> squared_distances(const Mask& mask, const Spacing& spacing);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -8,7 +8,7 @@
 #include "metrics/components.h"
 #include "metrics/surface.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -139,4 +139,4 @@ LesionScores lesion_scores(const Mask& truth, const Mask& prediction, const Spac
   return scores;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -18,7 +18,7 @@
 #include "metrics/mask.h"
 #include "metrics/overlap.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct LesionOptions {
   std::int64_t dilation = 3;  // times; the challenge's for gliomas, paediatric and African cases; else 1
@@ -35,4 +35,4 @@ struct LesionScores {
 LesionScores lesion_scores(const Mask& truth, const Mask& prediction, const Spacing& spacing,
                            const LesionOptions& options, EmptyRule rule);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 std::int64_t Mask::count() const {
   return std::count(voxels.begin(), voxels.end(), std::uint8_t{1});
@@ -59,4 +59,4 @@ std::vector<Extent> neighbours(int most_axes) {
   return offsets;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 using Extent = std::array<std::int64_t, 3>;  // voxels along x, y, z
 using Spacing = std::array<double, 3>;       // mm along x, y, z
@@ -51,4 +51,4 @@ void for_neighbours(std::size_t index, const Extent& size, std::span<const Exten
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
   return scores;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

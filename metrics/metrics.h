@@ -14,7 +14,7 @@
 #include "metrics/overlap.h"
 #include "metrics/surface.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct MetricOptions {
   EmptyRule empty = EmptyRule::brats;
@@ -60,4 +60,4 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
                                         const Spacing& spacing, std::span<const std::vector<int>> regions,
                                         std::span<const std::string> metrics, const MetricOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -111,4 +111,4 @@ double specificity(const Overlap& overlap, std::int64_t voxels, EmptyRule rule) 
   return ratio(voxels - overlap.truth - overlap.prediction + overlap.intersection, truth_outside);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -8,7 +8,7 @@
 
 #include "metrics/mask.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct Overlap {
   std::int64_t truth = 0;         // voxels
@@ -45,4 +45,4 @@ double precision(const Overlap& overlap, EmptyRule rule);    // |T and P| / |P|
 double specificity(const Overlap& overlap, std::int64_t voxels,
                    EmptyRule rule);  // |not T and not P| / |not T|, in a grid of `voxels`
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

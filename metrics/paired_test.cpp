@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::vector<double> holm(const std::vector<double>& p) {
   return adjusted;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct SignedRankTest {
   std::size_t n = 0;      // differences that are numbers and not zero: what is ranked
@@ -25,4 +25,4 @@ SignedRankTest signed_rank_test(const std::vector<double>& differences);
 // family, adjusted, in the order given. NaN stays and does not count.
 std::vector<double> holm(const std::vector<double>& p);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -8,7 +8,7 @@
 #include "metrics/box_statistics.h"
 #include "metrics/distance_map.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 namespace {
 
@@ -78,4 +78,4 @@ double surface_dice(const SurfaceDistances& distances, double tolerance, EmptyRu
          static_cast<double>(distances.from_truth.size() + distances.from_prediction.size());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

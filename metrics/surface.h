@@ -11,7 +11,7 @@
 #include "metrics/mask.h"
 #include "metrics/overlap.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 struct SurfaceDistances {
   // Of every surface voxel, to the nearest of the other surface; infinite where the other region is empty.
@@ -37,4 +37,4 @@ double average_surface_distance(const SurfaceDistances& distances, EmptyRule rul
 // the tolerance but for rounding is within.
 double surface_dice(const SurfaceDistances& distances, double tolerance, EmptyRule rule);
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 Exit bench_command(const Arguments& words) {
   CLI::App app(
@@ -40,8 +40,8 @@ Exit bench_command(const Arguments& words) {
   if (!out.empty()) outputs.check(figures);
   if (!out.empty()) outputs.check(plan);
   if (trace) outputs.check(timeline);
-  const RunOptions options = load(where).run;
-  const Benchmark result = benchmark(options, data_shape(options), steps);
+  const pipeline::RunOptions options = load(where).run;
+  const pipeline::Benchmark result = pipeline::benchmark(options, pipeline::data_shape(options), steps);
   const std::string json = benchmark_json(result);
   std::fputs(common.json ? json.c_str() : benchmark_table(result).c_str(), stdout);
   if (!out.empty()) {
@@ -53,4 +53,4 @@ Exit bench_command(const Arguments& words) {
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -8,18 +8,18 @@
 #include "cli/options.h"
 #include "data/layouts/open_dataset.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
 // A folder with options of its own, or an experiment that has them written down.
-CheckOptions what_to_check(const std::string& path, const std::string& layout,
-                           const std::string& background) {
-  CheckOptions what;
+data::CheckOptions what_to_check(const std::string& path, const std::string& layout,
+                                 const std::string& background) {
+  data::CheckOptions what;
   if (ends_with(lower(path), ".yaml") || ends_with(lower(path), ".yml")) {
     if (!layout.empty() || !background.empty())
       fail(Exit::usage, "{}: --layout and --background come from the experiment", path);
-    const RunOptions run = load_experiment(path, {}).run;
+    const pipeline::RunOptions run = experiments::load_experiment(path, {}).run;
     return {run.data, run.preprocess.corner_background, run.preprocess.background};
   }
   what.data.root = path;
@@ -35,9 +35,9 @@ CheckOptions what_to_check(const std::string& path, const std::string& layout,
 }
 
 // Errors are bad data, unless all of them are a lack of memory.
-Exit exit_of(const CheckReport& report, bool strict) {
+Exit exit_of(const data::CheckReport& report, bool strict) {
   bool errors = false, bad_data = false;
-  for (const Problem& problem : report.problems) {
+  for (const data::Problem& problem : report.problems) {
     if (problem.severity != "error") continue;
     errors = true;
     bad_data = bad_data || !problem.does_not_fit;
@@ -57,15 +57,15 @@ Exit check_command(const Arguments& arguments) {
   bool strict = false;
   app.add_option("DATASET", path, "folder of the data set, or an experiment (.yaml) that names one")
       ->required();
-  app.add_option("--layout", layout, "auto (the default) or one of " + join(layout_names(), ", "));
+  app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));
   app.add_option("--background", background, "what lies around the head: a value (0 by default) or corner");
   app.add_flag("--strict", strict, "warnings end with exit code 3 as well");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const CheckReport report = check_dataset(what_to_check(path, layout, background));
+  const data::CheckReport report = data::check_dataset(what_to_check(path, layout, background));
   std::fputs((common.json ? check_json(report) + "\n" : check_text(report)).c_str(), stdout);
   return exit_of(report, strict);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -32,7 +32,7 @@ int parse_label(const std::string& option, const std::string& text, const std::s
 }
 
 // "anterior=1;posterior=2", or with several values a region; each may stand once.
-void add_regions(Regions& regions, const std::string& option, const std::string& text, bool one_value) {
+void add_regions(data::Regions& regions, const std::string& option, const std::string& text, bool one_value) {
   if (text.empty()) return;
   for (const std::string& part : split(text, ';')) {
     const std::size_t equals = part.find('=');
@@ -53,9 +53,9 @@ void add_regions(Regions& regions, const std::string& option, const std::string&
 
 std::vector<std::string> parse_metrics(const std::string& text) {
   std::vector<std::string> names;
-  if (text == "all") return metric_names();
+  if (text == "all") return metrics::metric_names();
   for (const std::string& part : split(text, ',')) {
-    const std::string name = value_of("--metrics", [&] { return metric(trim(part)).name; });
+    const std::string name = value_of("--metrics", [&] { return metrics::metric(trim(part)).name; });
     if (std::find(names.begin(), names.end(), name) != names.end())
       fail(Exit::usage, "--metrics: '{}' stands twice", name);
     names.push_back(name);
@@ -63,12 +63,12 @@ std::vector<std::string> parse_metrics(const std::string& text) {
   return names;
 }
 
-std::string as_json(const std::vector<DiceRow>& rows, const std::vector<std::string>& metrics) {
+std::string as_json(const std::vector<pipeline::DiceRow>& rows, const std::vector<std::string>& metrics) {
   const auto value = [](double x) { return std::isfinite(x) ? Json(x) : nullptr; };
   Json list = Json::array();
-  for (const DiceRow& row : rows) {
+  for (const pipeline::DiceRow& row : rows) {
     Json entry = {{"case", row.case_id}, {"region", row.region}};
-    for (const std::string& metric : metrics) entry[metric] = value(metric_value(row, metric));
+    for (const std::string& metric : metrics) entry[metric] = value(pipeline::metric_value(row, metric));
     entry["truth_voxels"] = row.truth_voxels;
     entry["predicted_voxels"] = row.predicted_voxels;
     list.push_back(std::move(entry));
@@ -78,7 +78,8 @@ std::string as_json(const std::vector<DiceRow>& rows, const std::vector<std::str
 
 std::string metrics_help() {
   std::string text = "all, or of these, with commas between:";
-  for (const Metric& metric : metrics()) text += format("\n  {}: {}", metric.name, metric.meaning);
+  for (const metrics::Metric& metric : metrics::metrics())
+    text += format("\n  {}: {}", metric.name, metric.meaning);
   return text;
 }
 
@@ -90,8 +91,8 @@ Exit evaluate_command(const Arguments& arguments) {
       "MetaImage).",
       "voxswap evaluate");
   CommonOptions common;
-  FolderOptions how;
-  EvaluateOptions& scoring = how.evaluate;
+  pipeline::FolderOptions how;
+  pipeline::EvaluateOptions& scoring = how.evaluate;
   std::string truth, prediction, out, labels, regions, metrics = join(scoring.metrics, ",");
   app.add_option("--truth", truth, "folder of true label maps")->required();
   app.add_option("--prediction", prediction, "folder of predicted label maps")->required();
@@ -128,15 +129,17 @@ Exit evaluate_command(const Arguments& arguments) {
   add_regions(how.regions, "--regions", regions, false);
   check_output_file("--out", out);
   Outputs outputs(force);
-  for (const std::filesystem::path& file : files_to_evaluate(truth, prediction, how)) outputs.protect(file);
+  for (const std::filesystem::path& file : pipeline::files_to_evaluate(truth, prediction, how))
+    outputs.protect(file);
   outputs.protect_below(truth);
   outputs.protect_below(prediction);
   outputs.check(out);
-  const std::vector<DiceRow> rows = evaluate_folders(truth, prediction, how);
-  outputs.write(out, [&] { write_csv(out, dice_csv(rows)); });
-  std::fputs(common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : dice_table(rows).c_str(),
-             stdout);
+  const std::vector<pipeline::DiceRow> rows = pipeline::evaluate_folders(truth, prediction, how);
+  outputs.write(out, [&] { write_csv(out, pipeline::dice_csv(rows)); });
+  std::fputs(
+      common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : pipeline::dice_table(rows).c_str(),
+      stdout);
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

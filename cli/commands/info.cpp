@@ -15,7 +15,7 @@
 #include "net/backends/backends.h"
 #include "swap/measure/profile.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -39,8 +39,8 @@ std::string processor() {
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // Copy rates of the link between host and device, measured now.
-void add_links(Backend& backend, Json& json, Rows& rows) {
-  const CostModel costs = measure_links(backend, {});
+void add_links(net::Backend& backend, Json& json, Rows& rows) {
+  const swap::CostModel costs = swap::measure_links(backend, {});
   json["link_to_host_gbps"] = costs.to_host.alone / 1e9;
   json["link_to_device_gbps"] = costs.to_device.alone / 1e9;
   rows.push_back({"  link", format("{:.2f} GB/s to the host, {:.2f} GB/s to the device, measured",
@@ -55,14 +55,14 @@ void add_absence(const std::string& name, const std::string& why, Json& json, Ro
 // A device as memory.device names it where there are several. One that is there and cannot be used says why.
 void add_device(const std::string& backend_name, int number, Json& json, Rows& rows) {
   const std::string name = number == 0 ? backend_name : format("{}:{}", backend_name, number);
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<net::Backend> backend;
   try {
-    backend = make_backend(backend_name, {.device = number});
+    backend = net::make_backend(backend_name, {.device = number});
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     return add_absence(name, error.what(), json, rows);
   }
-  const std::string fastest(element_name(backend->fastest_type()));
+  const std::string fastest(net::element_name(backend->fastest_type()));
   json["backends"][name] = {{"description", backend->description()},
                             {"fastest_precision", fastest},
                             {"free_bytes", backend->free_bytes()}};
@@ -74,7 +74,7 @@ void add_device(const std::string& backend_name, int number, Json& json, Rows& r
 
 // Devices that `voxswap plan --as` knows.
 void add_known_devices(Json& json, Rows& rows) {
-  for (const DeviceRates& device : known_devices()) {
+  for (const swap::DeviceRates& device : swap::known_devices()) {
     json["known_devices"][device.name] = device.details;
     rows.push_back({"plan --as " + device.name, device.details});
   }
@@ -90,8 +90,8 @@ Exit info_command(const Arguments& arguments) {
 
   const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
-  const std::vector<std::string> libraries = {data_libraries(), yaml_library(), "CLI11 " CLI11_VERSION,
-                                              json_library};
+  const std::vector<std::string> libraries = {data::data_libraries(), experiments::yaml_library(),
+                                              "CLI11 " CLI11_VERSION, json_library};
   const unsigned cores = std::thread::hardware_concurrency();
   Json json = {{"voxswap", VOXSWAP_VERSION},
                {"compiler", compiler()},
@@ -102,14 +102,14 @@ Exit info_command(const Arguments& arguments) {
                {"compiler", compiler()},
                {"libraries", join(libraries, ", ")},
                {"processor", format("{}, {} cores", processor(), cores)}};
-  for (const std::string& name : backend_names()) {
-    for (int device = 0; device < device_count(name); ++device) add_device(name, device, json, rows);
+  for (const std::string& name : net::backend_names()) {
+    for (int device = 0; device < net::device_count(name); ++device) add_device(name, device, json, rows);
   }
-  for (const std::string& name : backends_without_device())
-    add_absence(name, why_no_device(name), json, rows);
+  for (const std::string& name : net::backends_without_device())
+    add_absence(name, net::why_no_device(name), json, rows);
   add_known_devices(json, rows);
   std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -7,13 +7,14 @@
 #include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
 std::string describe_layouts() {
   std::vector<std::vector<std::string>> rows = {{"layout", "files"}};
-  for (const PhantomLayout& layout : phantom_layouts()) rows.push_back({layout.name, layout.looks_like});
+  for (const data::PhantomLayout& layout : data::phantom_layouts())
+    rows.push_back({layout.name, layout.looks_like});
   return "\n" + table(rows);
 }
 
@@ -23,7 +24,7 @@ Exit phantom_command(const Arguments& arguments) {
   CLI::App app("Multimodal brain phantoms with nested tumours, written as a real data set.",
                "voxswap phantom");
   CommonOptions common;
-  PhantomOptions options;
+  data::PhantomOptions options;
   std::string out, size = "64";
   app.add_option("--out", out, "folder of the data set")->required();
   app.add_option("--cases", options.cases, "how many")->capture_default_str();
@@ -41,10 +42,10 @@ Exit phantom_command(const Arguments& arguments) {
   options.size = parse_size("--size", size, 16, 1024);
   if (options.cases < 1 || options.cases > 100000)
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
-  phantom_layout(options.layout);  // refuses unknown ones
-  const bool written = write_phantoms(options);
+  data::phantom_layout(options.layout);  // refuses unknown ones
+  const bool written = data::write_phantoms(options);
   std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", there already");
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

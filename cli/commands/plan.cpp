@@ -13,31 +13,31 @@
 #include "swap/plan/plan_report.h"
 #include "swap/plan/trace.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
 struct PlanArguments {
   ExperimentArguments where;
   CommonOptions common;
-  ForecastOptions how;
+  pipeline::ForecastOptions how;
   bool all = false, resolution = false, batch = false, depth = false;
-  Sharing sharing;
+  swap::Sharing sharing;
   std::string out;
   bool force = false;
 
-  std::vector<Dimension> dimensions() const {
-    std::vector<Dimension> result;
-    if (resolution) result.push_back(Dimension::resolution);
-    if (batch) result.push_back(Dimension::batch);
-    if (depth) result.push_back(Dimension::depth);
+  std::vector<pipeline::Dimension> dimensions() const {
+    std::vector<pipeline::Dimension> result;
+    if (resolution) result.push_back(pipeline::Dimension::resolution);
+    if (batch) result.push_back(pipeline::Dimension::batch);
+    if (depth) result.push_back(pipeline::Dimension::depth);
     return result;
   }
 };
 
 void declare(CLI::App& app, PlanArguments& arguments) {
   std::vector<std::string> devices;
-  for (const DeviceRates& device : known_devices()) devices.push_back(device.name);
+  for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
   add_experiment(app, arguments.where);
   app.add_flag("--all", arguments.all, "every planner side by side");
   app.add_flag("--max-resolution", arguments.resolution, "the largest preprocess.resolution that fits");
@@ -71,22 +71,24 @@ std::vector<std::filesystem::path> files_of(const PlanArguments& arguments) {
 }
 
 void write_plan(const Outputs& outputs, const std::vector<std::filesystem::path>& files,
-                const StepForecast& step, const Forecast& prediction, const Sharing& sharing) {
+                const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
+                const swap::Sharing& sharing) {
   make_writable_directory(files.front().parent_path());
-  const Plan& plan = prediction.plan;
-  const Simulation simulation = simulate(plan, step.costs(), sharing);
+  const swap::Plan& plan = prediction.plan;
+  const swap::Simulation simulation = swap::simulate(plan, step.costs(), sharing);
   const std::vector<std::string> contents = {
-      forecast_figures_json(prediction, simulation, sharing), plan_json(step.graph(), plan),
-      arena_svg(step.graph(), plan), timeline_json(step.graph(), plan, simulation.begin, simulation.end)};
+      forecast_figures_json(prediction, simulation, sharing), swap::plan_json(step.graph(), plan),
+      swap::arena_svg(step.graph(), plan),
+      swap::timeline_json(step.graph(), plan, simulation.begin, simulation.end)};
   for (std::size_t i = 0; i < files.size(); ++i)
     outputs.write(files[i], [&] { write_file(files[i], contents[i]); });
 }
 
-void print_largest(const PlanArguments& arguments, const Outputs& outputs, const RunOptions& options,
-                   const DataShape& data) {
-  std::vector<Largest> all;
-  for (const Dimension dimension : arguments.dimensions()) {
-    all.push_back(find_largest(options, data, arguments.how.as, dimension));
+void print_largest(const PlanArguments& arguments, const Outputs& outputs,
+                   const pipeline::RunOptions& options, const pipeline::DataShape& data) {
+  std::vector<pipeline::Largest> all;
+  for (const pipeline::Dimension dimension : arguments.dimensions()) {
+    all.push_back(pipeline::find_largest(options, data, arguments.how.as, dimension));
     if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
   }
   if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
@@ -96,17 +98,17 @@ void print_largest(const PlanArguments& arguments, const Outputs& outputs, const
   }
 }
 
-void print_comparison(const PlanArguments& arguments, const StepForecast& step) {
-  const std::vector<PlannerRow> rows = compare_planners(step);
-  const Bound bound = step.bound();
+void print_comparison(const PlanArguments& arguments, const pipeline::StepForecast& step) {
+  const std::vector<pipeline::PlannerRow> rows = pipeline::compare_planners(step);
+  const swap::Bound bound = step.bound();
   if (arguments.common.json) {
     std::fputs(comparison_json(rows, bound).c_str(), stdout);
     return;
   }
-  const Budgets& budgets = step.budgets();
+  const swap::Budgets& budgets = step.budgets();
   std::printf("%s\n",
               two_columns({{"device", step.target().description()},
-                           {"precision", std::string(element_name(step.target().precision))},
+                           {"precision", std::string(net::element_name(step.target().precision))},
                            {"budgets", format("device {}, host {}, disk {}", format_bytes(budgets.device),
                                               format_bytes(budgets.host), format_bytes(budgets.disk))},
                            {"costs", step.costs().source}})
@@ -114,16 +116,17 @@ void print_comparison(const PlanArguments& arguments, const StepForecast& step) 
   std::fputs(comparison_table(rows, bound).c_str(), stdout);
 }
 
-void print_plan(const PlanArguments& arguments, const RunOptions& options, const StepForecast& step,
-                const Forecast& prediction) {
+void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& options,
+                const pipeline::StepForecast& step, const pipeline::Forecast& prediction) {
   if (arguments.common.json)
-    std::fputs(forecast_json(plan_json(step.graph(), prediction.plan), prediction).c_str(), stdout);
+    std::fputs(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction).c_str(), stdout);
   else
-    std::printf("%s\n%s", plan_text(step.graph(), prediction.plan).c_str(),
+    std::printf("%s\n%s", swap::plan_text(step.graph(), prediction.plan).c_str(),
                 forecast_table(options, prediction).c_str());
   if (arguments.sharing.devices > 1 && !arguments.common.json)
     std::fputs(
-        sharing_text(simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing).c_str(),
+        sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing)
+            .c_str(),
         stdout);
 }
 
@@ -149,19 +152,19 @@ Exit plan_command(const Arguments& words) {
   Outputs outputs(arguments.force);
   outputs.protect(arguments.where.file);
   for (const std::filesystem::path& file : files) outputs.check(file);
-  const RunOptions options = load(arguments.where).run;
-  const DataShape data = data_shape(options);
+  const pipeline::RunOptions options = load(arguments.where).run;
+  const pipeline::DataShape data = pipeline::data_shape(options);
   if (!arguments.dimensions().empty()) {
     print_largest(arguments, outputs, options, data);
     return Exit::done;
   }
-  const StepForecast step(options, data, arguments.how);
+  const pipeline::StepForecast step(options, data, arguments.how);
   if (arguments.all) print_comparison(arguments, step);
   if (arguments.all && arguments.out.empty()) return Exit::done;
-  const Forecast prediction = forecast(step, data, options);
+  const pipeline::Forecast prediction = pipeline::forecast(step, data, options);
   if (!arguments.all) print_plan(arguments, options, step, prediction);
   if (!arguments.out.empty()) write_plan(outputs, files, step, prediction, arguments.sharing);
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

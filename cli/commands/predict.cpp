@@ -7,19 +7,19 @@
 #include "cli/run_folder.h"
 #include "pipeline/predict/new_scans.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
-void parse_window(const std::string& text, PredictOptions& how) {
+void parse_window(const std::string& text, pipeline::PredictOptions& how) {
   if (text.empty()) return;
   how.whole = text == "whole";
   if (!how.whole) how.window = parse_size("--window", text, 1, 65536);
 }
 
 // The run as it is to be used: how the new scans lie there may be said anew, what the network is may not.
-RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
-  RunOptions run = load_run(folder).run;
+pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
+  pipeline::RunOptions run = experiments::load_run(folder).run;
   if (overrides.empty()) return run;
   const auto given = [&](const std::string& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
@@ -39,8 +39,8 @@ RunOptions run_for(const std::string& folder, std::vector<std::string> overrides
   const bool modalities = given("data.modalities");
   if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
   if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
-  DatasetOptions data =
-      load_experiment(std::filesystem::path(folder) / "experiment.yaml", overrides).run.data;
+  data::DatasetOptions data =
+      experiments::load_experiment(std::filesystem::path(folder) / "experiment.yaml", overrides).run.data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
   return run;
@@ -53,7 +53,7 @@ Exit predict_command(const Arguments& arguments) {
       "Label maps for new cases with a finished run's weights, on each case's own grid. Reads no truth.",
       "voxswap predict");
   CommonOptions common;
-  PredictOptions how;
+  pipeline::PredictOptions how;
   std::string folder, input, out, window, largest;
   std::vector<std::string> overrides;
   app.add_option("RUN_DIR", folder, "the folder of a finished run")->required();
@@ -87,11 +87,11 @@ Exit predict_command(const Arguments& arguments) {
   how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  const RunOptions run = run_for(folder, overrides);
+  const pipeline::RunOptions run = run_for(folder, overrides);
   const auto lock = lock_output(out);
-  predict(run, input, out, how);
+  pipeline::predict(run, input, out, how);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

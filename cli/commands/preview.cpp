@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -30,7 +30,7 @@ Exit preview_command(const Arguments& arguments) {
       "voxswap preview");
   CommonOptions common;
   ExperimentArguments where;
-  PreviewOptions what;
+  pipeline::PreviewOptions what;
   std::string out;
   add_experiment(app, where);
   app.add_option("--out", out, "the picture; NAME_preview.png by default");
@@ -43,16 +43,16 @@ Exit preview_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const RunOptions options = load(where).run;
+  const pipeline::RunOptions options = load(where).run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
   Outputs outputs(force);
   outputs.protect(where.file);
   outputs.protect_below(options.data.root);
   outputs.check(png);
   check_picture(png);
-  outputs.write(png, [&] { preview(options, what, png); });
+  outputs.write(png, [&] { pipeline::preview(options, what, png); });
   std::printf("%s\n", png.c_str());
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

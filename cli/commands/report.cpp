@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/run_folder.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 Exit report_command(const Arguments& arguments) {
   CLI::App app(
@@ -29,9 +29,9 @@ Exit report_command(const Arguments& arguments) {
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
   const auto lock = lock_output(out);
-  report({folders.begin(), folders.end()}, out, {}, Outputs(force));
+  pipeline::report({folders.begin(), folders.end()}, out, {}, Outputs(force));
   std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

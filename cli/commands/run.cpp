@@ -12,21 +12,21 @@
 #include "cli/run_folder.h"
 #include "pipeline/predict/evaluate.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
 struct TrainingCommand {
   const char* name;
   const char* summary;
-  void (*work)(const RunOptions& options);
+  void (*work)(const pipeline::RunOptions& options);
 };
 
 // Nothing is written: the experiment as it would be, and what it would take.
-void print_dry_run(const Experiment& experiment) {
-  const DataShape data = data_shape(experiment.run);
-  const StepForecast step(experiment.run, data, {.estimate = false, .as = "", .remember = false});
-  const Forecast prediction = forecast(step, data, experiment.run);
+void print_dry_run(const experiments::Experiment& experiment) {
+  const pipeline::DataShape data = pipeline::data_shape(experiment.run);
+  const pipeline::StepForecast step(experiment.run, data, {.estimate = false, .as = "", .remember = false});
+  const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment.run);
   std::fputs(experiment.run.resolved.c_str(), stdout);
   std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
 }
@@ -57,7 +57,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   resolve_folder(where, resume);
-  Experiment experiment = load(where);
+  experiments::Experiment experiment = load(where);
   if (dry_run) {
     print_dry_run(experiment);
     return Exit::done;
@@ -72,18 +72,18 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   return Exit::done;
 }
 
-void run_and_show(const RunOptions& options) {
-  run(options);
+void run_and_show(const pipeline::RunOptions& options) {
+  pipeline::run(options);
   const std::filesystem::path scores = options.output / "dice.csv";
-  std::fputs(dice_table(dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
+  std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = options.output / name; std::filesystem::exists(file))
       std::printf("%s\n", file.string().c_str());
   }
 }
 
-void train_and_show(const RunOptions& options) {
-  train(options);
+void train_and_show(const pipeline::RunOptions& options) {
+  pipeline::train(options);
   std::printf("%s\n", (options.output / "checkpoints").string().c_str());
 }
 
@@ -100,4 +100,4 @@ Exit train_command(const Arguments& arguments) {
                  arguments);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

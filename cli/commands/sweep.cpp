@@ -23,7 +23,7 @@
 #include "pipeline/sweep/sweep_output.h"
 #include "pipeline/sweep/sweep_results.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 namespace {
 
@@ -94,31 +94,31 @@ class FolderLock {
 };
 
 // One split for all cells, drawn once and kept; they are pointed to the file.
-void fix_split(const Sweep& sweep) {
-  if (sweep.command != "run" || sweep.draws_splits || fs::exists(split_file(sweep))) return;
-  const Dataset dataset = open_dataset(sweep.base.run.data);
-  const Split split = make_split(dataset, sweep.base.run.split);
-  write_split(split_file(sweep), dataset, split);
+void fix_split(const experiments::Sweep& sweep) {
+  if (sweep.command != "run" || sweep.draws_splits || fs::exists(experiments::split_file(sweep))) return;
+  const data::Dataset dataset = data::open_dataset(sweep.base.run.data);
+  const pipeline::Split split = pipeline::make_split(dataset, sweep.base.run.split);
+  pipeline::write_split(experiments::split_file(sweep), dataset, split);
 }
 
-SweepResults results_of(const Sweep& sweep, const std::vector<CellStatus>& statuses) {
-  SweepResults results;
+pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
+  pipeline::SweepResults results;
   results.title = sweep.title.empty() ? sweep.base.run.name : sweep.title;
   results.command = sweep.command;
   results.columns = sweep.columns;
   results.plot = sweep.plot;
   results.published = sweep.published;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
-    const SweepCell& cell = sweep.cells[i];
+    const experiments::SweepCell& cell = sweep.cells[i];
     const CellStatus& status = statuses[i];
     if (status.state != CellState::done) {
       results.failures.push_back(
           format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not run to its end"));
       continue;
     }
-    const RunOptions& run = cell.experiment.run;
+    const pipeline::RunOptions& run = cell.experiment.run;
     results.cells.push_back(
-        {cell.name, cell.values, run.output, megavoxels_per_step(run),
+        {cell.name, cell.values, run.output, pipeline::megavoxels_per_step(run),
          static_cast<double>(sweep.volumes) / static_cast<double>(run.training.batch_size),
          status.outcome->exit == 0, status.outcome->message});
   }
@@ -126,16 +126,16 @@ SweepResults results_of(const Sweep& sweep, const std::vector<CellStatus>& statu
 }
 
 // Where cells draw their splits, the best one's is what other experiments may be run with.
-void choose_split(const Sweep& sweep, const SweepResults& results) {
+void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults& results) {
   if (sweep.command != "run" || !sweep.draws_splits) return;
-  const std::string best = best_cell(results);
+  const std::string best = pipeline::best_cell(results);
   if (best.empty()) return;
-  write_file(split_file(sweep), read_file(sweep.base.run.output / best / "split.csv"));
-  log::info("{}: has the highest Dice; its split is now {}", best, split_file(sweep).string());
+  write_file(experiments::split_file(sweep), read_file(sweep.base.run.output / best / "split.csv"));
+  log::info("{}: has the highest Dice; its split is now {}", best, experiments::split_file(sweep).string());
 }
 
 // What went wrong, and the exit code that tells it: the cells' own where they agree.
-Exit tell_failures(const Sweep& sweep, const std::vector<CellStatus>& statuses) {
+Exit tell_failures(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
   std::vector<int> exits;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     if (statuses[i].state != CellState::failed) continue;
@@ -151,9 +151,9 @@ Exit tell_failures(const Sweep& sweep, const std::vector<CellStatus>& statuses) 
   return static_cast<Exit>(exits[0]);
 }
 
-Exit run_sweep(const Sweep& sweep, const SweepShares& shares) {
+Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares) {
   const fs::path& out = sweep.base.run.output;
-  for (const SweepCell& cell : sweep.cells) check_cell(cell, sweep.command);
+  for (const experiments::SweepCell& cell : sweep.cells) check_cell(cell, sweep.command);
   make_writable_directory(out);
   const FolderLock lock(out);
   fix_split(sweep);
@@ -162,10 +162,10 @@ Exit run_sweep(const Sweep& sweep, const SweepShares& shares) {
     log::warn("interrupted; the same command goes on where it stopped");
     return Exit::interrupted;
   }
-  const SweepResults results = results_of(sweep, statuses);
+  const pipeline::SweepResults results = results_of(sweep, statuses);
   if (!results.cells.empty()) {
     choose_split(sweep, results);
-    write_sweep_results(results, out);
+    pipeline::write_sweep_results(results, out);
     for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
   }
   return tell_failures(sweep, statuses);
@@ -183,7 +183,8 @@ Exit sweep_command(const Arguments& words) {
   declare(app, arguments);
   if (!parse(app, words, arguments.common)) return Exit::done;
 
-  const Sweep sweep = load_sweep(arguments.where.file, arguments.where.overrides, arguments.where.out);
+  const experiments::Sweep sweep =
+      experiments::load_sweep(arguments.where.file, arguments.where.overrides, arguments.where.out);
   warn_of_keys_without_effect(sweep.base);
   const std::int64_t memory =
       arguments.memory.empty() ? 0 : value_of("--memory", [&] { return parse_bytes(arguments.memory); });
@@ -193,4 +194,4 @@ Exit sweep_command(const Arguments& words) {
   return Exit::done;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

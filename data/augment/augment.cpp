@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -208,4 +208,4 @@ std::string describe(const Augmentation& augmentation) {
   return parts.empty() ? "as it is" : join(parts, ", ");
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -16,7 +16,7 @@
 #include "data/augment/spatial_map.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // An amount drawn uniformly from [low, high] with a probability; else there is none of it.
 struct Draw {
@@ -83,4 +83,4 @@ void apply(const Augmentation& augmentation, Example& example);
 
 std::string describe(const Augmentation& augmentation);  // "rotated 12 -3 0, gamma 0.8"; "as it is"
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 
 #include "data/volumes/separable.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -145,4 +145,4 @@ void change_intensities(const IntensityChange& change, const Philox& voxels, std
   for (std::size_t i = 0; i < values.size(); ++i) image[i * stride + first] = values[i];
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include "base/philox.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Nothing is changed by the defaults. Carried out in this order, which is nnU-Net's.
 struct IntensityChange {
@@ -29,4 +29,4 @@ void change_intensities(const IntensityChange& change, const Philox& voxels, std
 // Standard normal numbers, the same for the same stream and place: value + deviation * normal.
 void add_noise(std::vector<float>& values, const Philox& random, float deviation);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -9,7 +9,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -259,4 +259,4 @@ std::vector<std::int16_t> SpatialMap::read(const std::vector<std::int16_t>& labe
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

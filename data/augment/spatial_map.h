@@ -10,7 +10,7 @@
 #include "data/volumes/smooth_field.h"
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Nothing is changed by the defaults.
 struct SpatialChange {
@@ -56,4 +56,4 @@ class SpatialMap {
   SmoothField::Line line_;            // where rows of the grid fall between control points
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

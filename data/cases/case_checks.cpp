@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -64,4 +64,4 @@ std::string unknown_labels(const fs::path& path, const LabelMap& truth, const La
                 join(found, ", "), join(listed, ", "));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

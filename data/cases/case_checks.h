@@ -8,7 +8,7 @@
 #include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Each gives the whole message, naming the file; empty when all is well.
 std::string nonfinite_voxels(const std::filesystem::path& path, const Image& image);
@@ -18,4 +18,4 @@ std::string different_grids(const std::filesystem::path& path, const Geometry& g
 std::string too_many_volumes(const std::filesystem::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const std::filesystem::path& path, const LabelMap& truth, const Labels& labels);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

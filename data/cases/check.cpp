@@ -12,7 +12,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/unused.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -156,4 +156,4 @@ CheckReport check_dataset(const CheckOptions& options) {
   return check_listed(list_dataset(options.data), options);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 #include "data/cases/check_case.h"
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct CheckReport {
   Dataset dataset;
@@ -20,4 +20,4 @@ CheckReport check_dataset(const CheckOptions& options);
 // The same of a data set that was opened, or of a part of its cases.
 CheckReport check_listed(Dataset dataset, const CheckOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

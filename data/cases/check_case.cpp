@@ -14,7 +14,7 @@
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -276,4 +276,4 @@ CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const Check
   return CaseChecker(dataset, files, options, problems).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct Problem {
   std::string case_id;        // empty: the data set as a whole
@@ -41,4 +41,4 @@ struct CheckOptions {
 CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
                      std::vector<Problem>& problems);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -81,4 +81,4 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   return volume;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -4,7 +4,7 @@
 #include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Reads one case: every channel as float on one common grid in the canonical frame, the truth rounded to
 // whole labels. Throws Exit::bad_data naming the file for: unreadable or truncated, channels on different
@@ -12,4 +12,4 @@ namespace voxswap {
 // that is no whole number or is not in dataset.labels (0 is background).
 Volume read_case(const Dataset& dataset, const CaseFiles& files);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

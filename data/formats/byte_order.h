@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-namespace voxswap {
+namespace voxswap::data {
 
 template <class T>
 T swap_bytes(T value) {
@@ -16,4 +16,4 @@ T swap_bytes(T value) {
   return value;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -15,7 +15,7 @@
 #include "data/formats/dicom_slice.h"
 #include "data/formats/itk_buffer.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -279,4 +279,4 @@ std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int6
   return {image};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -19,7 +19,7 @@
 #include "data/formats/image_header.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 std::string dicom_description(
     const std::filesystem::path& folder);  // the SeriesDescription of its first file
@@ -27,4 +27,4 @@ std::string dicom_description(
 ImageHeader dicom_header(const std::filesystem::path& folder);
 std::vector<Image> dicom_volumes(const std::filesystem::path& folder, std::int64_t first, std::int64_t count);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

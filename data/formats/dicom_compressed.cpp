@@ -9,7 +9,7 @@
 #include "data/formats/gdcm_turn.h"
 #include "data/formats/itk_buffer.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::string unpacked_pixels(const std::filesystem::path& path, const DicomElemen
   return bytes;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

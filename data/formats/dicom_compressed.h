@@ -6,11 +6,11 @@
 
 #include "data/formats/dicom_elements.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // `fragments`: the file's bytes from the first item to the end of the sequence. Gives `promised` bytes, as
 // this machine has its numbers. Throws Exit::bad_data naming the file when they are not what comes out.
 std::string unpacked_pixels(const std::filesystem::path& path, const DicomElements& elements,
                             const std::string& fragments, std::size_t promised);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

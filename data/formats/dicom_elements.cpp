@@ -10,7 +10,7 @@
 #include "data/formats/file_bytes.h"
 #include "data/formats/header_text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -213,4 +213,4 @@ DicomElements read_elements_up_to(const fs::path& path, std::uint32_t last) {
   return walker.found();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

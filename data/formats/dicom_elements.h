@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct DicomElements {
   std::map<std::uint32_t, std::string>
@@ -36,4 +36,4 @@ DicomElements read_elements(const std::filesystem::path& path);
 // rest.
 DicomElements read_elements_up_to(const std::filesystem::path& path, std::uint32_t last);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "data/formats/file_bytes.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -46,4 +46,4 @@ bool is_dicom_folder(const fs::path& folder) {
   return false;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

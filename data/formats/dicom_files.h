@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 std::vector<std::filesystem::path> dicom_files(const std::filesystem::path& folder);  // sorted
 bool is_dicom_folder(const std::filesystem::path& folder);  // holds at least one DICOM file itself
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 #include "data/formats/file_bytes.h"
 #include "data/formats/voxel_bytes.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -201,4 +201,4 @@ std::string series_description(const fs::path& path) {
   return read_elements_up_to(path, series_text).text(series_text);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

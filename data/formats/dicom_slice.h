@@ -11,7 +11,7 @@
 #include "data/formats/dicom_elements.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct DicomSlice {
   std::filesystem::path path;
@@ -33,4 +33,4 @@ std::vector<float> slice_voxels(const DicomSlice& slice);
 // The SeriesDescription alone; empty when the file has none.
 std::string series_description(const std::filesystem::path& path);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@
 #include "data/formats/gdcm_turn.h"
 #include "data/formats/itk_buffer.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -100,4 +100,4 @@ void write_dicom(const fs::path& folder, const Image& image, const std::string& 
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Writes a series into an empty folder: whole numbers from 0 to 65535, a slice per file, the same bytes each
 // time. `uid` ("3.1") tells series apart.
@@ -16,4 +16,4 @@ void write_dicom(const std::filesystem::path& folder, const Image& image, const 
                  const std::string& uid);
 std::vector<std::string> dicom_names(std::int64_t slices);  // the files that it writes
 
-}  // namespace voxswap
+}  // namespace voxswap::data

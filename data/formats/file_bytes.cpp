@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -51,4 +51,4 @@ bool FileBytes::read(void* bytes, std::int64_t size) {
   return !ended_;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

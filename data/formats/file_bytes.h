@@ -8,7 +8,7 @@
 
 #include "base/descriptor.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 class FileBytes {
  public:
@@ -32,4 +32,4 @@ class FileBytes {
   bool ended_ = false;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

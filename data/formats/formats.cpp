@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -70,4 +70,4 @@ std::string plain_message(std::string text) {
   return trim(text);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

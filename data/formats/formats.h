@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace voxswap {
+namespace voxswap::data {
 
 enum class ImageFormat { nifti, nrrd, meta_image };
 
@@ -35,4 +35,4 @@ std::string image_stem(const std::string& name);
 // line.
 std::string plain_message(std::string text);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

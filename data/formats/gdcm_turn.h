@@ -3,9 +3,9 @@
 
 #include <mutex>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Whoever has any of GDCM's objects holds this, so that threads may read and write DICOM files at once.
 std::unique_lock<std::mutex> gdcm_turn();
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 std::optional<std::string> next_line(std::string_view& text) {
   if (text.empty()) return std::nullopt;
@@ -56,4 +56,4 @@ std::vector<std::int64_t> extents_of(const std::filesystem::path& path, const st
   return extents;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

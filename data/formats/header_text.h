@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The next line without its end ("\n" or "\r\n"); nothing at the end of the text. Advances `text`.
 std::optional<std::string> next_line(std::string_view& text);
@@ -22,4 +22,4 @@ std::optional<std::vector<double>> numbers_of(const std::string& text);
 // Extents of up to 16 axes, each at least 1, together at most 1e12. Throws Exit::bad_data naming the file.
 std::vector<std::int64_t> extents_of(const std::filesystem::path& path, const std::string& text);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct ImageHeader {
   Geometry geometry;
@@ -16,4 +16,4 @@ struct ImageHeader {
   std::vector<std::string> oddities;  // what was taken as the file's meaning though it could mean otherwise
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -13,7 +13,7 @@
 #include "data/formats/placeholders.h"
 #include "data/formats/raw_voxels.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -44,8 +44,7 @@ const Format& format_of(const fs::path& path) {
   for (const Format* format : {&nifti, &raw_image}) {
     if (format->is(path)) return *format;
   }
-  fail(Exit::bad_data,
-       "{}: unknown image format; known are {} and folders of DICOM slices", path.string(),
+  fail(Exit::bad_data, "{}: unknown image format; known are {} and folders of DICOM slices", path.string(),
        image_extensions_text([](const ImageExtension&) { return true; }));
 }
 
@@ -91,4 +90,4 @@ LabelMap read_label_map(const fs::path& path) {
   return labels;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/formats/image_header.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // All of these throw Exit::bad_data naming the file when it is missing, damaged or of no known format.
 ImageHeader read_header(const std::filesystem::path& path);
@@ -22,4 +22,4 @@ std::vector<Image> read_images(const std::filesystem::path& path);  // every vol
 // Values within 1e-3 of a whole number are rounded (real label maps are stored as float, or scaled).
 LabelMap read_label_map(const std::filesystem::path& path);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

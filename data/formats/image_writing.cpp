@@ -18,7 +18,7 @@
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/raw_voxels.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -133,4 +133,4 @@ void write_images_4d(const fs::path& path, const std::vector<Image>& images) {
                images.size());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

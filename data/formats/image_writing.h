@@ -6,7 +6,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Written whole and renamed into place; compressed when the name says so.
 void write_image(const std::filesystem::path& path, const Image& image);
@@ -14,4 +14,4 @@ void write_label_map(const std::filesystem::path& path, const LabelMap& labels);
 // Several images of one grid as a 4D file (the Decathlon's layout).
 void write_images_4d(const std::filesystem::path& path, const std::vector<Image>& images);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "data/formats/formats.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -129,4 +129,4 @@ void convert(const fs::path& path, const itk::ImageIOBase& io, const std::vector
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@ namespace itk {
 class ImageIOBase;
 }
 
-namespace voxswap {
+namespace voxswap::data {
 
 // A lack of memory is no damage: Exit::does_not_fit.
 [[noreturn]] void no_memory_for(const std::filesystem::path& path);
@@ -30,4 +30,4 @@ std::vector<char> read_buffer(const std::filesystem::path& path, itk::ImageIOBas
 void convert(const std::filesystem::path& path, const itk::ImageIOBase& io, const std::vector<char>& buffer,
              std::int64_t volume, std::vector<float>& voxels);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -2,10 +2,10 @@
 
 #include <itkVersion.h>
 
-namespace voxswap {
+namespace voxswap::data {
 
 std::string data_libraries() {
   return std::string("ITK ") + itk::Version::GetITKVersion();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -3,8 +3,8 @@
 
 #include <string>
 
-namespace voxswap {
+namespace voxswap::data {
 
 std::string data_libraries();  // "ITK 5.2.1"
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/formats/header_text.h"
 #include "data/volumes/affine.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -153,4 +153,4 @@ RawImage parse_meta_image(const fs::path& path, std::string_view begin) {
   return Parser(path, begin).parse();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

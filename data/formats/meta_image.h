@@ -6,9 +6,9 @@
 
 #include "data/formats/raw_image.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // `begin`: the first bytes of the file, the whole header among them. Throws Exit::bad_data naming the file.
 RawImage parse_meta_image(const std::filesystem::path& path, std::string_view begin);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@
 #include "data/formats/voxel_bytes.h"
 #include "data/volumes/affine.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -284,4 +284,4 @@ NiftiHeader parse_nifti_header(const fs::path& path, std::string_view begin) {
   return Parser(path, begin).parse();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

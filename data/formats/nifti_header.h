@@ -12,7 +12,7 @@
 
 #include "data/formats/image_header.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 inline constexpr std::size_t most_nifti_header_bytes = 540;  // of NIfTI-2; NIfTI-1 has 348
 
@@ -30,4 +30,4 @@ struct NiftiHeader {
 // the file for what is no NIfTI file, or a damaged one.
 NiftiHeader parse_nifti_header(const std::filesystem::path& path, std::string_view begin);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -16,7 +16,7 @@
 #include "data/formats/nifti_header.h"
 #include "data/formats/voxel_bytes.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -168,4 +168,4 @@ void check_nifti(const fs::path& path) {
   reading(path, [&] { load(path); });
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

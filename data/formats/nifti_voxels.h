@@ -7,7 +7,7 @@
 
 #include "data/formats/image_header.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 ImageHeader nifti_header(const std::filesystem::path& path);
 
@@ -18,4 +18,4 @@ std::vector<Image> nifti_volumes(const std::filesystem::path& path, std::int64_t
 
 void check_nifti(const std::filesystem::path& path);  // throws unless the file is whole
 
-}  // namespace voxswap
+}  // namespace voxswap::data

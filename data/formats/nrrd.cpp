@@ -12,7 +12,7 @@
 #include "data/formats/header_text.h"
 #include "data/volumes/affine.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -246,4 +246,4 @@ RawImage parse_nrrd(const fs::path& path, std::string_view begin) {
   return Parser(path, begin).parse();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -31,4 +31,4 @@ std::string placeholder_at(const fs::path& path) {
   return {};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <string>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // What stands there instead of a file's content and how to get it, the end of a sentence; empty for anything
 // else.
 std::string placeholder_at(const std::filesystem::path& path);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

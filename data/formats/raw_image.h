@@ -7,7 +7,7 @@
 
 #include "data/formats/image_header.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct RawImage {
   ImageHeader image;
@@ -19,4 +19,4 @@ struct RawImage {
   std::int64_t components = 1;  // of the volumes, these many lie side by side in a voxel
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -19,7 +19,7 @@
 #include "data/formats/placeholders.h"
 #include "data/formats/voxel_bytes.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -157,4 +157,4 @@ std::vector<Image> raw_volumes(const fs::path& path, std::int64_t first, std::in
   return images;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

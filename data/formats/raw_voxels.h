@@ -9,11 +9,11 @@
 #include "data/formats/image_header.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // REQUIRES: is_raw_image(path) (formats.h).
 ImageHeader raw_header(const std::filesystem::path& path);
 // The volumes `first` to `first + count` (not included). Memory is taken for what the file really holds.
 std::vector<Image> raw_volumes(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

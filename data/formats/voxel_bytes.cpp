@@ -7,7 +7,7 @@
 
 #include "data/formats/byte_order.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::vector<float> decode(const StoredVoxels& stored, std::size_t count) {
   return element_named(stored.element).decode(stored, count);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float32" or "float64".
 std::size_t bytes_of_element(std::string_view element);
@@ -22,4 +22,4 @@ struct StoredVoxels {
 // REQUIRES: bytes holds `count` voxels.
 std::vector<float> decode(const StoredVoxels& stored, std::size_t count);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

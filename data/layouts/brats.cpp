@@ -11,7 +11,7 @@
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -210,4 +210,4 @@ Dataset list_brats(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

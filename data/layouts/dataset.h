@@ -9,7 +9,7 @@
 
 #include "data/volumes/labels.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The `data` part of an experiment.
 struct DatasetOptions {
@@ -63,4 +63,4 @@ struct Dataset {
   std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.h: all of it)
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

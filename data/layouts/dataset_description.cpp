@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run) {
   Json json = {{"run", run},
@@ -50,4 +50,4 @@ std::string described_run(const std::filesystem::path& path) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Layout, channels, labels and regions, as JSON, and which run it is of; no cases.
 void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run);
@@ -16,4 +16,4 @@ Dataset read_description(const std::filesystem::path& path);
 // Empty where that is not known, or there is no such file.
 std::string described_run(const std::filesystem::path& path);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

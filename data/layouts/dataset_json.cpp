@@ -11,7 +11,7 @@
 #include "data/formats/placeholders.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 namespace {
@@ -202,4 +202,4 @@ std::optional<DatasetJson> read_dataset_json(const fs::path& root) {
   return Parser(root).parse();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct DatasetJson {
   struct Case {
@@ -30,4 +30,4 @@ std::filesystem::path dataset_json_path(const std::filesystem::path& root);
 // holds something else than it should.
 std::optional<DatasetJson> read_dataset_json(const std::filesystem::path& root);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -18,7 +18,7 @@
 #include "data/layouts/names.h"
 #include "data/layouts/sequences.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -263,4 +263,4 @@ Dataset list_dicom(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

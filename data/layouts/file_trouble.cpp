@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "data/formats/placeholders.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -54,4 +54,4 @@ FileTrouble truth_trouble(const CaseFiles& files) {
   return {};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no
 // file, or it is not clear which one it is. Empty when all is well.
@@ -17,4 +17,4 @@ struct FileTrouble {
 FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
 FileTrouble truth_trouble(const CaseFiles& files);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -13,7 +13,7 @@
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -170,4 +170,4 @@ Dataset list_files(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

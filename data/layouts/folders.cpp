@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "data/formats/formats.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -62,4 +62,4 @@ std::string nifti_stem(const std::string& name) {
   return {};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

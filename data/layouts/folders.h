@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // What a folder is called where it stands: a link has a name of its own.
 std::string folder_name(const std::filesystem::path& folder);
@@ -17,4 +17,4 @@ std::filesystem::path nifti_file(const std::filesystem::path& folder, const std:
 std::string nifti_stem(const std::string& name);
 bool fits_pattern(const std::string& text, const std::string& pattern);  // * and ?, upper or lower case
 
-}  // namespace voxswap
+}  // namespace voxswap::data

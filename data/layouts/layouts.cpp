@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -30,4 +30,4 @@ std::span<const Layout> layouts() {
   return table_of_layouts;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct Layout {
   const char* name;
@@ -36,4 +36,4 @@ Dataset list_msd(const DatasetOptions& options);
 std::optional<std::string> recognise_files(const DatasetOptions& options);
 Dataset list_files(const DatasetOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

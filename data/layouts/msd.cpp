@@ -11,7 +11,7 @@
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -118,4 +118,4 @@ Dataset list_msd(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

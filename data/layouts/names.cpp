@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "data/formats/image_io.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -84,4 +84,4 @@ Labels observed_labels(const Dataset& dataset) {
   return labels;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

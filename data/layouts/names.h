@@ -5,7 +5,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
 Regions default_regions(const Labels& labels);
@@ -15,4 +15,4 @@ Labels observed_labels(const Dataset& dataset);
 // snake_case.
 std::string modality_name(const std::string& written);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -16,7 +16,7 @@
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -209,4 +209,4 @@ Dataset list_nnunet(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -223,4 +223,4 @@ Dataset open_dataset(const DatasetOptions& options) {
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -9,7 +9,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Lists the cases. Throws Exit::bad_data for a missing folder, an empty data set or a case that lacks a
 // channel (naming the case, the channel and the file that was expected), Exit::usage for options that
@@ -25,4 +25,4 @@ void tell_guesses(const Dataset& dataset);
 
 std::vector<std::string> layout_names();  // for help texts and error messages
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 #include "data/layouts/layouts.h"
 #include "data/layouts/open_dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -122,4 +122,4 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   return dataset;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

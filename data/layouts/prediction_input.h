@@ -6,7 +6,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The cases of `input`: a data set (of the training set's layout or another that is recognised), a folder of
 // bare scans named as that layout names them, the folder of one case inside a data set, or one file or DICOM
@@ -16,4 +16,4 @@ namespace voxswap {
 Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& options,
                             const std::filesystem::path& input);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

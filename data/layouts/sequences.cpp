@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/layouts/names.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -268,4 +268,4 @@ SequenceName sequence_of(const std::string& folder, const std::string& descripti
   return {by_description.could_be, false, false, "its folder and its description tell different things"};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // t1, t1ce, t2, flair: in the order in which they become channels.
 std::span<const char* const> known_sequences();
@@ -23,4 +23,4 @@ SequenceName sequence_of(const std::string& written);
 // The folder's own name where it is a sequence's, else what both names tell together.
 SequenceName sequence_of(const std::string& folder, const std::string& description);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

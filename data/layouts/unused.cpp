@@ -10,7 +10,7 @@
 #include "data/formats/placeholders.h"
 #include "data/layouts/folders.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -168,4 +168,4 @@ std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const fs::pa
   return groups;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 
 #include "data/layouts/dataset.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // In the order of their paths. Looks at names, and into folders for DICOM files; reads no image.
 std::vector<Unused> unused_in(const Dataset& dataset);
@@ -20,4 +20,4 @@ struct UnusedGroup {
 };
 std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const std::filesystem::path& root);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

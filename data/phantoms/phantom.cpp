@@ -11,7 +11,7 @@
 #include "data/phantoms/phantom_anatomy.h"
 #include "data/volumes/smooth_field.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -219,4 +219,4 @@ Volume phantom(std::uint64_t seed, int index, const Size3& size) {
   return volume;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

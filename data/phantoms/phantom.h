@@ -5,7 +5,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Changes whenever the same seed gives other phantoms than before.
 inline constexpr int phantom_generation = 1;
@@ -17,4 +17,4 @@ void check_phantom_size(const Size3& size);  // throws Exit::usage unless each s
 // follows from size.
 Volume phantom(std::uint64_t seed, int index, const Size3& size);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

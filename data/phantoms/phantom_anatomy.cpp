@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -120,4 +120,4 @@ Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& fie
   return d;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 
 #include "base/philox.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 using Point = std::array<double, 3>;
 inline constexpr Point phantom_field_of_view = {240, 240, 155};
@@ -81,4 +81,4 @@ Anatomy draw_anatomy(std::uint64_t seed, int index);
 // Where d.brain >= 0 nothing else is measured.
 Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& field);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -17,7 +17,7 @@
 #include "base/progress.h"
 #include "data/phantoms/phantom.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -119,4 +119,4 @@ bool write_phantoms(const PhantomOptions& options) {
   return true;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

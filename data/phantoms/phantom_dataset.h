@@ -3,11 +3,11 @@
 
 #include "data/phantoms/phantom_layouts.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Writes `cases` of them. Already complete data sets of the same options are left alone (and said so: returns
 // false); phantoms of other options that an earlier call wrote there are replaced; any other file is never
 // overwritten.
 bool write_phantoms(const PhantomOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -235,4 +235,4 @@ const PhantomLayout& phantom_layout(const std::string& name) {
   fail(Exit::usage, "--layout: expected one of {1}, found '{0}'", name, join(names, ", "));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct PhantomOptions {
   std::filesystem::path out;
@@ -33,4 +33,4 @@ struct PhantomLayout {
 std::span<const PhantomLayout> phantom_layouts();
 const PhantomLayout& phantom_layout(const std::string& name);  // throws Exit::usage for unknown ones
 
-}  // namespace voxswap
+}  // namespace voxswap::data

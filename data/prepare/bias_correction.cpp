@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -163,4 +163,4 @@ Image correct_bias(const Image& image, float background, const std::string& what
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Which of the modalities `wanted` means: none of them for {}, for {"n4"} those that are T1- or T2-weighted
 // by their names (not FLAIR, in which bright lesions near the ventricles look like a field), else the ones
@@ -20,4 +20,4 @@ std::vector<bool> corrected_channels(const std::vector<std::string>& wanted,
 // threads. Throws Exit::bad_data naming `what` when the foreground holds values that have no logarithm.
 Image correct_bias(const Image& image, float background, const std::string& what);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "data/cases/read_case.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace fs = std::filesystem;
 
@@ -226,4 +226,4 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   return prepared;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

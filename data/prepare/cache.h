@@ -10,7 +10,7 @@
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
 // made anew, and a folder that cannot be written to is only read; both with a warning.
@@ -33,4 +33,4 @@ class PreparedCache {
   mutable std::map<std::string, std::string> contents_;  // by case
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct Prefetcher::State {
   std::size_t count, depth;
@@ -112,4 +112,4 @@ double Prefetcher::waited_seconds() const {
   return state_->waited;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // What the network reads in one step: arrays of one batch.
 struct Sample {
@@ -34,4 +34,4 @@ class Prefetcher {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

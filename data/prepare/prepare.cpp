@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "data/prepare/bias_correction.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -183,4 +183,4 @@ std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
   return bits;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include "data/volumes/transforms.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
@@ -67,4 +67,4 @@ void normalize(PreparedCase& prepared, const Normalization& normalization);
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

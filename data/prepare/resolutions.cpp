@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregr
   return advice;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct ResolutionAdvice {
   Size3 size;
@@ -21,4 +21,4 @@ struct ResolutionAdvice {
 std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,
                                                    std::int64_t multiple = 16);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

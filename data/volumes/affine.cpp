@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 double length(const Affine& affine, std::size_t axis) {
   return std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
@@ -45,4 +45,4 @@ Geometry geometry_from(const std::filesystem::path& path, const Affine& lps, con
   return geometry;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

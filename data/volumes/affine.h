@@ -6,7 +6,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 using Affine = std::array<double, 12>;  // row-major, 3 x 4: three columns and the place of voxel (0,0,0)
 
@@ -21,4 +21,4 @@ inline constexpr double most_skew = 1e-3;  // a quarter of a voxel over the 240 
 // unbelievable axes.
 Geometry geometry_from(const std::filesystem::path& path, const Affine& lps, const Size3& size);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

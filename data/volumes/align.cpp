@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -119,4 +119,4 @@ LabelMap resample_onto(const Geometry& grid, const LabelMap& moving) {
   });
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,9 +7,9 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 Image resample_onto(const Geometry& grid, const Image& moving, float outside);  // linear
 LabelMap resample_onto(const Geometry& grid, const LabelMap& moving);           // nearest, 0 outside
 
-}  // namespace voxswap
+}  // namespace voxswap::data

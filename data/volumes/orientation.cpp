@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -102,4 +102,4 @@ Image as_stored(Image image, const Geometry& stored) {
   return stored_grid(std::move(image), stored);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include "data/volumes/transforms.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // Where the axes of a grid point to, nearest of the six directions each: "LPS", "RAS", "PIR".
 std::string axis_codes(const Geometry& geometry);
@@ -22,4 +22,4 @@ LabelMap canonical(LabelMap labels);
 LabelMap as_stored(LabelMap labels, const Geometry& stored);
 Image as_stored(Image image, const Geometry& stored);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

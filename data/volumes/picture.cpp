@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
 void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
@@ -35,4 +35,4 @@ void write_png(const std::filesystem::path& path, std::int64_t width, std::int64
   write_file(path, std::string_view(bytes).substr(0, size));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <span>
 
-namespace voxswap {
+namespace voxswap::data {
 
 // `rgb` holds height rows of width pixels of three bytes, from the top left. Written whole and renamed into
 // place. Throws as write_file() does.
 void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size,
   return along_slices(columns, index(x.outputs() * y.outputs()), z);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 // One axis of a separable filter: output i is the sum of weights[i * taps + k] * input[first[i] + k].
 struct Band {
@@ -26,4 +26,4 @@ Band linear_band(std::int64_t from, std::int64_t to);
 std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size, const Band& x, const Band& y,
                             const Band& z);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -67,4 +67,4 @@ void SmoothField::row(double first, double step, double y, double z, std::span<f
   row(line(first, step, static_cast<std::int64_t>(values.size())), y, z, values);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

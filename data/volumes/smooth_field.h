@@ -12,7 +12,7 @@
 
 #include "base/philox.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 class SmoothField {
  public:
@@ -39,4 +39,4 @@ class SmoothField {
   std::vector<float> coefficients_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -253,4 +253,4 @@ template std::vector<std::uint8_t> apply(const Symmetry&, const std::vector<std:
 template std::vector<std::int16_t> apply(const Symmetry&, const std::vector<std::int16_t>&, const Size3&,
                                          std::int64_t);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

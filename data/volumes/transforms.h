@@ -12,7 +12,7 @@
 
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 struct Box {
   Size3 start{0, 0, 0};
@@ -56,4 +56,4 @@ template <class T>
 std::vector<T> apply(const Symmetry& symmetry, const std::vector<T>& voxels, const Size3& size,
                      std::int64_t channels);
 
-}  // namespace voxswap
+}  // namespace voxswap::data

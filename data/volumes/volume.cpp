@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::string describe(const Geometry& geometry) {
   return text;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::data {
 
 using Size3 = std::array<std::int64_t, 3>;  // x, y, z
 
@@ -56,4 +56,4 @@ struct Volume {
   const Geometry& stored() const { return file_geometry.count() > 0 ? file_geometry : geometry(); }
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // What changes from step to step.
 struct StepContext {
@@ -100,4 +100,4 @@ struct BackendOptions {
   bool tuned = true;           // of several routines the fastest, by timing them; false: the first
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

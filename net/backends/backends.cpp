@@ -10,7 +10,7 @@
 #include "net/backends/cuda/open_device.h"
 #endif
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -86,4 +86,4 @@ std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOpti
   return find_row(name).make(options);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -7,7 +7,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // Throws Exit::usage with the nearest name, Exit::does_not_fit where the machine has no such device.
 std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options = {});
@@ -16,4 +16,4 @@ int device_count(const std::string& backend);           // REQUIRES: in the tabl
 std::string why_no_device(const std::string& backend);  // for people; empty where there is one
 std::vector<std::string> backends_without_device();     // the rest of the table
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -8,7 +8,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // Commands that were recorded once, to be enqueued again all at once.
 class Recording {
@@ -44,4 +44,4 @@ class TuningBackend : public Backend {
   virtual void take_routines(const std::string& earlier) = 0;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

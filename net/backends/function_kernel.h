@@ -1,5 +1,5 @@
-// A kernel made of a function of KernelArguments, and what such functions need to find their arrays: shared by
-// the backends whose kernels are our own.
+// A kernel made of a function of KernelArguments, and what such functions need to find their arrays: shared
+// by the backends whose kernels are our own.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 template <class Function>
 class FunctionKernel final : public Kernel {
@@ -71,4 +71,4 @@ T* place(const KernelArguments& arguments, std::int64_t offset) {
   return reinterpret_cast<T*>(static_cast<std::byte*>(arguments.workspace) + offset);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

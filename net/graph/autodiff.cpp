@@ -6,7 +6,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::vector<ValueId> differentiate(Graph& graph, const std::vector<std::pair<Val
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -7,7 +7,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // Appends nodes (phase backward) that compute the gradients of sum_i <seed_i, output_i> with respect to
 // `wrt`. `seeds`: pairs of an output and the value that holds its gradient. Where a value is read more than
@@ -16,4 +16,4 @@ namespace voxswap {
 std::vector<ValueId> differentiate(Graph& graph, const std::vector<std::pair<ValueId, ValueId>>& seeds,
                                    const std::vector<ValueId>& wrt);
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::int64_t node_bytes(const Graph& graph, const Node& node) {
   return bytes;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -8,7 +8,7 @@
 
 #include "net/graph/value.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 struct Operation;  // net/graph/operation.h
 
@@ -59,4 +59,4 @@ class Graph {
 double node_flops(const Graph& graph, const Node& node);
 std::int64_t node_bytes(const Graph& graph, const Node& node);
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstdlib>
 
-namespace voxswap {
+namespace voxswap::net {
 
 const Operation& find_operation(std::string_view name) {
   for (const Operation* operation : operations())
@@ -12,4 +12,4 @@ const Operation& find_operation(std::string_view name) {
   std::abort();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

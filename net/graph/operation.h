@@ -10,7 +10,7 @@
 
 #include "net/graph/value.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 class Graph;
 struct Node;  // net/graph/graph.h
@@ -144,4 +144,4 @@ const Operation& find_operation(std::string_view name);  // REQUIRES: it is in t
 //                            nothing changes where finite is 0
 // clang-format on
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -53,4 +53,4 @@ bool Attributes::flag(std::string_view name) const {
   return found != values_.end() && found->second != 0;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

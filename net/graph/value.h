@@ -16,7 +16,7 @@
 
 #include "base/shape.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 enum class ElementType { f64, f32, bf16, f16, u8 };
 std::int64_t element_bytes(ElementType type);
@@ -67,4 +67,4 @@ class Attributes {
   std::map<std::string, double, std::less<>> values_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

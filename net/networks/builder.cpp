@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-namespace voxswap {
+namespace voxswap::net {
 
 ValueId NetworkBuilder::add_image(const Shape& shape, std::int64_t voxel_alignment) {
   Shape stored = shape;
@@ -108,4 +108,4 @@ ValueId NetworkBuilder::full_precision(const std::string& name, ValueId x) {
   return graph.apply("cast", name, {x}, {{"type", static_cast<double>(full_type())}});
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

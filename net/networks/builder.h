@@ -11,7 +11,7 @@
 
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // A convolution's bias is added, unless an instance norm is all that reads the result: that takes away the
 // mean of every channel, and a constant is part of the mean. Such a bias is still a parameter, which
@@ -90,4 +90,4 @@ const Network& isensee2017();
 const Network& unet3d();
 const Network& resnet3d();
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -7,7 +7,7 @@
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -83,4 +83,4 @@ const Network& isensee2017() {
   return network;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

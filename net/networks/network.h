@@ -7,7 +7,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // The `network` part of an experiment.
 struct NetworkOptions {
@@ -29,4 +29,4 @@ struct ForwardGraph {
   std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

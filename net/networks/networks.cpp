@@ -9,7 +9,7 @@
 #include "base/philox.h"
 #include "net/networks/builder.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::siz
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -9,7 +9,7 @@
 
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // `input` is the images' shape; `voxel_alignment` the bytes of which their voxels are to take a multiple
 // (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (with the
@@ -35,4 +35,4 @@ ForwardGraph build_network(
     bool training, std::int64_t voxel_alignment,
     const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -6,7 +6,7 @@
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -41,4 +41,4 @@ const Network& resnet3d() {
   return network;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -4,7 +4,7 @@
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -56,4 +56,4 @@ const Network& unet3d() {
   return network;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

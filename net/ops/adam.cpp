@@ -2,7 +2,7 @@
 // one parameter, as soon as its gradient is there, or many whose gradients are small enough to wait.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -70,4 +70,4 @@ const Operation& adam() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -1,7 +1,7 @@
 // The sum of two volumes. Not marked cheap: it may be written over either summand.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -36,4 +36,4 @@ const Operation& add() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -1,7 +1,7 @@
 // The same numbers in another element type, rounded to nearest even.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -37,4 +37,4 @@ const Operation& cast() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -1,7 +1,7 @@
 // Sum over samples and voxels: the gradient of a bias where no weight gradient is computed beside it.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -30,4 +30,4 @@ const Operation& channel_sum() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -3,7 +3,7 @@
 // (conv3d_sum).
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -104,4 +104,4 @@ const Operation& split() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -1,7 +1,7 @@
 // One number, e.g. the 1 that the backward pass starts from.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -21,4 +21,4 @@ const Operation& constant() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

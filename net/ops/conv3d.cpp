@@ -2,7 +2,7 @@
 // convolution, so each of the three differentiates into the others.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -268,4 +268,4 @@ const Operation& conv3d_weight_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

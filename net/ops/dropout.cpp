@@ -2,7 +2,7 @@
 // multiplies by them, so no pass over memory is spent on dropout.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -31,4 +31,4 @@ const Operation& spatial_dropout_scale() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -2,7 +2,7 @@
 // Apart from norm_activation, which applies them, because they are all that must be kept of the norm.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -41,4 +41,4 @@ const Operation& instance_norm_statistics() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

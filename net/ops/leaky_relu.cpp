@@ -2,7 +2,7 @@
 // its input, so keeping its output takes no more memory than keeping the input would.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -47,4 +47,4 @@ const Operation& leaky_relu_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -2,7 +2,7 @@
 // So the gradient needs no more than the logits, the target and a few sums.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -128,4 +128,4 @@ const Operation& loss_sums_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

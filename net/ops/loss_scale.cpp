@@ -7,7 +7,7 @@
 // counts instead of steps, because some steps made none).
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -81,4 +81,4 @@ const Operation& loss_scale_update() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

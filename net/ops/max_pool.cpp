@@ -2,7 +2,7 @@
 // have one answer on every backend.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -62,4 +62,4 @@ const Operation& max_pool_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -2,7 +2,7 @@
 // two: sums, then dx. One pass because these are bound by memory, not by arithmetic.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -195,4 +195,4 @@ const Operation& norm_parameter_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

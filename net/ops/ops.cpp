@@ -1,7 +1,7 @@
 // The table of operations. A new one is a file in this folder and a line here.
 #include "net/ops/ops.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 const std::vector<const Operation*>& operations() {
   static const std::vector<const Operation*> table = {
@@ -46,4 +46,4 @@ const std::vector<const Operation*>& operations() {
   return table;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

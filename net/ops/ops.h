@@ -7,7 +7,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 const Operation& conv3d();
 const Operation& conv3d_sum();
@@ -91,4 +91,4 @@ double per_element(const Graph& graph, const Node& node) {
   return Count * static_cast<double>(graph.value(node.inputs[0]).shape.count());
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

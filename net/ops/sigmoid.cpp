@@ -1,7 +1,7 @@
 // The logistic function: logits to probabilities. The losses take logits themselves, for accuracy.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -43,4 +43,4 @@ const Operation& sigmoid_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -1,7 +1,7 @@
 // Nearest-neighbour upsampling to twice the sides, and its gradient, the sum over each block of eight.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -62,4 +62,4 @@ const Operation& upsample_nearest_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -11,7 +11,7 @@
 // Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that upsampling would give.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -130,4 +130,4 @@ const Operation& interleave_gradient() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

@@ -2,7 +2,7 @@
 // channels than it has.
 #include "net/ops/ops.h"
 
-namespace voxswap::ops {
+namespace voxswap::net::ops {
 
 namespace {
 
@@ -48,4 +48,4 @@ const Operation& zero_pad() {
   return operation;
 }
 
-}  // namespace voxswap::ops
+}  // namespace voxswap::net::ops

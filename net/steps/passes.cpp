@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace voxswap {
+namespace voxswap::net {
 
 void update_early(Graph& graph) {
   const std::vector<Node>& nodes = graph.nodes();
@@ -30,4 +30,4 @@ void update_early(Graph& graph) {
   graph.replace_nodes(std::move(order));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

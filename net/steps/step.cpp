@@ -10,7 +10,7 @@
 #include "net/networks/networks.h"
 #include "net/steps/passes.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -163,4 +163,4 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   return step;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -6,7 +6,7 @@
 
 #include "net/networks/network.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 struct LossOptions {
   double dice = 1;           // weight of the soft Dice term
@@ -66,4 +66,4 @@ struct InferenceStep {
 };
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss);
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -10,26 +10,26 @@
 #include "base/progress.h"
 #include "pipeline/cases/patches.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 // Prepared volumes may take this much memory beside the arena; more are read from the disk cache again.
 constexpr std::int64_t memory_for_cases = 1LL << 30;
 
-std::int64_t bytes_of(const PreparedCase& prepared) {
+std::int64_t bytes_of(const data::PreparedCase& prepared) {
   return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
                                    prepared.truth.size() * sizeof(std::int16_t));
 }
 
-Example example_of(PreparedCase prepared) {
+data::Example example_of(data::PreparedCase prepared) {
   return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
           std::move(prepared.truth)};
 }
 
 }  // namespace
 
-std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets) {
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const std::string& targets) {
   std::vector<std::vector<int>> classes;
   if (targets == "regions") {
     for (const auto& [name, values] : dataset.regions) classes.push_back(values);
@@ -39,7 +39,7 @@ std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::
   return classes;
 }
 
-std::vector<std::string> output_names(const Dataset& dataset, const std::string& targets) {
+std::vector<std::string> output_names(const data::Dataset& dataset, const std::string& targets) {
   std::vector<std::string> names;
   if (targets == "regions") {
     for (const auto& [name, values] : dataset.regions) names.push_back(name);
@@ -49,7 +49,7 @@ std::vector<std::string> output_names(const Dataset& dataset, const std::string&
   return names;
 }
 
-std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
+std::int64_t output_count(const data::Dataset& dataset, const std::string& targets) {
   const std::size_t count = output_classes(dataset, targets).size();
   if (count == 0 || count > 8) {
     fail(Exit::usage,
@@ -60,7 +60,7 @@ std::int64_t output_count(const Dataset& dataset, const std::string& targets) {
   return static_cast<std::int64_t>(count);
 }
 
-Cases::Cases(const RunOptions& options, Dataset dataset)
+Cases::Cases(const RunOptions& options, data::Dataset dataset)
     : options_(options),
       cache_(std::move(dataset), options.preprocess, options.cache),
       limit_bytes_(memory_for_cases) {
@@ -68,12 +68,12 @@ Cases::Cases(const RunOptions& options, Dataset dataset)
   kept_.resize(cache_.dataset().cases.size());
 }
 
-std::shared_ptr<const PreparedCase> Cases::prepared(std::size_t index) {
+std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
   {
     const std::lock_guard lock(mutex_);
     if (kept_[index]) return kept_[index];
   }
-  auto made = std::make_shared<const PreparedCase>(cache_.get(dataset().cases[index]));
+  auto made = std::make_shared<const data::PreparedCase>(cache_.get(dataset().cases[index]));
   const std::lock_guard lock(mutex_);
   if (!kept_[index] && kept_bytes_ + bytes_of(*made) <= limit_bytes_) {
     kept_[index] = made;
@@ -86,7 +86,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   std::vector<std::size_t> all = training;
   all.insert(all.end(), others.begin(), others.end());
   Progress progress("preparing", "cases", static_cast<std::int64_t>(all.size()));
-  std::vector<PreparedCase> statistics(training.size());  // without the voxels
+  std::vector<data::PreparedCase> statistics(training.size());  // without the voxels
   std::mutex advancing;
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
@@ -102,42 +102,43 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));
-  normalization_ = dataset_normalization(statistics);
+  normalization_ = data::dataset_normalization(statistics);
 }
 
-PreparedCase Cases::normalized(std::size_t index) {
-  PreparedCase copy = *prepared(index);
-  normalize(copy, normalization_for(copy, options_.preprocess, normalization_));
+data::PreparedCase Cases::normalized(std::size_t index) {
+  data::PreparedCase copy = *prepared(index);
+  data::normalize(copy, data::normalization_for(copy, options_.preprocess, normalization_));
   return copy;
 }
 
-Example Cases::example(std::size_t index) {
+data::Example Cases::example(std::size_t index) {
   return example_of(normalized(index));
 }
 
-Example Cases::example(std::size_t index, const AugmentKey& key) {
+data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
   if (!options_.training.patch) return example(index);
   const auto whole = prepared(index);
-  PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
-                                                  key.seed, key.epoch, key.case_index));
-  normalize(part, normalization_for(*whole, options_.preprocess, normalization_));
+  data::PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
+                                                        key.seed, key.epoch, key.case_index));
+  data::normalize(part, data::normalization_for(*whole, options_.preprocess, normalization_));
   return example_of(std::move(part));
 }
 
-Sample Cases::sample(std::size_t index) {
+data::Sample Cases::sample(std::size_t index) {
   return sample_of(index, example(index));
 }
 
-Sample Cases::sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key) {
-  Example augmented = example(index, key);
-  apply(draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
+data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
+                           const data::AugmentKey& key) {
+  data::Example augmented = example(index, key);
+  data::apply(data::draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
   return sample_of(index, std::move(augmented));
 }
 
-Sample Cases::sample_of(std::size_t index, Example made) const {
-  Sample sample;
+data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
+  data::Sample sample;
   sample.case_index = index;
-  sample.target = target_bits(made.truth, classes_);
+  sample.target = data::target_bits(made.truth, classes_);
   sample.image = std::move(made.image);
   return sample;
 }
@@ -167,13 +168,13 @@ std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
   return order;
 }
 
-Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
+data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
   const std::vector<Item> sequence = order(epoch);
-  Sample batch;
+  data::Sample batch;
   for (std::int64_t i = 0; i < training_.batch_size; ++i) {
     const Item& item = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
-    Sample sample = cases.sample(item.case_index, training_.augment,
-                                 {seed_, static_cast<std::uint64_t>(epoch), item.number});
+    data::Sample sample = cases.sample(item.case_index, training_.augment,
+                                       {seed_, static_cast<std::uint64_t>(epoch), item.number});
     if (i == 0) {
       batch = std::move(sample);
     } else {
@@ -184,4 +185,4 @@ Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) 
   return batch;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

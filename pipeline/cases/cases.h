@@ -12,42 +12,43 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/cases/split.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // The label values that make each output channel's target: the labels, or the regions.
-std::vector<std::vector<int>> output_classes(const Dataset& dataset, const std::string& targets);
-std::vector<std::string> output_names(const Dataset& dataset, const std::string& targets);
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const std::string& targets);
+std::vector<std::string> output_names(const data::Dataset& dataset, const std::string& targets);
 // How many channels the network puts out; throws Exit::usage when a voxel's target has no bits for them.
-std::int64_t output_count(const Dataset& dataset, const std::string& targets);
+std::int64_t output_count(const data::Dataset& dataset, const std::string& targets);
 
 class Cases {
  public:
-  Cases(const RunOptions& options, Dataset dataset);
+  Cases(const RunOptions& options, data::Dataset dataset);
 
   // Prepares every case of the list (with a progress bar); the data set's normalisation is made from
   // `training`.
   void prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others);
 
-  const Dataset& dataset() const { return cache_.dataset(); }
-  const Normalization& normalization() const { return normalization_; }
-  std::shared_ptr<const PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
+  const data::Dataset& dataset() const { return cache_.dataset(); }
+  const data::Normalization& normalization() const { return normalization_; }
+  std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
-  PreparedCase normalized(std::size_t index);
+  data::PreparedCase normalized(std::size_t index);
   // Normalised, the whole volume; or what training takes of it for a key, which is a patch where it takes
   // patches.
-  Example example(std::size_t index);
-  Example example(std::size_t index, const AugmentKey& key);
-  Sample sample(std::size_t index);  // of the whole, with target bits
-  Sample sample(std::size_t index, const AugmentOptions& options, const AugmentKey& key);  // and augmented
+  data::Example example(std::size_t index);
+  data::Example example(std::size_t index, const data::AugmentKey& key);
+  data::Sample sample(std::size_t index);  // of the whole, with target bits
+  data::Sample sample(std::size_t index, const data::AugmentOptions& options,
+                      const data::AugmentKey& key);  // and augmented
 
  private:
-  Sample sample_of(std::size_t index, Example made) const;
+  data::Sample sample_of(std::size_t index, data::Example made) const;
 
   RunOptions options_;
-  PreparedCache cache_;
-  Normalization normalization_;
+  data::PreparedCache cache_;
+  data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;
-  std::vector<std::shared_ptr<const PreparedCase>> kept_;
+  std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
   std::int64_t kept_bytes_ = 0, limit_bytes_;
   std::mutex mutex_;
 };
@@ -61,7 +62,7 @@ class EpochSampler {
                std::size_t case_count);
   std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
   // The batch of step `step` (0-based) of `epoch` (1-based).
-  Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
+  data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
 
  private:
   struct Item {
@@ -76,4 +77,4 @@ class EpochSampler {
   std::vector<Item> items_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -13,7 +13,7 @@
 #include "data/layouts/unused.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -32,14 +32,15 @@ void add_state(Hasher& hasher, const fs::path& path) {
     hasher.add(&value, sizeof value);
 }
 
-std::string key_of(const RunOptions& options, const Dataset& dataset, const std::vector<Unused>& unused) {
+std::string key_of(const RunOptions& options, const data::Dataset& dataset,
+                   const std::vector<data::Unused>& unused) {
   Hasher hasher;
   hasher.add(version).add(dataset.root.string()).add(join(dataset.modalities, "\n"));
   hasher.add(
       format("{} {} {}", dataset.align, options.preprocess.corner_background, options.preprocess.background));
   for (const auto& [name, value] : dataset.labels) hasher.add(name).add(&value, sizeof value);
-  for (const Unused& one : unused) hasher.add(one.path.string()).add(one.why);
-  for (const CaseFiles& files : dataset.cases) {
+  for (const data::Unused& one : unused) hasher.add(one.path.string()).add(one.why);
+  for (const data::CaseFiles& files : dataset.cases) {
     hasher.add(files.id);
     std::set<fs::path> paths(files.channels.begin(), files.channels.end());
     paths.insert(files.truth);
@@ -56,16 +57,16 @@ std::string key_of(const RunOptions& options, const Dataset& dataset, const std:
 }
 
 // Errors are left to those who read the case: they stop.
-Csv found_in(const RunOptions& options, Dataset dataset, const std::vector<Unused>& unused) {
+Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector<data::Unused>& unused) {
   Csv csv{{"case", "problem", "what_to_do"}, {}};
   const fs::path root = dataset.root;
-  const CheckReport report =
-      check_listed(std::move(dataset),
-                   {options.data, options.preprocess.corner_background, options.preprocess.background});
-  for (const Problem& problem : report.problems) {
+  const data::CheckReport report =
+      data::check_listed(std::move(dataset),
+                         {options.data, options.preprocess.corner_background, options.preprocess.background});
+  for (const data::Problem& problem : report.problems) {
     if (problem.severity == "warning") csv.rows.push_back({problem.case_id, problem.what, problem.fix});
   }
-  for (const UnusedGroup& group : grouped(unused, root)) {
+  for (const data::UnusedGroup& group : data::grouped(unused, root)) {
     if (group.severity == "warning")
       csv.rows.push_back(
           {"", format("not used: {}: {}", group.what, group.why), "`voxswap check` lists all"});
@@ -73,7 +74,8 @@ Csv found_in(const RunOptions& options, Dataset dataset, const std::vector<Unuse
   return csv;
 }
 
-Csv known_or_found(const RunOptions& options, Dataset dataset, const std::vector<Unused>& unused) {
+Csv known_or_found(const RunOptions& options, data::Dataset dataset,
+                   const std::vector<data::Unused>& unused) {
   if (options.cache.empty()) return found_in(options, std::move(dataset), unused);
   const fs::path kept = options.cache / "checks" / (key_of(options, dataset, unused) + ".csv");
   if (const auto known = read_sealed(kept)) return parse_csv(*known, kept.string());
@@ -88,7 +90,7 @@ Csv known_or_found(const RunOptions& options, Dataset dataset, const std::vector
 }
 
 // A split that somebody wrote down may leave out cases that could be trained on.
-void add_left_out(const RunOptions& options, const Dataset& dataset, const Split& split, Csv& csv) {
+void add_left_out(const RunOptions& options, const data::Dataset& dataset, const Split& split, Csv& csv) {
   if (options.split.file.empty()) return;
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
@@ -109,9 +111,9 @@ void add_left_out(const RunOptions& options, const Dataset& dataset, const Split
 
 }  // namespace
 
-void warn_of_data(const RunOptions& options, const Dataset& dataset, const Split& split) {
-  const std::vector<Unused> unused = unused_in(dataset);
-  Dataset taking_part = dataset;
+void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split) {
+  const std::vector<data::Unused> unused = data::unused_in(dataset);
+  data::Dataset taking_part = dataset;
   taking_part.cases.clear();
   for (const auto* part : {&split.training, &split.validation}) {
     for (const std::size_t index : *part) taking_part.cases.push_back(dataset.cases[index]);
@@ -127,4 +129,4 @@ void warn_of_data(const RunOptions& options, const Dataset& dataset, const Split
   write_csv(options.output / warnings_file, csv);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

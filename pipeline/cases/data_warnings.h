@@ -6,11 +6,11 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/cases/split.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Looks at the cases of the split as check does, tells the warnings on the log, and writes them to
 // warnings.csv (case,problem,what_to_do) in the run's folder. What was found is kept in the cache for the
 // next run on these files.
-void warn_of_data(const RunOptions& options, const Dataset& dataset, const Split& split);
+void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -15,7 +15,7 @@
 #include "net/steps/step.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct SplitOptions {
   double validation = 0.2;
@@ -33,15 +33,15 @@ struct ScheduleOptions {
 struct TrainingOptions {
   std::int64_t epochs = 500;
   std::int64_t batch_size = 1;
-  OptimizerOptions optimizer;
+  net::OptimizerOptions optimizer;
   ScheduleOptions schedule;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   std::string loss = "weighted_dice";
   std::string targets = "labels";  // labels | regions
   std::string precision = "auto";  // auto | f32 | tf32 | bf16 | f16
-  AugmentOptions augment;
-  std::optional<Size3> patch;       // voxels of the training grid that the network sees at a time; none: all
-  std::int64_t loader_threads = 0;  // that get samples ready ahead of training; 0: as the device leaves room
+  data::AugmentOptions augment;
+  std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all
+  std::int64_t loader_threads = 0;   // that get samples ready ahead of training; 0: as the device leaves room
   std::uint64_t seed = 1;
   bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest
   std::int64_t repeats = 1;
@@ -57,7 +57,7 @@ struct MemoryOptions {
   std::filesystem::path disk_folder;  // for the scratch file; empty: no disk tier
   std::int64_t disk_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
-  TflmsOptions tflms;
+  swap::TflmsOptions tflms;
   std::int64_t lms_threshold = 8 << 20;
 };
 
@@ -66,15 +66,15 @@ struct EvaluateOptions {
   std::string empty = "brats";            // brats | nnunet
   std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
   double surface_tolerance = 1;  // mm
-  LesionOptions lesions;
+  metrics::LesionOptions lesions;
 };
 
 struct RunOptions {
   std::string name = "run";
-  DatasetOptions data;
+  data::DatasetOptions data;
   SplitOptions split;
-  PrepareOptions preprocess;
-  NetworkOptions network;
+  data::PrepareOptions preprocess;
+  net::NetworkOptions network;
   TrainingOptions training;
   MemoryOptions memory;
   EvaluateOptions evaluate;
@@ -88,4 +88,4 @@ struct RunOptions {
   bool trace = false;  // write timeline.json: one step, for Perfetto
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

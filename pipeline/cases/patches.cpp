@@ -7,13 +7,13 @@
 #include "base/philox.h"
 #include "pipeline/cases/windows.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 constexpr float around_a_label = 1.0f / 3;  // of the patches
 
-std::int64_t voxels(const Size3& size) {
+std::int64_t voxels(const data::Size3& size) {
   return size[0] * size[1] * size[2];
 }
 
@@ -37,7 +37,7 @@ std::int64_t find_voxel(const std::vector<std::int16_t>& truth, std::int16_t lab
 
 }  // namespace
 
-Size3 input_size(const RunOptions& options) {
+data::Size3 input_size(const RunOptions& options) {
   return options.training.patch.value_or(options.preprocess.resolution);
 }
 
@@ -46,14 +46,15 @@ std::int64_t patches_per_case(const RunOptions& options) {
   return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(options)))));
 }
 
-Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-               std::uint64_t seed, std::uint64_t epoch, std::uint32_t number) {
+data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
+                     const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch,
+                     std::uint32_t number) {
   const Philox random(seed, epoch, 0x9a7c);
   const std::uint64_t at = 8 * std::uint64_t{number};
   const auto below = [&](std::uint64_t draw, std::int64_t n) {
     return static_cast<std::int64_t>(random.word(at + draw) % static_cast<std::uint64_t>(n));
   };
-  Box box{{0, 0, 0}, patch};
+  data::Box box{{0, 0, 0}, patch};
   for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] = below(axis, size[axis] - patch[axis] + 1);
   if (random.uniform(at + 3) >= around_a_label) return box;
   const std::set<std::int16_t> labels = labels_in(truth);
@@ -61,14 +62,14 @@ Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const 
   const std::int16_t label = *std::next(labels.begin(), below(4, static_cast<std::int64_t>(labels.size())));
   const std::int64_t count = std::count(truth.begin(), truth.end(), label);
   const std::int64_t voxel = find_voxel(truth, label, below(5, count));
-  const Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
+  const data::Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] = std::clamp<std::int64_t>(centre[axis] - patch[axis] / 2, 0, size[axis] - patch[axis]);
   return box;
 }
 
-PreparedCase cut_case(const PreparedCase& whole, const Box& box) {
-  PreparedCase part;
+data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box) {
+  data::PreparedCase part;
   part.id = whole.id;
   part.size = box.size;
   part.channels = whole.channels;
@@ -82,4 +83,4 @@ PreparedCase cut_case(const PreparedCase& whole, const Box& box) {
   return part;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -12,19 +12,19 @@
 #include "data/prepare/prepare.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What the network sees at a time: the patch, or the whole prepared volume.
-Size3 input_size(const RunOptions& options);
+data::Size3 input_size(const RunOptions& options);
 
 // How many patches an epoch takes of each case: as many as make about a whole volume. 1 without patches.
 std::int64_t patches_per_case(const RunOptions& options);
 
 // `number`: which of the epoch's patches of all cases, below 2^32. `truth` may be empty: then anywhere.
-Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-               std::uint64_t seed, std::uint64_t epoch, std::uint32_t number);
+data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
+                     const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number);
 
 // The part of a prepared case, with its place in the world and the statistics of the whole.
-PreparedCase cut_case(const PreparedCase& whole, const Box& box);
+data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -21,8 +21,8 @@ constexpr Color ink{235, 235, 235}, faint{150, 150, 150};
 // One version of a case: as prepared, or as an epoch has it.
 struct Version {
   std::string title, description;
-  Geometry geometry;  // where it lies plays no part
-  Example example;
+  data::Geometry geometry;  // where it lies plays no part
+  data::Example example;
 };
 
 struct Row {
@@ -38,12 +38,12 @@ struct Block {
   std::vector<Row> rows;
 };
 
-std::vector<std::size_t> wanted_cases(const Dataset& dataset, const Split& split,
+std::vector<std::size_t> wanted_cases(const data::Dataset& dataset, const Split& split,
                                       const PreviewOptions& what) {
   std::vector<std::size_t> wanted;
   for (const std::string& name : what.case_names) {
     std::vector<std::string> names;
-    for (const CaseFiles& files : dataset.cases) names.push_back(files.id);
+    for (const data::CaseFiles& files : dataset.cases) names.push_back(files.id);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const std::string guess = nearest(name, names);
@@ -57,7 +57,7 @@ std::vector<std::size_t> wanted_cases(const Dataset& dataset, const Split& split
   return {split.training.begin(), split.training.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::vector<Row> rows_of(const Dataset& dataset) {
+std::vector<Row> rows_of(const data::Dataset& dataset) {
   std::vector<Row> rows;
   const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
   if (channels == 1) {
@@ -73,27 +73,27 @@ Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::
   Block block;
   block.title = cases.dataset().cases[index].id;
   block.rows = rows_of(cases.dataset());
-  const auto add = [&](const std::string& title, const std::string& description, Example example) {
-    Geometry geometry = cases.prepared(index)->training_geometry();
+  const auto add = [&](const std::string& title, const std::string& description, data::Example example) {
+    data::Geometry geometry = cases.prepared(index)->training_geometry();
     geometry.size = example.size;
     block.versions.push_back({title, description, geometry, std::move(example)});
   };
   add("as prepared", "", cases.example(index));
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
-    const AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
-                         static_cast<std::uint32_t>(index)};
-    Example example = cases.example(index, key);
-    const Augmentation drawn =
-        draw_augmentation(options.training.augment, key, example.size, example.channels);
-    apply(drawn, example);
-    add(format("epoch {}", epoch), describe(drawn), std::move(example));
+    const data::AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
+                               static_cast<std::uint32_t>(index)};
+    data::Example example = cases.example(index, key);
+    const data::Augmentation drawn =
+        data::draw_augmentation(options.training.augment, key, example.size, example.channels);
+    data::apply(drawn, example);
+    add(format("epoch {}", epoch), data::describe(drawn), std::move(example));
   }
   return block;
 }
 
-Image channel_of(const Version& version, std::int64_t channel) {
-  const Example& example = version.example;
-  Image image{version.geometry, std::vector<float>(static_cast<std::size_t>(version.geometry.count()))};
+data::Image channel_of(const Version& version, std::int64_t channel) {
+  const data::Example& example = version.example;
+  data::Image image{version.geometry, std::vector<float>(static_cast<std::size_t>(version.geometry.count()))};
   for (std::size_t i = 0; i < image.voxels.size(); ++i)
     image.voxels[i] =
         example.image[i * static_cast<std::size_t>(example.channels) + static_cast<std::size_t>(channel)];
@@ -101,8 +101,8 @@ Image channel_of(const Version& version, std::int64_t channel) {
 }
 
 // Of a case without truth nothing is labelled.
-LabelMap labels_of(const Version& version) {
-  LabelMap labels{version.geometry, version.example.truth};
+data::LabelMap labels_of(const Version& version) {
+  data::LabelMap labels{version.geometry, version.example.truth};
   labels.voxels.resize(static_cast<std::size_t>(version.geometry.count()), 0);
   return labels;
 }
@@ -167,7 +167,7 @@ void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layo
   }
 }
 
-void paint_legend(Pixels& sheet, const Dataset& dataset) {
+void paint_legend(Pixels& sheet, const data::Dataset& dataset) {
   std::int64_t left = margin;
   for (const auto& [name, value] : dataset.labels) {
     write_text(sheet, left, margin, name, label_color(static_cast<std::int16_t>(value)));
@@ -178,7 +178,7 @@ void paint_legend(Pixels& sheet, const Dataset& dataset) {
 }  // namespace
 
 void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png) {
-  Dataset dataset = open_dataset(options.data);
+  data::Dataset dataset = data::open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
   Cases cases(options, std::move(dataset));
@@ -201,7 +201,7 @@ void preview(const RunOptions& options, const PreviewOptions& what, const std::f
     paint_block(sheet, top, blocks[i], layouts[i]);
     top += layouts[i].height;
   }
-  write_png(png, sheet.width, sheet.height, sheet.rgb);
+  data::write_png(png, sheet.width, sheet.height, sheet.rgb);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

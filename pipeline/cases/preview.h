@@ -8,16 +8,16 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct PreviewOptions {
-  std::int64_t cases = 3;               // the first of the training part, unless they are named
+  std::int64_t cases = 3;                    // the first of the training part, unless they are named
   std::vector<std::string> case_names = {};  // of any part
-  std::int64_t epochs = 5;              // columns beside the prepared case
+  std::int64_t epochs = 5;                   // columns beside the prepared case
 };
 
 // Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, labels as
 // outlines, and what was drawn as captions. Throws Exit::usage for a case that is not there.
 void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/philox.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -72,7 +72,7 @@ Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
   return parts;
 }
 
-Split from_file(const Dataset& dataset, const SplitOptions& options) {
+Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
   const std::filesystem::path& path = options.file;
   const Parts parts = has_folds(options) ? parts_of_json(path, options.fold) : parts_of_csv(path);
   std::map<std::string, std::size_t> index;
@@ -100,7 +100,7 @@ bool has_folds(const SplitOptions& options) {
   return ends_with(lower(options.file.string()), ".json");
 }
 
-Split make_split(const Dataset& dataset, const SplitOptions& options) {
+Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
   Split split;
   if (!options.file.empty()) {
     split = from_file(dataset, options);
@@ -127,7 +127,7 @@ Split make_split(const Dataset& dataset, const SplitOptions& options) {
   return split;
 }
 
-Csv split_csv(const Dataset& dataset, const Split& split) {
+Csv split_csv(const data::Dataset& dataset, const Split& split) {
   Csv csv{{"case", "part"}, {}};
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool trains = std::binary_search(split.training.begin(), split.training.end(), i);
@@ -138,8 +138,8 @@ Csv split_csv(const Dataset& dataset, const Split& split) {
   return csv;
 }
 
-void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split) {
+void write_split(const std::filesystem::path& path, const data::Dataset& dataset, const Split& split) {
   write_csv(path, split_csv(dataset, split));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

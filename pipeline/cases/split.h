@@ -8,7 +8,7 @@
 #include "base/csv.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Split {
   std::vector<std::size_t> training, validation;  // indices into Dataset::cases, ascending
@@ -19,8 +19,8 @@ bool has_folds(const SplitOptions& options);
 
 // Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
 // names a case that is not there.
-Split make_split(const Dataset& dataset, const SplitOptions& options);
-Csv split_csv(const Dataset& dataset, const Split& split);  // case,part
-void write_split(const std::filesystem::path& path, const Dataset& dataset, const Split& split);
+Split make_split(const data::Dataset& dataset, const SplitOptions& options);
+Csv split_csv(const data::Dataset& dataset, const Split& split);  // case,part
+void write_split(const std::filesystem::path& path, const data::Dataset& dataset, const Split& split);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,7 +6,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -46,13 +46,13 @@ std::size_t Windows::count() const {
   return axes[0].starts.size() * axes[1].starts.size() * axes[2].starts.size();
 }
 
-Box Windows::box(std::size_t number) const {
+data::Box Windows::box(std::size_t number) const {
   const std::size_t nx = axes[0].starts.size(), ny = axes[1].starts.size();
   return {{axes[0].starts[number % nx], axes[1].starts[number / nx % ny], axes[2].starts[number / (nx * ny)]},
           window};
 }
 
-Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
+Windows make_windows(const data::Size3& volume, const data::Size3& window, double overlap) {
   Windows windows{volume, window, {}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     assert(window[axis] >= 1 && window[axis] <= volume[axis]);
@@ -62,7 +62,8 @@ Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
 }
 
 template <class T>
-std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const Box& box, std::int64_t channels) {
+std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
+                   std::int64_t channels) {
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
   std::vector<T> part;
   part.reserve(index(box.size[0] * box.size[1] * box.size[2] * channels));
@@ -76,23 +77,24 @@ std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const Box& b
   return part;
 }
 
-template std::vector<float> cut(const std::vector<float>&, const Size3&, const Box&, std::int64_t);
-template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const Size3&, const Box&,
+template std::vector<float> cut(const std::vector<float>&, const data::Size3&, const data::Box&,
+                                std::int64_t);
+template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const data::Size3&, const data::Box&,
                                        std::int64_t);
-template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const Size3&, const Box&,
+template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const data::Size3&, const data::Box&,
                                        std::int64_t);
 
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const Box&)>& compute) {
+                          const std::function<std::vector<float>(const data::Box&)>& compute) {
   const auto& [nx, ny, nz] = windows.volume;
-  const Size3& side = windows.window;
+  const data::Size3& side = windows.window;
   std::vector<float> whole(index(nx * ny * nz * channels));
   for (std::size_t number = 0; number < windows.count(); ++number) {
     const std::size_t columns = windows.axes[0].starts.size(), rows = windows.axes[1].starts.size();
     const std::vector<float>&wx = windows.axes[0].weights[number % columns],
           &wy = windows.axes[1].weights[number / columns % rows],
           &wz = windows.axes[2].weights[number / (columns * rows)];
-    const Box box = windows.box(number);
+    const data::Box box = windows.box(number);
     const std::vector<float> part = compute(box);
     assert(static_cast<std::int64_t>(part.size()) == side[0] * side[1] * side[2] * channels);
     const float* from = part.data();
@@ -110,4 +112,4 @@ std::vector<float> stitch(const Windows& windows, std::int64_t channels,
   return whole;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

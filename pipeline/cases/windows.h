@@ -14,7 +14,7 @@
 
 #include "data/volumes/transforms.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct WindowAxis {
   std::vector<std::int64_t> starts;         // ascending, in voxels
@@ -22,23 +22,24 @@ struct WindowAxis {
 };
 
 struct Windows {
-  Size3 volume{0, 0, 0}, window{0, 0, 0};  // voxels
+  data::Size3 volume{0, 0, 0}, window{0, 0, 0};  // voxels
   std::array<WindowAxis, 3> axes;
 
   std::size_t count() const;
-  Box box(std::size_t index) const;
+  data::Box box(std::size_t index) const;
 };
 
 // `overlap`: the part of a window that the next one sees again, at least; from 0 to below 1. nnU-Net's is
 // 0.5. REQUIRES: no side of the window is longer than the volume's.
-Windows make_windows(const Size3& volume, const Size3& window, double overlap);
+Windows make_windows(const data::Size3& volume, const data::Size3& window, double overlap);
 
 // The box of a D,H,W,C array (C innermost) of `size`.
 template <class T>
-std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const Box& box, std::int64_t channels);
+std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
+                   std::int64_t channels);
 
 // Puts together what `compute` says about each window's box, D,H,W,`channels`; takes the memory of the whole.
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const Box&)>& compute);
+                          const std::function<std::vector<float>(const data::Box&)>& compute);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

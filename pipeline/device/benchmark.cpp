@@ -9,7 +9,7 @@
 #include "swap/plan/plan_report.h"
 #include "swap/plan/trace.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -20,7 +20,7 @@ struct RandomBatch {
 
 // Voxels from -1 to 1; any of the outputs' bits.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
-  const Size3 side = input_size(options);
+  const data::Size3 side = input_size(options);
   const auto voxels = static_cast<std::size_t>(options.training.batch_size * side[0] * side[1] * side[2]);
   const Philox random(options.training.seed, 0xf0e);
   RandomBatch batch;
@@ -40,11 +40,11 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   session.initialize(options.training.seed);
   const RandomBatch batch = random_batch(options, data);
   Benchmark result;
-  StepReport report;
+  swap::StepReport report;
   Progress progress("bench", "steps", steps + 1);
   for (std::int64_t step = 1; step <= steps + 1; ++step) {
     throw_if_interrupted();
-    const StepContext context{options.training.seed, step, options.training.optimizer.learning_rate};
+    const net::StepContext context{options.training.seed, step, options.training.optimizer.learning_rate};
     session.give(batch.images, batch.targets);
     session.train(context, &report);
     if (step > 1) result.steps.add(report);
@@ -53,27 +53,27 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   if (report.begin.empty()) {  // the steps that count are not slowed down by being looked at
     session.give(batch.images, batch.targets);
     session.train({options.training.seed, steps + 2, options.training.optimizer.learning_rate}, &report,
-                  Detail::instructions);
+                  swap::Detail::instructions);
   }
   result.device = session.backend().description();
-  result.precision = element_name(session.precision());
+  result.precision = net::element_name(session.precision());
   result.costs = session.costs().source;
   result.plan = session.plan();
   result.bound = session.bound();
-  result.step_seconds = box_statistics(result.steps.seconds);
-  const PlanTotals moved = totals(result.plan);
+  result.step_seconds = metrics::box_statistics(result.steps.seconds);
+  const swap::PlanTotals moved = swap::totals(result.plan);
   result.megavoxels_per_second = static_cast<double>(batch.targets.size()) / 1e6 / result.step_seconds.median;
-  for (const Node& node : session.graph().nodes()) {
-    result.step_flops += node_flops(session.graph(), node);
-    result.step_bytes += static_cast<double>(node_bytes(session.graph(), node));
+  for (const net::Node& node : session.graph().nodes()) {
+    result.step_flops += net::node_flops(session.graph(), node);
+    result.step_bytes += static_cast<double>(net::node_bytes(session.graph(), node));
   }
-  result.to_host_rate = result.steps.rate(Lane::to_host, moved.out_bytes);
-  result.to_device_rate = result.steps.rate(Lane::to_device, moved.in_bytes);
+  result.to_host_rate = result.steps.rate(swap::Lane::to_host, moved.out_bytes);
+  result.to_device_rate = result.steps.rate(swap::Lane::to_device, moved.in_bytes);
   result.arena_bytes = session.arena_bytes();
   result.host_bytes = session.host_bytes();
-  result.plan_json = plan_json(session.graph(), result.plan);
-  result.timeline = timeline_json(session.graph(), result.plan, report.begin, report.end);
+  result.plan_json = swap::plan_json(session.graph(), result.plan);
+  result.timeline = swap::timeline_json(session.graph(), result.plan, report.begin, report.end);
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

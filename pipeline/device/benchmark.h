@@ -8,14 +8,14 @@
 #include "pipeline/device/step_statistics.h"
 #include "pipeline/plan/forecast.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Benchmark {
   std::string device, precision, costs;  // for people
-  Plan plan;
-  Bound bound;
-  StepStatistics steps;        // without the first, which also pays for what only happens once
-  BoxStatistics step_seconds;  // of them
+  swap::Plan plan;
+  swap::Bound bound;
+  StepStatistics steps;                 // without the first, which also pays for what only happens once
+  metrics::BoxStatistics step_seconds;  // of them
   double megavoxels_per_second = 0;
   // Of all nodes once, whatever the plan computes again: operations, and bytes that nodes read and write.
   double step_flops = 0, step_bytes = 0;
@@ -28,4 +28,4 @@ struct Benchmark {
 // REQUIRES: steps of at least 1.
 Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64_t steps);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

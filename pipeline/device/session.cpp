@@ -9,15 +9,15 @@
 #include "pipeline/record/routines.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 // A step planned and ready to run.
 struct Prepared {
   PlannableStep step;
-  Plan plan;
-  std::unique_ptr<Executor> executor;
+  swap::Plan plan;
+  std::unique_ptr<swap::Executor> executor;
 };
 
 // Planned before it is measured where planning needs no costs: what does not fit is told at once.
@@ -33,7 +33,7 @@ Prepared prepare_training(PlannableStep step, const Target& target, const RunOpt
 // What fits stays, whatever the planner: then there is nothing to be gained and nothing to be measured.
 Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
   Prepared prepared{std::move(step), {}, nullptr};
-  if (std::optional<Plan> staying = plan_staying(prepared.step, target.budgets, options.memory)) {
+  if (std::optional<swap::Plan> staying = plan_staying(prepared.step, target.budgets, options.memory)) {
     prepared.plan = std::move(*staying);
     return prepared;
   }
@@ -50,9 +50,9 @@ struct Session::State {
   Target target;
   Steps steps;
   Prepared training_step, inference_step;
-  std::unique_ptr<Memory> staging;  // an image on its way to the device, in the input's type
-  std::unique_ptr<Upload> upload;   // of batches; null where the device's memory is the host's
-  std::span<const float> images;    // the batch that was given, where nothing is uploaded
+  std::unique_ptr<net::Memory> staging;  // an image on its way to the device, in the input's type
+  std::unique_ptr<Upload> upload;        // of batches; null where the device's memory is the host's
+  std::span<const float> images;         // the batch that was given, where nothing is uploaded
   std::span<const std::uint8_t> targets;
   bool allocated = false;
 
@@ -60,8 +60,9 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  void write_image(Executor& executor, const Graph& graph, ValueId input, std::span<const float> image) {
-    const Value& value = graph.value(input);
+  void write_image(swap::Executor& executor, const net::Graph& graph, net::ValueId input,
+                   std::span<const float> image) {
+    const net::Value& value = graph.value(input);
     if (is_staged(image, value) && target.backend->computes_on_host()) {
       executor.write(input, image.data(), value.bytes());
       return;
@@ -71,10 +72,10 @@ struct Session::State {
     executor.write(input, staging->data(), value.bytes());
   }
 
-  std::vector<Tensor> read(const std::vector<ValueId>& values) const {
+  std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
     std::vector<Tensor> tensors;
-    for (ValueId id : values) {
-      const Value& value = main().step.graph.value(id);
+    for (net::ValueId id : values) {
+      const net::Value& value = main().step.graph.value(id);
       Tensor tensor{value.name, value.shape,
                     std::vector<float>(static_cast<std::size_t>(value.shape.count()))};
       main().executor->read(id, tensor.values.data(), value.bytes());
@@ -84,18 +85,18 @@ struct Session::State {
   }
 
   std::vector<float> probabilities() const {
-    const Value& value = steps.inference.graph.value(steps.inference.probabilities);
+    const net::Value& value = steps.inference.graph.value(steps.inference.probabilities);
     std::vector<float> result(static_cast<std::size_t>(value.shape.count()));
     inference_step.executor->read(steps.inference.probabilities, result.data(), value.bytes());
     return result;
   }
 
-  const std::vector<ValueId>& parameters() const {
+  const std::vector<net::ValueId>& parameters() const {
     return trains() ? steps.training->parameters : steps.inference.parameters;
   }
 
-  std::vector<ValueId> checkpointed(bool with_optimizer_state) const {
-    std::vector<ValueId> values = parameters();
+  std::vector<net::ValueId> checkpointed(bool with_optimizer_state) const {
+    std::vector<net::ValueId> values = parameters();
     if (with_optimizer_state)
       values.insert(values.end(), steps.training->optimizer_state.begin(),
                     steps.training->optimizer_state.end());
@@ -125,18 +126,19 @@ void Session::allocate() {
   State& s = *state_;
   if (s.allocated) return;
   const MemoryOptions& memory = s.options.memory;
-  const Plan* training = s.trains() ? &s.training_step.plan : nullptr;
-  const Tiers tiers = allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
-                                     memory.disk_folder, memory.host_bytes.has_value());
-  ExecutorOptions links;
+  const swap::Plan* training = s.trains() ? &s.training_step.plan : nullptr;
+  const swap::Tiers tiers = swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
+                                                 memory.disk_folder, memory.host_bytes.has_value());
+  swap::ExecutorOptions links;
   links.to_host_rate = memory.to_host_rate;
   links.to_device_rate = memory.to_device_rate;
   for (Prepared* prepared : {&s.training_step, &s.inference_step}) {
     if (prepared->step.compiled)
-      prepared->executor = std::make_unique<Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
+      prepared->executor =
+          std::make_unique<swap::Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
   }
   if (s.trains() && !s.target.backend->computes_on_host()) {
-    const TrainingStep& step = *s.steps.training;
+    const net::TrainingStep& step = *s.steps.training;
     s.upload =
         std::make_unique<Upload>(*s.target.backend, step.graph.value(step.input),
                                  step.graph.value(step.target), s.target.budgets.device - arena_bytes());
@@ -152,11 +154,11 @@ void Session::give(std::span<const float> images, std::span<const std::uint8_t> 
   s.targets = targets;
 }
 
-float Session::train(const StepContext& context, StepReport* report, Detail detail,
+float Session::train(const net::StepContext& context, swap::StepReport* report, swap::Detail detail,
                      const std::function<void()>& meanwhile) {
   State& s = *state_;
-  const TrainingStep& step = *s.steps.training;
-  Executor& executor = *s.training_step.executor;
+  const net::TrainingStep& step = *s.steps.training;
+  swap::Executor& executor = *s.training_step.executor;
   if (s.upload) {
     const auto [image, target] = s.upload->finish();
     executor.write(step.input, image, step.graph.value(step.input).bytes());
@@ -165,7 +167,7 @@ float Session::train(const StepContext& context, StepReport* report, Detail deta
     s.write_image(executor, step.graph, step.input, s.images);
     executor.write(step.target, s.targets.data(), static_cast<std::int64_t>(s.targets.size()));
   }
-  const StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
+  const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
   if (report != nullptr) *report = made;
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
@@ -173,7 +175,7 @@ float Session::train(const StepContext& context, StepReport* report, Detail deta
 }
 
 float Session::train(std::span<const float> images, std::span<const std::uint8_t> targets,
-                     const StepContext& context, StepReport* report) {
+                     const net::StepContext& context, swap::StepReport* report) {
   give(images, targets);
   return train(context, report);
 }
@@ -181,14 +183,14 @@ float Session::train(std::span<const float> images, std::span<const std::uint8_t
 std::vector<float> Session::predict(std::span<const float> image) {
   State& s = *state_;
   allocate();
-  Executor& executor = *s.inference_step.executor;
+  swap::Executor& executor = *s.inference_step.executor;
   s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
-  if (s.steps.inference.target != none) {
+  if (s.steps.inference.target != net::none) {
     const std::vector<std::uint8_t> nothing(
         static_cast<std::size_t>(s.steps.inference.graph.value(s.steps.inference.target).bytes()));
     executor.write(s.steps.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
-  executor.run({}, Detail::lanes);
+  executor.run({}, swap::Detail::lanes);
   return s.probabilities();
 }
 
@@ -196,10 +198,10 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
                                std::vector<float>* probabilities) {
   State& s = *state_;
   allocate();
-  Executor& executor = *s.inference_step.executor;
+  swap::Executor& executor = *s.inference_step.executor;
   s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
   executor.write(s.steps.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
-  executor.run({}, Detail::lanes);
+  executor.run({}, swap::Detail::lanes);
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
   if (probabilities != nullptr) *probabilities = s.probabilities();
@@ -209,16 +211,16 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
 void Session::initialize(std::uint64_t seed) {
   State& s = *state_;
   allocate();
-  Executor& executor = *s.main().executor;
-  const Graph& g = graph();
+  swap::Executor& executor = *s.main().executor;
+  const net::Graph& g = graph();
   for (std::size_t i = 0; i < s.parameters().size(); ++i) {
-    const ValueId id = s.parameters()[i];
-    const std::vector<float> values = initial_value(g, id, i, seed);
+    const net::ValueId id = s.parameters()[i];
+    const std::vector<float> values = net::initial_value(g, id, i, seed);
     executor.write(id, values.data(), g.value(id).bytes());
   }
   if (!s.trains()) return;
-  for (ValueId id : s.steps.training->optimizer_state) {
-    const std::vector<float> values = initial_state(g, id);
+  for (net::ValueId id : s.steps.training->optimizer_state) {
+    const std::vector<float> values = net::initial_state(g, id);
     executor.write(id, values.data(), g.value(id).bytes());
   }
 }
@@ -232,8 +234,8 @@ std::vector<Tensor> Session::optimizer_state() const {
 }
 
 void Session::check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const {
-  for (ValueId id : state_->checkpointed(with_optimizer_state)) {
-    const Value& value = graph().value(id);
+  for (net::ValueId id : state_->checkpointed(with_optimizer_state)) {
+    const net::Value& value = graph().value(id);
     const Tensor& tensor = checkpoint.tensor(value.name, where);
     if (tensor.shape != value.shape) {
       fail(Exit::bad_data, "{}: '{}' is {}, the experiment's network needs {}", where, value.name,
@@ -246,22 +248,22 @@ void Session::load(const Checkpoint& checkpoint, const std::string& where, bool 
   State& s = *state_;
   check(checkpoint, where, with_optimizer_state);
   allocate();
-  for (ValueId id : s.checkpointed(with_optimizer_state)) {
-    const Value& value = graph().value(id);
+  for (net::ValueId id : s.checkpointed(with_optimizer_state)) {
+    const net::Value& value = graph().value(id);
     s.main().executor->write(id, checkpoint.tensor(value.name, where).values.data(), value.bytes());
   }
 }
 
-const Plan& Session::plan() const {
+const swap::Plan& Session::plan() const {
   return state_->main().plan;
 }
-const Graph& Session::graph() const {
+const net::Graph& Session::graph() const {
   return state_->main().step.graph;
 }
-const CostModel& Session::costs() const {
+const swap::CostModel& Session::costs() const {
   return *state_->main().step.costs;
 }
-Bound Session::bound() const {
+swap::Bound Session::bound() const {
   return bound_of(state_->main().step, state_->target.budgets);
 }
 std::int64_t Session::arena_bytes() const {
@@ -270,14 +272,14 @@ std::int64_t Session::arena_bytes() const {
 std::int64_t Session::host_bytes() const {
   return std::max(state_->training_step.plan.host_bytes, state_->inference_step.plan.host_bytes);
 }
-const Backend& Session::backend() const {
+const net::Backend& Session::backend() const {
   return *state_->target.backend;
 }
-ElementType Session::precision() const {
+net::ElementType Session::precision() const {
   return state_->target.precision;
 }
-const Budgets& Session::budgets() const {
+const swap::Budgets& Session::budgets() const {
   return state_->target.budgets;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -14,7 +14,7 @@
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 class Session {
  public:
@@ -31,10 +31,10 @@ class Session {
   void give(std::span<const float> images, std::span<const std::uint8_t> targets);
   // A step on the batch that was given last; returns the loss. `meanwhile` is called while the step runs, on
   // a device with a memory of its own: to give the next batch.
-  float train(const StepContext& context, StepReport* report = nullptr, Detail detail = Detail::lanes,
-              const std::function<void()>& meanwhile = {});
+  float train(const net::StepContext& context, swap::StepReport* report = nullptr,
+              swap::Detail detail = swap::Detail::lanes, const std::function<void()>& meanwhile = {});
   float train(std::span<const float> images, std::span<const std::uint8_t> targets,
-              const StepContext& context, StepReport* report = nullptr);  // both
+              const net::StepContext& context, swap::StepReport* report = nullptr);  // both
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
   // The loss of one image; with `probabilities`, what predict() returns goes there.
@@ -48,15 +48,15 @@ class Session {
   // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.
   void check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const;
 
-  const Plan& plan() const;  // of the main step: training, or inference
-  const Graph& graph() const;
-  const CostModel& costs() const;  // of the main step. REQUIRES: it trains
-  Bound bound() const;             // likewise
+  const swap::Plan& plan() const;  // of the main step: training, or inference
+  const net::Graph& graph() const;
+  const swap::CostModel& costs() const;  // of the main step. REQUIRES: it trains
+  swap::Bound bound() const;             // likewise
   std::int64_t arena_bytes() const;
   std::int64_t host_bytes() const;  // of the host pool
-  const Backend& backend() const;
-  ElementType precision() const;
-  const Budgets& budgets() const;
+  const net::Backend& backend() const;
+  net::ElementType precision() const;
+  const swap::Budgets& budgets() const;
 
   void allocate();  // takes the memories of all tiers; called by whatever needs them first
 
@@ -65,4 +65,4 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 #include "base/float16.h"
 #include "base/parallel.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -30,20 +30,21 @@ void stage_voxels(std::span<const float> image, const Shape& input, To* to, Conv
 
 }  // namespace
 
-bool is_staged(std::span<const float> image, const Value& input) {
-  return input.type == ElementType::f32 && static_cast<std::int64_t>(image.size()) == input.shape.count();
+bool is_staged(std::span<const float> image, const net::Value& input) {
+  return input.type == net::ElementType::f32 &&
+         static_cast<std::int64_t>(image.size()) == input.shape.count();
 }
 
-void stage(std::span<const float> image, const Value& input, std::byte* to) {
+void stage(std::span<const float> image, const net::Value& input, std::byte* to) {
   auto* const halves = reinterpret_cast<std::uint16_t*>(to);
   switch (input.type) {
-    case ElementType::bf16:
+    case net::ElementType::bf16:
       return stage_voxels(image, input.shape, halves, [](float x) { return to_bfloat16(x); });
-    case ElementType::f16:
+    case net::ElementType::f16:
       return stage_voxels(image, input.shape, halves, [](float x) { return to_float16(x); });
     default:
       return stage_voxels(image, input.shape, reinterpret_cast<float*>(to), [](float x) { return x; });
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,11 +7,11 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Whether an image's own bytes are those of the network's input.
-bool is_staged(std::span<const float> image, const Value& input);
+bool is_staged(std::span<const float> image, const net::Value& input);
 // Writes input.bytes() bytes. REQUIRES: as many voxels in both, no fewer channels in the input.
-void stage(std::span<const float> image, const Value& input, std::byte* to);
+void stage(std::span<const float> image, const net::Value& input, std::byte* to);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,16 +6,16 @@
 
 #include "swap/execute/executor.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct StepStatistics {
   std::vector<double> seconds;  // of each step
-  double compute_seconds = 0, stall_seconds = 0, busy_seconds[lane_count] = {};
+  double compute_seconds = 0, stall_seconds = 0, busy_seconds[swap::lane_count] = {};
 
-  void add(const StepReport& report);
+  void add(const swap::StepReport& report);
   double median_seconds() const;  // 0 without a step
   // Bytes per second that a lane moved while it was at it; 0 when it never was.
-  double rate(Lane lane, std::int64_t bytes_per_step) const;
+  double rate(swap::Lane lane, std::int64_t bytes_per_step) const;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

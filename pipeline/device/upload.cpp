@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "pipeline/device/staging.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -14,7 +14,8 @@ constexpr std::int64_t alignment = 256;  // of the targets behind the image
 
 }  // namespace
 
-Upload::Upload(Backend& backend, const Value& image, const Value& target, std::int64_t spare_bytes)
+Upload::Upload(net::Backend& backend, const net::Value& image, const net::Value& target,
+               std::int64_t spare_bytes)
     : image_(image),
       target_place_((image.bytes() + alignment - 1) / alignment * alignment),
       bytes_(target_place_ + target.bytes()),
@@ -45,4 +46,4 @@ Upload::Places Upload::finish() {
   return {data, data + target_place_};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,13 +9,13 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 class Upload {
  public:
   // Of such an image and such target bits. `spare_bytes`: what may be taken of the device's memory; where
   // that is too little, the batch waits in pinned memory of the host.
-  Upload(Backend& backend, const Value& image, const Value& target, std::int64_t spare_bytes);
+  Upload(net::Backend& backend, const net::Value& image, const net::Value& target, std::int64_t spare_bytes);
   ~Upload();
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
@@ -28,10 +28,10 @@ class Upload {
   Places finish();  // waits until it is there
 
  private:
-  Value image_;
+  net::Value image_;
   std::int64_t target_place_, bytes_;
-  std::unique_ptr<Memory> pinned_, device_;  // device_: null where there is too little
-  std::unique_ptr<Stream> stream_;           // last: ends first, and drains
+  std::unique_ptr<net::Memory> pinned_, device_;  // device_: null where there is too little
+  std::unique_ptr<net::Stream> stream_;           // last: ends first, and drains
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -12,7 +12,7 @@
 #include "pipeline/record/routines.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -45,7 +45,7 @@ PlannableStep with_costs(PlannableStep step, const Target& target, const RunOpti
 DataShape data_shape(const RunOptions& options) {
   std::error_code error;
   if (!std::filesystem::exists(options.data.root, error)) return shape_without_data(options);
-  const Dataset dataset = open_dataset(options.data);
+  const data::Dataset dataset = data::open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
   DataShape shape;
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
@@ -59,7 +59,7 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
     : options_(options), target_(open_target(options, how.as, how.tuned || !how.estimate)) {
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
   Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
-  std::vector<ValueId> kept = kept_values(steps.inference);
+  std::vector<net::ValueId> kept = kept_values(steps.inference);
   inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
   inference_.costs = estimate(inference_, target_, options.memory);
   training_ = with_costs(plannable(target_, std::move(steps.training->graph), {steps.training->loss}),
@@ -67,7 +67,7 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
   if (target_.backend && how.remember) remember_routines(*target_.backend, options);
 }
 
-Plan StepForecast::plan(const std::string& planner, bool quick) const {
+swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
   return plan_step(planner, training_, target_.budgets, options_.memory, quick);
 }
 
@@ -79,7 +79,7 @@ std::int64_t StepForecast::inference_peak() const {
 
 std::vector<PlannerRow> compare_planners(const StepForecast& step) {
   std::vector<PlannerRow> rows;
-  for (const std::string& planner : planner_names()) {
+  for (const std::string& planner : swap::planner_names()) {
     PlannerRow row{planner, std::nullopt, ""};
     try {
       row.plan = step.plan(planner);
@@ -99,13 +99,13 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.bound = step.bound();
   forecast.budgets = target.budgets;
   forecast.device = target.description();
-  forecast.precision = element_name(target.precision);
+  forecast.precision = net::element_name(target.precision);
   forecast.costs = step.costs().source;
   forecast.data = data;
-  forecast.parameters = parameter_count(step.graph());
+  forecast.parameters = net::parameter_count(step.graph());
   forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
-  const Size3& side = options.preprocess.resolution;
+  const data::Size3& side = options.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
@@ -113,7 +113,8 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   // packs to about a tenth of its voxels.
   forecast.output_bytes =
       options.training.repeats * (2 * 4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
-  for (const Node& node : step.graph().nodes()) forecast.step_flops += node_flops(step.graph(), node);
+  for (const net::Node& node : step.graph().nodes())
+    forecast.step_flops += net::node_flops(step.graph(), node);
   return forecast;
 }
 
@@ -124,8 +125,8 @@ double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
 }
 
 double megavoxels_per_step(const RunOptions& options) {
-  const Size3 side = input_size(options);
+  const data::Size3 side = input_size(options);
   return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

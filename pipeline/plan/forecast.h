@@ -10,7 +10,7 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/plan/planning.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What a step needs to know about the data: from the data set, or where data.root is not there, from
 // data.modalities and data.labels (or regions). Throws Exit::bad_data when neither tells.
@@ -33,14 +33,14 @@ class StepForecast {
  public:
   StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how);
 
-  const Graph& graph() const { return training_.graph; }
+  const net::Graph& graph() const { return training_.graph; }
   const Target& target() const { return target_; }
-  const Budgets& budgets() const { return target_.budgets; }
-  const CostModel& costs() const { return *training_.costs; }
+  const swap::Budgets& budgets() const { return target_.budgets; }
+  const swap::CostModel& costs() const { return *training_.costs; }
   // Of the training step; throws Exit::does_not_fit. `quick`: less search, to find out what fits.
-  Plan plan(const std::string& planner, bool quick = false) const;
+  swap::Plan plan(const std::string& planner, bool quick = false) const;
   std::int64_t inference_peak() const;  // likewise
-  Bound bound() const { return bound_of(training_, target_.budgets); }
+  swap::Bound bound() const { return bound_of(training_, target_.budgets); }
 
  private:
   RunOptions options_;
@@ -51,15 +51,15 @@ class StepForecast {
 // One planner's plan, or why there is none.
 struct PlannerRow {
   std::string planner;
-  std::optional<Plan> plan;
+  std::optional<swap::Plan> plan;
   std::string why_not;
 };
 std::vector<PlannerRow> compare_planners(const StepForecast& step);
 
 struct Forecast {
-  Plan plan;
-  Bound bound;
-  Budgets budgets;
+  swap::Plan plan;
+  swap::Bound bound;
+  swap::Budgets budgets;
   std::string device, precision, costs;  // for people
   DataShape data;
   std::int64_t parameters = 0;
@@ -75,4 +75,4 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
 double epoch_seconds(const Forecast& forecast, const RunOptions& options);
 double megavoxels_per_step(const RunOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

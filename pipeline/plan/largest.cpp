@@ -11,14 +11,14 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 // The sizes that are tried: the experiment with a number in the dimension's place.
 struct Sizes {
   std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's own
-  Size3 unit{};                                 // resolution
+  data::Size3 unit{};                           // resolution
   Dimension dimension{};
 
   RunOptions at(std::int64_t factor, RunOptions options) const {
@@ -35,8 +35,8 @@ struct Sizes {
 };
 
 Sizes resolutions(const RunOptions& options) {
-  const Size3& size = options.preprocess.resolution;
-  const std::int64_t multiple = side_multiple(options.network);
+  const data::Size3& size = options.preprocess.resolution;
+  const std::int64_t multiple = net::side_multiple(options.network);
   const std::int64_t common = std::gcd(std::gcd(size[0], size[1]), size[2]) / multiple;
   Sizes sizes;
   sizes.dimension = Dimension::resolution;
@@ -47,16 +47,16 @@ Sizes resolutions(const RunOptions& options) {
 }
 
 Sizes depths(const RunOptions& options) {
-  const auto [least, most] = network_depths(options.network.name);
+  const auto [least, most] = net::network_depths(options.network.name);
   Sizes sizes;
   sizes.dimension = Dimension::depth;
   sizes.first = sizes.last = least;
   sizes.start = options.network.depth;
-  const Size3 size = input_size(options);
+  const data::Size3 size = input_size(options);
   for (std::int64_t depth = least; depth <= most; ++depth) {
-    NetworkOptions network = options.network;
+    net::NetworkOptions network = options.network;
     network.depth = depth;
-    const std::int64_t multiple = side_multiple(network);
+    const std::int64_t multiple = net::side_multiple(network);
     if (size[0] % multiple != 0 || size[1] % multiple != 0 || size[2] % multiple != 0) break;
     sizes.last = depth;
   }
@@ -90,8 +90,8 @@ Largest find_largest(const RunOptions& options, const DataShape& data, const std
   const auto fits = [&](std::int64_t factor, bool tuned = false) {
     try {
       const StepForecast step(sizes.at(factor, options), data, {.estimate = true, .tuned = tuned, .as = as});
-      tunes = dynamic_cast<const TuningBackend*>(step.target().backend.get()) != nullptr;
-      Plan plan = step.plan(options.memory.planner, /*quick=*/true);
+      tunes = dynamic_cast<const net::TuningBackend*>(step.target().backend.get()) != nullptr;
+      swap::Plan plan = step.plan(options.memory.planner, /*quick=*/true);
       step.inference_peak();
       log::info("{} fits", sizes.text(factor));
       result.plan = std::move(plan);
@@ -118,4 +118,4 @@ Largest find_largest(const RunOptions& options, const DataShape& data, const std
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,7 +7,7 @@
 
 #include "pipeline/plan/forecast.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 enum class Dimension { resolution, batch, depth };
 
@@ -15,14 +15,14 @@ enum class Dimension { resolution, batch, depth };
 // the resolution allows.
 struct Largest {
   Dimension dimension{};
-  std::int64_t factor = 0;   // in multiples of `unit`; 0: not even the smallest fits
-  std::string size, unit;    // "192", "16": of what fits
-  std::string next, limit;   // the next larger one and why it does not fit; empty: there is none
-  std::optional<Plan> plan;  // of what fits
+  std::int64_t factor = 0;         // in multiples of `unit`; 0: not even the smallest fits
+  std::string size, unit;          // "192", "16": of what fits
+  std::string next, limit;         // the next larger one and why it does not fit; empty: there is none
+  std::optional<swap::Plan> plan;  // of what fits
 };
 
 // Planned on estimated costs, with less search: what fits hardly depends on them.
 Largest find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
                      Dimension dimension);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

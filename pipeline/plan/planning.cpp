@@ -12,7 +12,7 @@
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 std::int64_t without_reserve(std::int64_t free) {
   return std::max<std::int64_t>(free - std::max<std::int64_t>(free / 10, 512LL << 20), 1);
@@ -29,8 +29,8 @@ std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
 
 }  // namespace
 
-Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
-  Budgets budgets;
+swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
+  swap::Budgets budgets;
   if (memory.budget_bytes == 0 && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
          "memory.host: {} are as much as device and host, which share their memory here, have free "
@@ -48,22 +48,22 @@ namespace {
 // Of a device that is not here, the host is taken to have as much as anybody could ask for.
 constexpr std::int64_t ample_host_bytes = std::int64_t{1} << 40;
 
-void set_rate(Link& link, double rate, bool as_limit) {
+void set_rate(swap::Link& link, double rate, bool as_limit) {
   if (rate <= 0) return;
   link.alone = as_limit ? std::min(link.alone, rate) : rate;
   link.busy = as_limit ? std::min(link.busy, rate) : rate;
 }
 
 // tf32 is f32 in memory.
-ElementType parse_precision(const std::string& precision) {
-  return precision == "tf32" ? ElementType::f32 : parse_element_type(precision);
+net::ElementType parse_precision(const std::string& precision) {
+  return precision == "tf32" ? net::ElementType::f32 : net::parse_element_type(precision);
 }
 
 // On a device that is not here.
-ElementType precision_elsewhere(const DeviceRates& device, const std::string& precision) {
+net::ElementType precision_elsewhere(const swap::DeviceRates& device, const std::string& precision) {
   if (precision == "auto") return device.fastest;
-  const ElementType type = parse_precision(precision);
-  if (type == ElementType::bf16 && device.fastest == ElementType::f16)
+  const net::ElementType type = parse_precision(precision);
+  if (type == net::ElementType::bf16 && device.fastest == net::ElementType::f16)
     fail(Exit::usage, "training.precision: {} does not run in bf16; f16, f32 and auto are what it can do",
          device.name);
   return type;
@@ -79,10 +79,10 @@ int device_number(const std::string& device) {
   return number;
 }
 
-std::unique_ptr<Backend> open_gpu(const std::string& device, BackendOptions options) {
+std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOptions options) {
   options.device = device_number(device);
   try {
-    return make_backend("cuda", options);
+    return net::make_backend("cuda", options);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     fail(Exit::does_not_fit,
@@ -93,45 +93,45 @@ std::unique_ptr<Backend> open_gpu(const std::string& device, BackendOptions opti
 }
 
 // A GPU that cannot be used is worth a word; that there is none is not.
-std::unique_ptr<Backend> open_best(const BackendOptions& options) {
-  if (device_count("cuda") == 0) return make_backend("onednn", options);
+std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
+  if (net::device_count("cuda") == 0) return net::make_backend("onednn", options);
   try {
-    return make_backend("cuda", options);
+    return net::make_backend("cuda", options);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     log::warn("memory.device: auto: the CPU computes, because the GPU cannot: {}", error.what());
-    return make_backend("onednn", options);
+    return net::make_backend("onednn", options);
   }
 }
 
 // What estimates of a device that is here are made from: of GPUs, the one that is most like it.
-const DeviceRates& rates_of(const Backend& backend) {
-  if (backend.computes_on_host()) return find_device_rates("cpu");
-  if (const DeviceRates* device = device_in(backend.description())) return *device;
-  return find_device_rates("a100");
+const swap::DeviceRates& rates_of(const net::Backend& backend) {
+  if (backend.computes_on_host()) return swap::find_device_rates("cpu");
+  if (const swap::DeviceRates* device = swap::device_in(backend.description())) return *device;
+  return swap::find_device_rates("a100");
 }
 
 }  // namespace
 
-std::unique_ptr<Backend> open_device(const std::string& device, const BackendOptions& options) {
+std::unique_ptr<net::Backend> open_device(const std::string& device, const net::BackendOptions& options) {
   if (device == "auto") return open_best(options);
-  if (device == "cpu") return make_backend("onednn", options);
-  if (device == "reference") return make_backend("reference", options);
+  if (device == "cpu") return net::make_backend("onednn", options);
+  if (device == "reference") return net::make_backend("reference", options);
   if (device == "cuda" || device.starts_with("cuda:")) return open_gpu(device, options);
   fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
        device);
 }
 
-BackendOptions backend_options(const TrainingOptions& training) {
-  BackendOptions options;
+net::BackendOptions backend_options(const TrainingOptions& training) {
+  net::BackendOptions options;
   options.deterministic = training.deterministic;
   options.tensor_floats = training.precision == "tf32";
   return options;
 }
 
-ElementType choose_precision(const Backend& backend, const std::string& precision) {
+net::ElementType choose_precision(const net::Backend& backend, const std::string& precision) {
   if (precision == "auto") return backend.fastest_type();
-  const ElementType type = parse_precision(precision);
+  const net::ElementType type = parse_precision(precision);
   if (!backend.supports(type) || (precision == "tf32" && backend.computes_on_host())) {
     fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(), precision,
          backend.description());
@@ -139,9 +139,9 @@ ElementType choose_precision(const Backend& backend, const std::string& precisio
   return type;
 }
 
-Budgets choose_budgets(const Backend& backend, const MemoryOptions& memory) {
+swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory) {
   if (backend.computes_on_host()) return budgets_in_one_memory(without_reserve(backend.free_bytes()), memory);
-  Budgets budgets;
+  swap::Budgets budgets;
   budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : without_reserve(backend.free_bytes());
   budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()));
   budgets.disk = memory.disk_bytes;
@@ -159,22 +159,22 @@ std::int64_t Target::voxel_alignment() const {
 Target open_target(const RunOptions& options, const std::string& as, bool tuned) {
   Target target;
   if (as.empty()) {
-    BackendOptions how = backend_options(options.training);
+    net::BackendOptions how = backend_options(options.training);
     how.tuned = tuned;
     target.backend = open_device(options.memory.device, how);
-    if (options.memory.planner == unified_planner && target.backend->computes_on_host())
+    if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
       fail(
           Exit::usage,
           "memory.planner: unified is for a GPU, whose memory it lets move to the host by itself; the device "
           "here is the CPU: choose {}",
-          join(planner_names(), ", "));
+          join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, options.training.precision);
     target.budgets = choose_budgets(*target.backend, options.memory);
     return target;
   }
   const MemoryOptions& memory = options.memory;
-  target.rates = &find_device_rates(as);
+  target.rates = &swap::find_device_rates(as);
   target.precision = precision_elsewhere(*target.rates, options.training.precision);
   target.budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : target.rates->memory_bytes;
   target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
@@ -182,13 +182,13 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   return target;
 }
 
-PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> kept) {
+PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept) {
   PlannableStep step;
   step.graph = std::move(graph);
   step.kept = std::move(kept);
   if (target.backend) {
     const Doing doing("compiling kernels");
-    step.compiled = std::make_unique<CompiledGraph>(*target.backend, step.graph);
+    step.compiled = std::make_unique<swap::CompiledGraph>(*target.backend, step.graph);
     step.workspaces = step.compiled->workspaces();
   } else {
     step.workspaces.assign(step.graph.nodes().size(), 0);
@@ -196,16 +196,16 @@ PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> 
   return step;
 }
 
-CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory) {
-  CostModel costs = estimate_costs(step.graph, *target.rates);
+swap::CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory) {
+  swap::CostModel costs = swap::estimate_costs(step.graph, *target.rates);
   const bool is_here = target.backend != nullptr;
   set_rate(costs.to_host, memory.to_host_rate, is_here);
   set_rate(costs.to_device, memory.to_device_rate, is_here);
   return costs;
 }
 
-CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember) {
-  ProfileRequest request;
+swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember) {
+  swap::ProfileRequest request;
   request.kept = step.kept;
   request.budget_bytes = target.budgets.device;
   request.host_budget_bytes = target.budgets.host;
@@ -217,7 +217,7 @@ CostModel measure(PlannableStep& step, const Target& target, const RunOptions& o
   if (!options.cache.empty()) request.cache = options.cache / "costs";
   request.remember = remember;
   try {
-    return measure_costs(*step.compiled, request);
+    return swap::measure_costs(*step.compiled, request);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     step.costs = estimate(step, target, options.memory);
@@ -226,9 +226,9 @@ CostModel measure(PlannableStep& step, const Target& target, const RunOptions& o
   }
 }
 
-Plan plan_step(const std::string& planner, const PlannableStep& step, const Budgets& budgets,
-               const MemoryOptions& memory, bool quick) {
-  PlanRequest request;
+swap::Plan plan_step(const std::string& planner, const PlannableStep& step, const swap::Budgets& budgets,
+                     const MemoryOptions& memory, bool quick) {
+  swap::PlanRequest request;
   request.graph = &step.graph;
   request.workspaces = step.workspaces;
   request.budgets = budgets;
@@ -239,11 +239,11 @@ Plan plan_step(const std::string& planner, const PlannableStep& step, const Budg
   request.quick = quick;
   std::optional<Doing> doing;
   if (!quick) doing.emplace("planning, " + planner);
-  return make_plan(planner, request);
+  return swap::make_plan(planner, request);
 }
 
-std::optional<Plan> plan_staying(const PlannableStep& step, const Budgets& budgets,
-                                 const MemoryOptions& memory) {
+std::optional<swap::Plan> plan_staying(const PlannableStep& step, const swap::Budgets& budgets,
+                                       const MemoryOptions& memory) {
   try {
     return plan_step("keep", step, budgets, memory);
   } catch (const Error& error) {
@@ -252,20 +252,20 @@ std::optional<Plan> plan_staying(const PlannableStep& step, const Budgets& budge
   }
 }
 
-Bound bound_of(const PlannableStep& step, const Budgets& budgets) {
-  return lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
+swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets) {
+  return swap::lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
 }
 
-StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, const Target& target) {
-  StepOptions step;
+net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
+                              std::int64_t outputs, const Target& target) {
+  net::StepOptions step;
   step.network = options.network;
-  const Size3 side = input_size(options);
+  const data::Size3 side = input_size(options);
   step.input = Shape{batch, side[2], side[1], side[0], channels};
   step.voxel_alignment = target.voxel_alignment();
   step.outputs = outputs;
   step.activations = target.precision;
-  step.loss = parse_loss(options.training.loss);
+  step.loss = net::parse_loss(options.training.loss);
   step.optimizer = options.training.optimizer;
   return step;
 }
@@ -273,21 +273,21 @@ StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains) {
   Steps steps;
-  steps.inference = build_inference_step(step_options(options, 1, channels, outputs, target), trains);
+  steps.inference = net::build_inference_step(step_options(options, 1, channels, outputs, target), trains);
   if (!trains) return steps;
   steps.training =
-      build_training_step(step_options(options, options.training.batch_size, channels, outputs, target));
-  for (ValueId id : steps.training->optimizer_state) {
-    const Value& value = steps.training->graph.value(id);
+      net::build_training_step(step_options(options, options.training.batch_size, channels, outputs, target));
+  for (net::ValueId id : steps.training->optimizer_state) {
+    const net::Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);
   }
   return steps;
 }
 
-std::vector<ValueId> kept_values(const InferenceStep& step) {
-  std::vector<ValueId> kept = {step.probabilities};
-  if (step.loss != none) kept.push_back(step.loss);
+std::vector<net::ValueId> kept_values(const net::InferenceStep& step) {
+  std::vector<net::ValueId> kept = {step.probabilities};
+  if (step.loss != net::none) kept.push_back(step.loss);
   return kept;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

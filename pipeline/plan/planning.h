@@ -16,31 +16,31 @@
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // The backend for memory.device; Exit::does_not_fit for a device that this build or machine has not got.
 // `auto` is the first GPU, or the CPU where there is none that can be used.
-std::unique_ptr<Backend> open_device(const std::string& device, const BackendOptions& options = {});
-BackendOptions backend_options(const TrainingOptions& training);
-ElementType choose_precision(const Backend& backend, const std::string& precision);
+std::unique_ptr<net::Backend> open_device(const std::string& device, const net::BackendOptions& options = {});
+net::BackendOptions backend_options(const TrainingOptions& training);
+net::ElementType choose_precision(const net::Backend& backend, const std::string& precision);
 
 // The budgets of the experiment, with `auto` resolved by what is free. Where the device computes in the
 // host's memory, budget and host pool come out of the same: together they are never given more than is free,
 // unless the experiment itself asks for it.
-Budgets choose_budgets(const Backend& backend, const MemoryOptions& memory);
+swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory);
 
 // What steps may take of free memory: less a reserve for prepared volumes, label maps and the libraries, a
 // tenth, at least half a GiB.
 std::int64_t without_reserve(std::int64_t free);
 // choose_budgets() where the device computes in the host's memory and may take `usable` bytes of it.
-Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory);
+swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory);
 
 // Where a step is planned for.
 struct Target {
-  std::unique_ptr<Backend> backend;    // null: a device that is not here
-  const DeviceRates* rates = nullptr;  // what estimates are made from
-  ElementType precision = ElementType::f32;
-  Budgets budgets{};
+  std::unique_ptr<net::Backend> backend;     // null: a device that is not here
+  const swap::DeviceRates* rates = nullptr;  // what estimates are made from
+  net::ElementType precision = net::ElementType::f32;
+  swap::Budgets budgets{};
   std::string description() const;       // for people
   std::int64_t voxel_alignment() const;  // of images there (net/backends/backend.h)
 };
@@ -50,41 +50,43 @@ Target open_target(const RunOptions& options, const std::string& as = "", bool t
 
 // A step to be planned, on its target.
 struct PlannableStep {
-  Graph graph;
-  std::vector<ValueId> kept;
-  std::unique_ptr<CompiledGraph> compiled;  // null on a device that is not here: kernels without workspace
+  net::Graph graph;
+  std::vector<net::ValueId> kept;
+  std::unique_ptr<swap::CompiledGraph>
+      compiled;  // null on a device that is not here: kernels without workspace
   std::vector<std::int64_t> workspaces;
-  std::optional<CostModel> costs;
+  std::optional<swap::CostModel> costs;
 };
-PlannableStep plannable(const Target& target, Graph graph, std::vector<ValueId> kept);
+PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept);
 
 // Costs from the target's rates, with memory.link in place of its link (or, where the device is here, as a
 // limit of it).
-CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory);
+swap::CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory);
 // Costs measured there within the budgets, or found in `options.cache`, where they are put if they are to be
 // remembered. What does not fit at all is told in the
 // words of the experiment's planner.
-CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember = true);
+swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options,
+                        bool remember = true);
 
 // make_plan() with all that the experiment says. `quick`: less search, to find out what fits.
-Plan plan_step(const std::string& planner, const PlannableStep& step, const Budgets& budgets,
-               const MemoryOptions& memory, bool quick = false);
+swap::Plan plan_step(const std::string& planner, const PlannableStep& step, const swap::Budgets& budgets,
+                     const MemoryOptions& memory, bool quick = false);
 // The plan in which nothing leaves, if it fits: inference gains nothing from another. Needs no costs.
-std::optional<Plan> plan_staying(const PlannableStep& step, const Budgets& budgets,
-                                 const MemoryOptions& memory);
+std::optional<swap::Plan> plan_staying(const PlannableStep& step, const swap::Budgets& budgets,
+                                       const MemoryOptions& memory);
 // The step time that no plan can beat. REQUIRES: costs.
-Bound bound_of(const PlannableStep& step, const Budgets& budgets);
+swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
 
 // The network's steps for an experiment. The graph of inference holds the optimiser's state too, which no
 // node of it reads, so that persistent values lie at the same places in both.
-StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                         std::int64_t outputs, const Target& target);
+net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
+                              std::int64_t outputs, const Target& target);
 struct Steps {
-  std::optional<TrainingStep> training;
-  InferenceStep inference;  // of one case; with the loss where there is training
+  std::optional<net::TrainingStep> training;
+  net::InferenceStep inference;  // of one case; with the loss where there is training
 };
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
-std::vector<ValueId> kept_values(const InferenceStep& step);
+std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -5,35 +5,35 @@
 #include "swap/model/simulator.h"
 #include "swap/plan/occupancy.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 // A memory read forward in time.
 class Reader {
  public:
-  explicit Reader(const std::vector<BytesFrom>& levels) : levels_(levels) {}
+  explicit Reader(const std::vector<swap::BytesFrom>& levels) : levels_(levels) {}
   std::int64_t at(double seconds) {
     while (next_ < levels_.size() && levels_[next_].seconds <= seconds) bytes_ = levels_[next_++].bytes;
     return bytes_;
   }
 
  private:
-  const std::vector<BytesFrom>& levels_;
+  const std::vector<swap::BytesFrom>& levels_;
   std::size_t next_ = 0;
   std::int64_t bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const CostModel& costs,
-                                   const std::string& run, const std::string& resolution,
-                                   std::int64_t host_budget) {
-  const Simulation simulation = simulate(plan, costs);
-  const Occupancy held = occupancy(graph, plan, simulation.begin, simulation.end);
+std::vector<MemoryRow> step_memory(const net::Graph& graph, const swap::Plan& plan,
+                                   const swap::CostModel& costs, const std::string& run,
+                                   const std::string& resolution, std::int64_t host_budget) {
+  const swap::Simulation simulation = swap::simulate(plan, costs);
+  const swap::Occupancy held = swap::occupancy(graph, plan, simulation.begin, simulation.end);
   std::set<double> times;
   for (const auto* levels : {&held.device, &held.host, &held.disk}) {
-    for (const BytesFrom& level : *levels) times.insert(level.seconds);
+    for (const swap::BytesFrom& level : *levels) times.insert(level.seconds);
   }
   Reader device(held.device), host(held.host), disk(held.disk);
   std::vector<MemoryRow> rows;
@@ -43,4 +43,4 @@ std::vector<MemoryRow> step_memory(const Graph& graph, const Plan& plan, const C
   return rows;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

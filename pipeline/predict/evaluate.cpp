@@ -15,7 +15,7 @@
 #include "data/volumes/orientation.h"
 #include "pipeline/report/boxes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -25,7 +25,7 @@ namespace {
 std::string stem(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with('.')) return {};
-  return image_stem(name);
+  return data::image_stem(name);
 }
 
 bool marked_as_labels(const std::string& stem) {
@@ -69,11 +69,11 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   return cases;
 }
 
-void require_same_grid(const fs::path& truth_path, const Geometry& truth, const fs::path& prediction_path,
-                       const Geometry& prediction) {
-  if (same_grid(truth, prediction)) return;
+void require_same_grid(const fs::path& truth_path, const data::Geometry& truth,
+                       const fs::path& prediction_path, const data::Geometry& prediction) {
+  if (data::same_grid(truth, prediction)) return;
   fail(Exit::bad_data, "{} ({}) is not on the grid of {} ({}); resample it there first",
-       prediction_path.string(), describe(prediction), truth_path.string(), describe(truth));
+       prediction_path.string(), data::describe(prediction), truth_path.string(), data::describe(truth));
 }
 
 // The cases to score, with both files.
@@ -118,7 +118,7 @@ struct CaseScores {
   std::vector<DiceRow> rows;              // of the regions asked for, or of the case's own values
 };
 
-std::set<int> values_in(const LabelMap& labels) {
+std::set<int> values_in(const data::LabelMap& labels) {
   std::vector<bool> seen(1U << 16);
   for (const std::int16_t value : labels.voxels) seen[static_cast<std::uint16_t>(value)] = true;
   std::set<int> values;
@@ -129,11 +129,11 @@ std::set<int> values_in(const LabelMap& labels) {
 }
 
 CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
-  const LabelMap truth = canonical(read_label_map(paths.truth)),
-                 prediction = canonical(read_label_map(paths.prediction));
+  const data::LabelMap truth = data::canonical(data::read_label_map(paths.truth)),
+                       prediction = data::canonical(data::read_label_map(paths.prediction));
   require_same_grid(paths.truth, truth.geometry, paths.prediction, prediction.geometry);
   CaseScores scores{values_in(truth), values_in(prediction), {}};
-  Regions regions = options.regions;
+  data::Regions regions = options.regions;
   if (regions.empty()) {
     std::set<int> values = scores.in_truth;
     values.insert(scores.in_prediction.begin(), scores.in_prediction.end());
@@ -152,7 +152,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
   if (values.empty())
     fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {} cases",
          paths.front().truth.parent_path().string(), cases.size());
-  LabelMap nothing;
+  data::LabelMap nothing;
   nothing.geometry.size = {1, 1, 1};
   nothing.voxels = {0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -175,7 +175,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
 }
 
 // A value that nothing has is more likely a slip than a tumour that nobody had.
-void warn_of_absent_values(const std::vector<CaseScores>& cases, const Regions& regions) {
+void warn_of_absent_values(const std::vector<CaseScores>& cases, const data::Regions& regions) {
   std::set<int> in_truth, anywhere;
   for (const CaseScores& scores : cases) {
     in_truth.insert(scores.in_truth.begin(), scores.in_truth.end());
@@ -196,21 +196,22 @@ void warn_of_absent_values(const std::vector<CaseScores>& cases, const Regions& 
 
 }  // namespace
 
-MetricOptions metric_options(const EvaluateOptions& options) {
-  return {parse_empty_rule(options.empty), options.surface_tolerance, options.lesions};
+metrics::MetricOptions metric_options(const EvaluateOptions& options) {
+  return {metrics::parse_empty_rule(options.empty), options.surface_tolerance, options.lesions};
 }
 
-std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
-                           const Regions& regions, const EvaluateOptions& options) {
-  if (!same_grid(truth.geometry, prediction.geometry)) {
+std::vector<DiceRow> score(const std::string& case_id, const data::LabelMap& truth,
+                           const data::LabelMap& prediction, const data::Regions& regions,
+                           const EvaluateOptions& options) {
+  if (!data::same_grid(truth.geometry, prediction.geometry)) {
     fail(Exit::bad_data, "case '{}': truth ({}) and prediction ({}) are on different grids", case_id,
-         describe(truth.geometry), describe(prediction.geometry));
+         data::describe(truth.geometry), data::describe(prediction.geometry));
   }
   std::vector<std::vector<int>> values;
   for (const auto& [name, labels] : regions) values.push_back(labels);
-  const std::vector<RegionScores> scores =
-      score_regions(truth.voxels, prediction.voxels, truth.geometry.size, truth.geometry.spacing, values,
-                    options.metrics, metric_options(options));
+  const std::vector<metrics::RegionScores> scores =
+      metrics::score_regions(truth.voxels, prediction.voxels, truth.geometry.size, truth.geometry.spacing,
+                             values, options.metrics, metric_options(options));
   std::vector<DiceRow> rows;
   for (std::size_t i = 0; i < regions.size(); ++i) {
     DiceRow& row = rows.emplace_back();
@@ -272,7 +273,7 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
   std::vector<std::vector<std::string>> lines(1, {"Dice", "mean", "median", "sd", "lowest", "cases"});
   if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "evaluated at"});
   for (const BoxRow& box : boxes) {
-    const BoxStatistics& of = box.statistics;
+    const metrics::BoxStatistics& of = box.statistics;
     if (box.metric == "dice") {
       auto& line = lines.emplace_back(1, box.region);
       if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
@@ -286,4 +287,4 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
   return table(lines);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,17 +9,18 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
-MetricOptions metric_options(const EvaluateOptions& options);
+metrics::MetricOptions metric_options(const EvaluateOptions& options);
 
 // One case on one grid: a row per region. `run`, `repeat`, `resolution` and `evaluated_at` are the caller's
 // to fill. Metrics of the contract that were not asked for are NaN.
-std::vector<DiceRow> score(const std::string& case_id, const LabelMap& truth, const LabelMap& prediction,
-                           const Regions& regions, const EvaluateOptions& options);
+std::vector<DiceRow> score(const std::string& case_id, const data::LabelMap& truth,
+                           const data::LabelMap& prediction, const data::Regions& regions,
+                           const EvaluateOptions& options);
 
 struct FolderOptions {
-  Regions regions;           // empty: one per label value found in any truth, named label_1, …
+  data::Regions regions;     // empty: one per label value found in any truth, named label_1, …
   bool partial = false;      // cases without a prediction are left out; else they are an error
   EvaluateOptions evaluate;  // `at` does not matter: on the truth's grid
 };
@@ -39,4 +40,4 @@ std::vector<DiceRow> evaluate_folders(const std::filesystem::path& truth,
 // every other metric that was asked for.
 std::string dice_table(const std::vector<DiceRow>& rows);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

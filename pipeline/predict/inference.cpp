@@ -4,29 +4,29 @@
 #include "pipeline/cases/windows.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 using Axes = std::array<bool, 3>;
 
 // Symmetries 0 to 7 flip axes and permute none; each is its own inverse.
-bool flips_only(const Symmetry& symmetry, const Axes& axes) {
+bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (symmetry.flips[axis] && !axes[axis]) return false;
   return true;
 }
 
-std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
+std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const data::Size3& size,
                                  std::int64_t channels, std::int64_t outputs, const Axes& axes) {
   std::vector<float> sum = session.predict(image);
   float count = 1;
   for (int flips = 1; flips < 8; ++flips) {
-    const Symmetry mirror = symmetry(flips);
+    const data::Symmetry mirror = data::symmetry(flips);
     if (!flips_only(mirror, axes)) continue;
     ++count;
-    const std::vector<float> there = session.predict(apply(mirror, image, size, channels));
-    const std::vector<float> back = apply(mirror, there, size, outputs);
+    const std::vector<float> there = session.predict(data::apply(mirror, image, size, channels));
+    const std::vector<float> back = data::apply(mirror, there, size, outputs);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
   }
   for (float& value : sum) value /= count;
@@ -35,7 +35,7 @@ std::vector<float> mirrored_mean(Session& session, const std::vector<float>& ima
 
 }  // namespace
 
-std::vector<float> infer(Session& session, const PreparedCase& prepared, std::int64_t outputs,
+std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
                          const InferenceOptions& options) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (options.window[axis] > prepared.size[axis])
@@ -44,10 +44,10 @@ std::vector<float> infer(Session& session, const PreparedCase& prepared, std::in
            resolution_text(options.window), resolution_text(prepared.size));
   }
   const Windows windows = make_windows(prepared.size, options.window, options.overlap);
-  return stitch(windows, outputs, [&](const Box& box) {
+  return stitch(windows, outputs, [&](const data::Box& box) {
     const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
     return mirrored_mean(session, image, box.size, prepared.channels, outputs, options.mirrored);
   });
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,17 +8,17 @@
 #include "data/prepare/prepare.h"
 #include "pipeline/device/session.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct InferenceOptions {
-  Size3 window{0, 0, 0};           // voxels that the session's network takes at a time
+  data::Size3 window{0, 0, 0};     // voxels that the session's network takes at a time
   double overlap = 0.5;            // of windows, where they are smaller than the volume
   std::array<bool, 3> mirrored{};  // the mean over all ways to mirror a window along these axes, x, y, z
 };
 
 // D,H,W,outputs. `prepared` is normalised. Takes twice the memory of the result and of a window.
 // Throws Exit::usage when a window is larger than the volume.
-std::vector<float> infer(Session& session, const PreparedCase& prepared, std::int64_t outputs,
+std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
                          const InferenceOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,7 +6,7 @@
 #include "metrics/components.h"
 #include "metrics/overlap.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -16,7 +16,7 @@ bool contains(const std::vector<int>& values, int value) {
 
 // The label that voxels taken from `region` get: of the smallest region around it, the first that is not its
 // own.
-std::int16_t left_over(const std::vector<int>& region, const Regions& regions) {
+std::int16_t left_over(const std::vector<int>& region, const data::Regions& regions) {
   const std::vector<int>* around = nullptr;
   for (const auto& [name, values] : regions) {
     const bool holds = std::all_of(region.begin(), region.end(), [&](int v) { return contains(values, v); });
@@ -29,10 +29,12 @@ std::int16_t left_over(const std::vector<int>& region, const Regions& regions) {
   return static_cast<std::int16_t>(*found);
 }
 
-void keep_largest(LabelMap& labels, const std::vector<int>& region, std::int16_t replacement) {
-  const Extent& size = labels.geometry.size;
-  const VoxelBox box = box_around(label_pairs(labels.voxels, labels.voxels, size), region);
-  const Components components = connected_components(cut(labels.voxels, size, box, region));
+void keep_largest(data::LabelMap& labels, const std::vector<int>& region, std::int16_t replacement) {
+  const metrics::Extent& size = labels.geometry.size;
+  const metrics::VoxelBox box =
+      metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
+  const metrics::Components components =
+      metrics::connected_components(metrics::cut(labels.voxels, size, box, region));
   if (components.sizes.size() < 2) return;
   const auto largest = std::max_element(components.sizes.begin(), components.sizes.end());
   const auto kept = static_cast<std::int32_t>(largest - components.sizes.begin() + 1);
@@ -48,14 +50,14 @@ void keep_largest(LabelMap& labels, const std::vector<int>& region, std::int16_t
 
 }  // namespace
 
-Regions choose_regions(const Regions& regions, const std::vector<std::string>& names) {
+data::Regions choose_regions(const data::Regions& regions, const std::vector<std::string>& names) {
   std::vector<std::string> known;
   for (const auto& [name, values] : regions) known.push_back(name);
   for (const std::string& name : names) {
     if (name != "all" && std::find(known.begin(), known.end(), name) == known.end())
       fail(Exit::usage, "there is no region '{}'; expected all or some of {}", name, join(known, ", "));
   }
-  Regions chosen = regions;
+  data::Regions chosen = regions;
   if (std::find(names.begin(), names.end(), "all") == names.end())
     std::erase_if(chosen, [&](const auto& region) {
       return std::find(names.begin(), names.end(), region.first) == names.end();
@@ -65,8 +67,9 @@ Regions choose_regions(const Regions& regions, const std::vector<std::string>& n
   return chosen;
 }
 
-void keep_largest_components(LabelMap& labels, const Regions& chosen, const Regions& regions) {
+void keep_largest_components(data::LabelMap& labels, const data::Regions& chosen,
+                             const data::Regions& regions) {
   for (const auto& [name, values] : chosen) keep_largest(labels, values, left_over(values, regions));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

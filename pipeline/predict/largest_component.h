@@ -8,15 +8,16 @@
 #include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // The regions of `names` ("all" stands for every one), from the largest to the smallest. Throws Exit::usage
 // naming the ones there are.
-Regions choose_regions(const Regions& regions, const std::vector<std::string>& names);
+data::Regions choose_regions(const data::Regions& regions, const std::vector<std::string>& names);
 
 // Of each chosen region only the component with most voxels stays (26 neighbours; of equal ones the first).
 // The other voxels become what the next larger region around this one leaves over (small enhancing parts
 // become necrosis, of the core oedema), or background where there is none.
-void keep_largest_components(LabelMap& labels, const Regions& chosen, const Regions& regions);
+void keep_largest_components(data::LabelMap& labels, const data::Regions& chosen,
+                             const data::Regions& regions);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

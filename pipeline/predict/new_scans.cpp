@@ -22,7 +22,7 @@
 #include "pipeline/record/resume.h"
 #include "pipeline/record/run_folder.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -40,13 +40,14 @@ fs::path probability_file(const fs::path& folder, const std::string& id, const s
 using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
 
 void write_probabilities(const Write& write, const fs::path& folder, const std::string& id,
-                         const ProbabilityMaps& maps, const PreparedCase& prepared,
+                         const ProbabilityMaps& maps, const data::PreparedCase& prepared,
                          const std::vector<std::string>& outputs) {
   make_directories(folder / "probabilities");
   for (std::size_t c = 0; c < outputs.size(); ++c) {
     const fs::path file = probability_file(folder, id, outputs[c]);
     write(file, [&] {
-      write_image(file, as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+      data::write_image(file,
+                        data::as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
     });
   }
 }
@@ -61,16 +62,17 @@ std::vector<fs::path> prediction_folders(const RunOptions& options, const fs::pa
 }
 
 // What may be written of all that predict() will write: known before the first case is read.
-Outputs outputs_beside(const Dataset& dataset, const fs::path& input, const std::vector<fs::path>& folders,
-                       const std::vector<std::string>& outputs, const PredictOptions& how) {
+Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
+                       const std::vector<fs::path>& folders, const std::vector<std::string>& outputs,
+                       const PredictOptions& how) {
   Outputs files(how.force);
   files.protect(input);
   files.protect_below(input);
   files.protect_below(dataset.root);
-  for (const CaseFiles& one : dataset.cases)
+  for (const data::CaseFiles& one : dataset.cases)
     for (const fs::path& channel : one.channels) files.protect(channel);
   for (const fs::path& folder : folders)
-    for (const CaseFiles& one : dataset.cases) {
+    for (const data::CaseFiles& one : dataset.cases) {
       files.check(label_map_file(folder, one.id));
       for (const std::string& output : outputs)
         if (how.probabilities) files.check(probability_file(folder, one.id, output));
@@ -79,19 +81,20 @@ Outputs outputs_beside(const Dataset& dataset, const fs::path& input, const std:
 }
 
 // As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
-Dataset trained_on(const RunOptions& options) {
+data::Dataset trained_on(const RunOptions& options) {
   const fs::path noted = options.output / description_file;
-  return fs::exists(noted) ? read_description(noted) : open_dataset(options.data);
+  return fs::exists(noted) ? data::read_description(noted) : data::open_dataset(options.data);
 }
 
 }  // namespace
 
 void predict(const RunOptions& given, const fs::path& input, const fs::path& out, const PredictOptions& how) {
   const RunOptions options = confirmed_for_prediction(given);
-  const Dataset trained = trained_on(options), dataset = open_for_prediction(trained, options.data, input);
-  const Regions largest = choose_regions(dataset.regions, how.largest);
+  const data::Dataset trained = trained_on(options),
+                      dataset = data::open_for_prediction(trained, options.data, input);
+  const data::Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
-  const PrepareOptions preparing = for_modalities(options.preprocess, dataset.modalities);
+  const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
   const std::vector<std::string> names = output_names(dataset, options.training.targets);
   const std::vector<fs::path> folders = prediction_folders(options, out, how.ensemble);
   const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
@@ -109,20 +112,20 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
     const fs::path& folder = folders[first / together];
     make_directories(folder);
-    const auto predict_case = [&](const CaseFiles& files) {
-      const PreparedCase prepared = prepare(read_case(dataset, files), preparing);
+    const auto predict_case = [&](const data::CaseFiles& files) {
+      const data::PreparedCase prepared = data::prepare(data::read_case(dataset, files), preparing);
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
-      LabelMap labels = decide(maps, prepared, decoder).native;
+      data::LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
       const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
         outputs.write(file, produce);
         record.wrote(files.id, file);
       };
       const fs::path file = label_map_file(folder, files.id);
-      write(file, [&] { write_label_map(file, as_stored(std::move(labels), prepared.stored)); });
+      write(file, [&] { data::write_label_map(file, data::as_stored(std::move(labels), prepared.stored)); });
       if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
     };
-    for (const CaseFiles& files : dataset.cases) {
+    for (const data::CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
       try {
         predict_case(files);
@@ -144,4 +147,4 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
             out.string());
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,7 +7,7 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
 // with the weights of a finished run.
@@ -16,4 +16,4 @@ namespace voxswap {
 void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out,
              const PredictOptions& how);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
 // The voxels of a box take their places in a grid.
 template <class T>
-void place(const std::vector<T>& voxels, const Box& box, Grid<T>& whole) {
+void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& whole) {
   auto row = voxels.begin();
   for (std::int64_t z = 0; z < box.size[2]; ++z) {
     for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0])
@@ -19,7 +19,7 @@ void place(const std::vector<T>& voxels, const Box& box, Grid<T>& whole) {
 
 }  // namespace
 
-LabelDecoder make_decoder(const Dataset& dataset, const std::string& targets) {
+LabelDecoder make_decoder(const data::Dataset& dataset, const std::string& targets) {
   LabelDecoder decoder;
   if (targets != "regions") {
     for (const auto& [name, value] : dataset.labels) {
@@ -29,7 +29,7 @@ LabelDecoder make_decoder(const Dataset& dataset, const std::string& targets) {
     return decoder;
   }
   decoder.exclusive = false;
-  const Regions& regions = dataset.regions;
+  const data::Regions& regions = dataset.regions;
   const auto contains = [&](std::size_t outer, int value) {
     return std::find(regions[outer].second.begin(), regions[outer].second.end(), value) !=
            regions[outer].second.end();
@@ -77,7 +77,7 @@ std::vector<std::int16_t> LabelDecoder::decode(std::span<const float> probabilit
   return labels;
 }
 
-ProbabilityMaps probability_maps(const PreparedCase& prepared, std::span<const float> probabilities) {
+ProbabilityMaps probability_maps(const data::PreparedCase& prepared, std::span<const float> probabilities) {
   const auto voxels = static_cast<std::size_t>(prepared.size[0] * prepared.size[1] * prepared.size[2]);
   ProbabilityMaps maps;
   maps.channels.assign(probabilities.size() / voxels, {prepared.training_geometry(), {}});
@@ -90,7 +90,8 @@ ProbabilityMaps probability_maps(const PreparedCase& prepared, std::span<const f
 }
 
 // Labels are decided on the crop's own grid, where borders are finer than voxels.
-Prediction decide(const ProbabilityMaps& maps, const PreparedCase& prepared, const LabelDecoder& decoder) {
+Prediction decide(const ProbabilityMaps& maps, const data::PreparedCase& prepared,
+                  const LabelDecoder& decoder) {
   Prediction prediction;
   prediction.on_training_grid.geometry = prepared.training_geometry();
   prediction.on_training_grid.voxels.resize(maps.channels.front().voxels.size());
@@ -98,7 +99,7 @@ Prediction decide(const ProbabilityMaps& maps, const PreparedCase& prepared, con
   for (const std::size_t c : decoder.sequence)
     decoder.take(c, maps.channels[c].voxels, largest, prediction.on_training_grid.voxels);
 
-  const Box& box = prepared.box;
+  const data::Box& box = prepared.box;
   const std::int64_t plane = box.size[0] * box.size[1];
   const std::int64_t planes_at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / plane);
   prediction.native.geometry = prepared.original;
@@ -108,7 +109,7 @@ Prediction decide(const ProbabilityMaps& maps, const PreparedCase& prepared, con
     std::vector<std::int16_t> labels(static_cast<std::size_t>(planes * plane));
     largest.assign(labels.size(), 0);
     for (const std::size_t c : decoder.sequence)
-      decoder.take(c, resample_linear_planes(maps.channels[c], box.size, first, planes).voxels, largest,
+      decoder.take(c, data::resample_linear_planes(maps.channels[c], box.size, first, planes).voxels, largest,
                    labels);
     place(labels, {{box.start[0], box.start[1], box.start[2] + first}, {box.size[0], box.size[1], planes}},
           prediction.native);
@@ -116,10 +117,11 @@ Prediction decide(const ProbabilityMaps& maps, const PreparedCase& prepared, con
   return prediction;
 }
 
-Image native_probability(const Image& channel, const PreparedCase& prepared) {
-  Image whole{prepared.original, std::vector<float>(static_cast<std::size_t>(prepared.original.count()))};
-  place(resample_linear(channel, prepared.box.size).voxels, prepared.box, whole);
+data::Image native_probability(const data::Image& channel, const data::PreparedCase& prepared) {
+  data::Image whole{prepared.original,
+                    std::vector<float>(static_cast<std::size_t>(prepared.original.count()))};
+  place(data::resample_linear(channel, prepared.box.size).voxels, prepared.box, whole);
   return whole;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 
 #include "pipeline/cases/cases.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What each output channel writes into a label map. targets labels: the channel with the largest probability
 // of at least 0.5, of equal ones the first. targets regions: nested, from the largest to the smallest; each
@@ -26,22 +26,24 @@ struct LabelDecoder {
             std::span<std::int16_t> labels) const;
   std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
 };
-LabelDecoder make_decoder(const Dataset& dataset, const std::string& targets);
+LabelDecoder make_decoder(const data::Dataset& dataset, const std::string& targets);
 
 // A prepared case's probabilities, a channel after the other, on the training grid.
 struct ProbabilityMaps {
-  std::vector<Image> channels;
+  std::vector<data::Image> channels;
 };
-ProbabilityMaps probability_maps(const PreparedCase& prepared, std::span<const float> probabilities);
+ProbabilityMaps probability_maps(const data::PreparedCase& prepared, std::span<const float> probabilities);
 
 struct Prediction {
-  LabelMap native;  // on the case's own grid: probabilities resampled linearly onto the crop, then decided
-  LabelMap on_training_grid;  // decided where the network computes
+  data::LabelMap
+      native;  // on the case's own grid: probabilities resampled linearly onto the crop, then decided
+  data::LabelMap on_training_grid;  // decided where the network computes
 };
 // Beside its result and what it is given, it takes the memory of a few planes of the crop.
-Prediction decide(const ProbabilityMaps& maps, const PreparedCase& prepared, const LabelDecoder& decoder);
+Prediction decide(const ProbabilityMaps& maps, const data::PreparedCase& prepared,
+                  const LabelDecoder& decoder);
 
 // A channel on the case's own grid; 0 outside the crop.
-Image native_probability(const Image& channel, const PreparedCase& prepared);
+data::Image native_probability(const data::Image& channel, const data::PreparedCase& prepared);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 #include "pipeline/record/run_folder.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 namespace {
@@ -139,4 +139,4 @@ void PredictionRecord::write() const {
               others, file_name);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -13,7 +13,7 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 class PredictionRecord {
  public:
@@ -44,4 +44,4 @@ class PredictionRecord {
   bool finished_ = false;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/record/run_folder.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -19,8 +19,8 @@ namespace {
 RunOptions with_window(RunOptions options, const PredictOptions& how) {
   if (how.whole) options.training.patch.reset();
   if (how.window) options.training.patch = how.window;
-  const std::int64_t multiple = side_multiple(options.network);
-  const Size3 window = input_size(options);
+  const std::int64_t multiple = net::side_multiple(options.network);
+  const data::Size3 window = input_size(options);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (window[axis] % multiple != 0)
       fail(Exit::usage, "--window: {} voxels do not fit the network: sides must be multiples of {}",
@@ -35,7 +35,7 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
 // A network knows nothing of mirrored volumes that it was never shown.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
   if (!how.mirror) return {};
-  const std::array<bool, 3> axes = mirrored_axes(options.training.augment);
+  const std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "--tta: this run was trained without mirroring (training.augment.symmetries is false, flip is 0), "
@@ -50,7 +50,7 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
 
 }  // namespace
 
-Predictor::Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how)
+Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
       inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how)},
       dataset_(dataset),
@@ -80,12 +80,12 @@ void Predictor::use(const std::vector<std::int64_t>& repeats) {
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 
-std::vector<float> Predictor::probabilities(const PreparedCase& prepared) {
+std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
   std::vector<float> sum;
   for (const Member& member : members_) {
     if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
-    PreparedCase normal = prepared;
-    normalize(normal, normalization_for(prepared, options_.preprocess, member.normalization));
+    data::PreparedCase normal = prepared;
+    data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));
     std::vector<float> one = infer(session_, normal, outputs_, inference_);
     if (sum.empty()) {
       sum = std::move(one);
@@ -99,4 +99,4 @@ std::vector<float> Predictor::probabilities(const PreparedCase& prepared) {
   return sum;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,11 +10,11 @@
 #include "pipeline/predict/inference.h"
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct PredictOptions {
   std::string version{};               // of the program, for the record
-  std::optional<Size3> window;         // voxels the network sees at a time; none: as it was trained
+  std::optional<data::Size3> window;   // voxels the network sees at a time; none: as it was trained
   bool whole = false;                  // it sees the whole volume, however it was trained
   double overlap = 0.5;                // of windows
   bool mirror = false;                 // average over the mirrorings that training made as well
@@ -28,29 +28,29 @@ class Predictor {
  public:
   // `dataset`: as it was trained on. Throws Exit::usage for a window that the network or the volume cannot
   // take, and for mirroring where training did none.
-  Predictor(const RunOptions& options, const Dataset& dataset, const PredictOptions& how);
+  Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
 
   // Reads the best weights of these repeats, counted from 1.
   void use(const std::vector<std::int64_t>& repeats);
   // D,H,W,outputs, the mean over the repeats in use. `prepared` is not normalised: each does that as it was
   // trained.
-  std::vector<float> probabilities(const PreparedCase& prepared);
+  std::vector<float> probabilities(const data::PreparedCase& prepared);
 
  private:
   struct Member {
     std::string where;
     Checkpoint checkpoint;
-    Normalization normalization;  // the data set's; empty where the run does not use it
+    data::Normalization normalization;  // the data set's; empty where the run does not use it
   };
 
   Member read_member(std::int64_t repeat) const;
 
   RunOptions options_;
   InferenceOptions inference_;
-  Dataset dataset_;  // as it was trained on
+  data::Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;
   std::vector<Member> members_;
   Session session_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

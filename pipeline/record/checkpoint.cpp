@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
 
@@ -252,4 +252,4 @@ Checkpoint read_checkpoint_header(const std::filesystem::path& path) {
   });
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

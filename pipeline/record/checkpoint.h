@@ -14,7 +14,7 @@
 
 #include "base/shape.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Tensor {
   std::string name;
@@ -39,4 +39,4 @@ Checkpoint read_checkpoint(const std::filesystem::path& path);
 // The metadata and the digest alone: tensors are not read, and so not looked at.
 Checkpoint read_checkpoint_header(const std::filesystem::path& path);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -163,4 +163,4 @@ Checkpoint read_best(const fs::path& folder, const Generations::Check& check) {
   return read;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

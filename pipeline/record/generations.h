@@ -16,7 +16,7 @@
 
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 class Generations {
  public:
@@ -46,4 +46,4 @@ class Generations {
 // Exit::bad_data, saying what to do, when it is missing, damaged, or not the one.
 Checkpoint read_best(const std::filesystem::path& folder, const Generations::Check& check);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

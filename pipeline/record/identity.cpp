@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "pipeline/report/run_groups.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -140,10 +140,10 @@ void check_split(const RunIdentity& identity, const fs::path& split_file) {
          split_file.string(), split_file.string());
 }
 
-void check_case_list(const RunIdentity& identity, const Dataset& dataset) {
+void check_case_list(const RunIdentity& identity, const data::Dataset& dataset) {
   std::vector<std::string> before, now, gone, added, changes;
   for (const auto& [id, content] : identity.cases) before.push_back(id);
-  for (const CaseFiles& files : dataset.cases) now.push_back(files.id);
+  for (const data::CaseFiles& files : dataset.cases) now.push_back(files.id);
   std::sort(before.begin(), before.end());
   std::sort(now.begin(), now.end());
   std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
@@ -164,7 +164,7 @@ void check_contents(const RunIdentity& identity, const CaseContents& now, const 
   if (!changes.empty()) refuse_data(root, changes);
 }
 
-std::map<std::string, std::string> model_metadata(const Dataset& dataset, const RunOptions& options,
+std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const RunOptions& options,
                                                   const std::string& run, std::int64_t repeat) {
   Json labels = Json::object(), regions = Json::object();
   for (const auto& [name, value] : dataset.labels) labels[name] = value;
@@ -194,4 +194,4 @@ void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, st
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -13,7 +13,7 @@
 #include "pipeline/cases/options.h"
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Every case of a data set, in its order, with a hash of its files' bytes; empty for one that takes no part.
 using CaseContents = std::vector<std::pair<std::string, std::string>>;
@@ -39,14 +39,14 @@ bool may_change(const std::string& key, const RunOptions& options);
 void check_experiment(const RunIdentity& identity, const RunOptions& options,
                       const std::vector<std::string>& sections);  // keys that begin with one of these
 void check_split(const RunIdentity& identity, const std::filesystem::path& split_file);
-void check_case_list(const RunIdentity& identity, const Dataset& dataset);
+void check_case_list(const RunIdentity& identity, const data::Dataset& dataset);
 void check_contents(const RunIdentity& identity, const CaseContents& now, const std::filesystem::path& root);
 
 // The run, the repeat and what the network reads and writes, in a checkpoint's metadata, and whether that is
 // what is expected. What `expected` leaves out is not asked for.
-std::map<std::string, std::string> model_metadata(const Dataset& dataset, const RunOptions& options,
+std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const RunOptions& options,
                                                   const std::string& run, std::int64_t repeat);
 void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,
                     const std::string& where);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,17 +6,17 @@
 #include "base/error.h"
 #include "pipeline/record/number_lists.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
-std::map<std::string, std::string> normalization_metadata(const Normalization& normalization) {
+std::map<std::string, std::string> normalization_metadata(const data::Normalization& normalization) {
   return {{"normalization.mean", numbers_text(normalization.mean)},
           {"normalization.deviation", numbers_text(normalization.deviation)}};
 }
 
-Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
-                                 const std::string& where) {
-  const Normalization made{numbers_from(checkpoint, "normalization.mean", where),
-                           numbers_from(checkpoint, "normalization.deviation", where)};
+data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                       const std::string& where) {
+  const data::Normalization made{numbers_from(checkpoint, "normalization.mean", where),
+                                 numbers_from(checkpoint, "normalization.deviation", where)};
   for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
     if (list->size() != channels ||
         !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
@@ -26,4 +26,4 @@ Normalization normalization_from(const Checkpoint& checkpoint, std::size_t chann
   return made;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,12 +8,12 @@
 #include "data/prepare/prepare.h"
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What prediction needs of the data set, in a checkpoint's metadata.
-std::map<std::string, std::string> normalization_metadata(const Normalization& normalization);
+std::map<std::string, std::string> normalization_metadata(const data::Normalization& normalization);
 // Throws Exit::bad_data where it is not one of so many channels.
-Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
-                                 const std::string& where);
+data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                       const std::string& where);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

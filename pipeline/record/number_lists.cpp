@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 std::string numbers_text(const std::vector<double>& values) {
   std::vector<std::string> parts;
@@ -28,4 +28,4 @@ std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string
   return values;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

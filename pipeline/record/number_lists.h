@@ -6,11 +6,11 @@
 
 #include "pipeline/record/checkpoint.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // A part that is no number is an Exit::bad_data that names `key` and `where`.
 std::string numbers_text(const std::vector<double>& values);
 std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string& key,
                                  const std::string& where);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

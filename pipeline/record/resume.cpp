@@ -6,7 +6,7 @@
 #include "data/layouts/dataset_description.h"
 #include "pipeline/report/written_files.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -33,7 +33,7 @@ void check_tables(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<RunIdentity> begun_run(const RunOptions& options, const Dataset& dataset) {
+std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Dataset& dataset) {
   const fs::path& folder = options.output;
   if (!options.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
   if (!has_identity(folder)) {
@@ -51,7 +51,8 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const Dataset& d
   return begun;
 }
 
-Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& options, const Dataset& dataset) {
+Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& options,
+               const data::Dataset& dataset) {
   if (!begun) return make_split(dataset, options.split);
   const fs::path kept = options.output / "split.csv", &given = options.split.file;
   check_split(*begun, kept);
@@ -72,9 +73,9 @@ Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& option
 
 RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& options, Cases& cases,
                       const Split& split) {
-  const Dataset& dataset = cases.dataset();
+  const data::Dataset& dataset = cases.dataset();
   CaseContents contents;
-  for (const CaseFiles& files : dataset.cases) contents.emplace_back(files.id, "");
+  for (const data::CaseFiles& files : dataset.cases) contents.emplace_back(files.id, "");
   std::vector<std::size_t> used = split.training;
   used.insert(used.end(), split.validation.begin(), split.validation.end());
   parallel_for(used.size(), [&](std::size_t i) { contents[used[i]].second = cases.content(used[i]); });
@@ -94,11 +95,11 @@ RunOptions confirmed_for_prediction(RunOptions options) {
   check_experiment(identity, options, {"preprocess.", "network.", "training."});
   if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
   const fs::path description = folder / "dataset.json";
-  if (const std::string run = described_run(description); !run.empty() && run != identity.run)
+  if (const std::string run = data::described_run(description); !run.empty() && run != identity.run)
     fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}); put back the one of this run",
          description.string(), run, identity.run);
   options.identity = identity.run;
   return options;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

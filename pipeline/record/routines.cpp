@@ -11,7 +11,7 @@
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/run_folder.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -20,8 +20,8 @@ namespace {
 constexpr const char* file_name = "routines.txt";
 constexpr const char* metadata_key = "routines";
 
-std::string chosen(const Backend& backend) {
-  const auto* const device = dynamic_cast<const TuningBackend*>(&backend);
+std::string chosen(const net::Backend& backend) {
+  const auto* const device = dynamic_cast<const net::TuningBackend*>(&backend);
   return device == nullptr ? "" : device->routines();
 }
 
@@ -49,14 +49,14 @@ std::string of_run(const RunOptions& options) {
 }
 
 // Of this device and library, as its description tells them.
-fs::path cache_file(const Backend& backend, const RunOptions& options) {
+fs::path cache_file(const net::Backend& backend, const RunOptions& options) {
   return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
 }
 
 }  // namespace
 
-void take_routines(Backend& backend, const RunOptions& options, bool of_the_run) {
-  auto* const device = dynamic_cast<TuningBackend*>(&backend);
+void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run) {
+  auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
   if (device == nullptr) return;
   if (of_the_run)
     if (const std::string earlier = of_run(options); !earlier.empty()) device->take_routines(earlier);
@@ -65,7 +65,7 @@ void take_routines(Backend& backend, const RunOptions& options, bool of_the_run)
 }
 
 // A line that is there already stays.
-void remember_routines(const Backend& backend, const RunOptions& options) {
+void remember_routines(const net::Backend& backend, const RunOptions& options) {
   const std::string text = chosen(backend);
   if (text.empty() || options.cache.empty()) return;
   const fs::path file = cache_file(backend, options);
@@ -88,14 +88,14 @@ void remember_routines(const Backend& backend, const RunOptions& options) {
   }
 }
 
-void write_routines(const Backend& backend, const RunOptions& options) {
+void write_routines(const net::Backend& backend, const RunOptions& options) {
   if (const std::string text = chosen(backend); !text.empty()) write_file(options.output / file_name, text);
 }
 
-std::map<std::string, std::string> routines_metadata(const Backend& backend) {
+std::map<std::string, std::string> routines_metadata(const net::Backend& backend) {
   const std::string text = chosen(backend);
   if (text.empty()) return {};
   return {{metadata_key, text}};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

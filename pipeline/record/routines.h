@@ -10,16 +10,16 @@
 #include "net/backends/backend.h"
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What a backend is to take before it compiles: of the run, where it goes on with one or predicts with it,
 // and then of the cache. Warns where it cannot take what the run had.
-void take_routines(Backend& backend, const RunOptions& options, bool of_the_run);
+void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run);
 // What it has chosen since is put into the cache.
-void remember_routines(const Backend& backend, const RunOptions& options);
+void remember_routines(const net::Backend& backend, const RunOptions& options);
 
-void write_routines(const Backend& backend, const RunOptions& options);  // into the run's folder
+void write_routines(const net::Backend& backend, const RunOptions& options);  // into the run's folder
 // As metadata of its checkpoints; nothing where nothing is chosen.
-std::map<std::string, std::string> routines_metadata(const Backend& backend);
+std::map<std::string, std::string> routines_metadata(const net::Backend& backend);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

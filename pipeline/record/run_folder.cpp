@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -16,4 +16,4 @@ fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
   return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,7 +6,7 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 constexpr const char* description_file = "dataset.json";  // the data it was trained on
 
@@ -14,4 +14,4 @@ constexpr const char* description_file = "dataset.json";  // the data it was tra
 std::filesystem::path checkpoint_folder(const RunOptions& options, std::int64_t repeat);
 std::filesystem::path prediction_folder(const RunOptions& options, std::int64_t repeat);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

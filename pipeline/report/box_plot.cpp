@@ -9,7 +9,7 @@
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -94,7 +94,7 @@ Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_
   for (const BoxRow& row : boxes) {
     if (row.evaluated_at != layout.grids[grid] || Group(row.resolution, row.setting) != layout.groups[group])
       continue;
-    const BoxStatistics& box = row.statistics;
+    const metrics::BoxStatistics& box = row.statistics;
     const auto region =
         std::find(layout.regions.begin(), layout.regions.end(), row.region) - layout.regions.begin();
     const double x = layout.center(static_cast<std::size_t>(region), group);
@@ -247,4 +247,4 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
   return draw(script, width, height, heading(layout, boxes));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 
 #include "metrics/metrics.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -18,7 +18,7 @@ namespace {
 // number.
 std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
   std::vector<std::string> names{"dice", "sensitivity", "specificity"};
-  for (const std::string& name : metric_names()) {
+  for (const std::string& name : metrics::metric_names()) {
     const bool listed = std::find(names.begin(), names.end(), name) != names.end();
     const bool scored = std::any_of(rows.begin(), rows.end(),
                                     [&](const DiceRow& row) { return !std::isnan(metric_value(row, name)); });
@@ -107,7 +107,7 @@ std::vector<BoxRow> boxes_of(const std::vector<Group>& groups, const std::vector
       box.region = group.region;
       box.metric = metric;
       set_values(box, group);
-      box.statistics = box_statistics(box.values);
+      box.statistics = metrics::box_statistics(box.values);
     }
   }
   return boxes;
@@ -128,4 +128,4 @@ std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector
   return boxes_of(groups_of(rows, belongs), boxed_metrics(rows));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

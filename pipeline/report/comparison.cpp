@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pipeline/report/boxes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -83,9 +83,9 @@ ComparisonRow compare(const Pair& pair, const Subject& subject, const Cases& a, 
   row.unpaired = numbers(a) + numbers(b) - 2 * row.differences.size();
   row.mean_a = sum_a / n;
   row.mean_b = sum_b / n;
-  row.difference = box_statistics(row.differences).mean;
-  row.interval = bootstrap_mean(row.differences);
-  row.test = signed_rank_test(row.differences);
+  row.difference = metrics::box_statistics(row.differences).mean;
+  row.interval = metrics::bootstrap_mean(row.differences);
+  row.test = metrics::signed_rank_test(row.differences);
   return row;
 }
 
@@ -100,7 +100,7 @@ void correct_for_regions(std::vector<ComparisonRow>& rows) {
   for (auto& [key, family] : families) {
     std::vector<double> p;
     for (const ComparisonRow* row : family) p.push_back(row->test.p);
-    const std::vector<double> corrected = holm(p);
+    const std::vector<double> corrected = metrics::holm(p);
     for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = corrected[i];
   }
 }
@@ -181,4 +181,4 @@ Csv comparison_csv(const std::vector<ComparisonRow>& rows) {
   return csv;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct ComparisonRow {       // comparison.csv; differences are b - a
   std::string compared;      // the keys that tell a from b: "preprocess.resolution"
@@ -21,8 +21,8 @@ struct ComparisonRow {       // comparison.csv; differences are b - a
   std::vector<double> differences;  // a mean over repeats per case; not a column
   double mean_a = 0, mean_b = 0;    // over the pairs
   double difference = 0;            // mean
-  Interval interval;                // 95 %, bootstrap BCa
-  SignedRankTest test;
+  metrics::Interval interval;       // 95 %, bootstrap BCa
+  metrics::SignedRankTest test;
   double p_holm = 0;  // corrected for the regions of one comparison, grid and metric
 };
 
@@ -33,4 +33,4 @@ std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const st
 
 Csv comparison_csv(const std::vector<ComparisonRow>& rows);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

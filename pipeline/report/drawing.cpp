@@ -8,7 +8,7 @@
 #include "base/xml.h"
 #include "pipeline/report/gnuplot.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Okabe and Ito's colours ("Color Universal Design", 2008) first, six more that differ from them and from
 // their neighbours in lightness; beyond those, steps through viridis without its darkest part. All show on
@@ -69,4 +69,4 @@ Picture draw(const std::string& script, int width, int height, const std::string
   return {tidied(gnuplot(svg + shared + script), title), gnuplot(png + shared + script)};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

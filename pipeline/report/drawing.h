@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Picture {
   std::string svg, png;  // the files' bytes
@@ -22,4 +22,4 @@ std::string plot_color(std::size_t index, std::size_t count);
 // what a browser calls the picture.
 Picture draw(const std::string& script, int width, int height, const std::string& title);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

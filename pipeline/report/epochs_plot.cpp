@@ -11,7 +11,7 @@
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -201,4 +201,4 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
   return draw(script, width, height, "Training over its epochs");
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

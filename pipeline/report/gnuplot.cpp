@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -125,4 +125,4 @@ std::string gnuplot_tic(std::string_view text) {
   return gnuplot_text(doubled);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // There is no gnuplot on this machine: everything but the plots can still be had.
 class NoGnuplot : public Error {
@@ -31,4 +31,4 @@ std::string gnuplot_text(std::string_view text);
 // The same for the name of a tic, where gnuplot looks for a format of numbers.
 std::string gnuplot_tic(std::string_view text);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

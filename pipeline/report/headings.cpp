@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::string heading_of(const std::string& column) {
   return capitalised(with_spaces(last));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "base/xml.h"
 #include "pipeline/report/drawing.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -225,4 +225,4 @@ std::string html_page(const std::string& title, const std::string& body) {
       xml_escaped(title), style, body);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 std::string base64(std::string_view bytes);
 
@@ -34,4 +34,4 @@ std::string inline_svg(std::string svg, const std::string& name);
 // The whole page: style sheet, title, body. Light or dark as the reader's system says; needs no network.
 std::string html_page(const std::string& title, const std::string& body);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

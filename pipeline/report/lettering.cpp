@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t letters_pe
   return lines;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 
 #include "pipeline/report/pixels.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 constexpr std::int64_t letter_width = 6, line_height = 10;  // pixels, with the space between
 
@@ -23,4 +23,4 @@ void write_text(Pixels& picture, std::int64_t left, std::int64_t top, std::strin
 // The text in lines of at most `letters`, broken at spaces where there are some.
 std::vector<std::string> wrapped(const std::string& text, std::size_t letters);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -146,4 +146,4 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
   return draw(script, width, height, "Memory over a step");
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/page_scores.h"
 #include "pipeline/report/page_speed.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -83,4 +83,4 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   return html_page(title + " - voxswap report", body);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

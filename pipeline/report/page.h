@@ -6,8 +6,8 @@
 
 #include "pipeline/report/report_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 std::string report_page(const ReportParts& parts, const std::filesystem::path& out);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -153,4 +153,4 @@ std::string cases_section(const ReportParts& parts) {
          html;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

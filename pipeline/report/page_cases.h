@@ -5,9 +5,9 @@
 
 #include "pipeline/report/report_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // As HTML; empty where there is nothing to tell.
 std::string cases_section(const ReportParts& parts);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

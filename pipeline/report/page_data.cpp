@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -48,4 +48,4 @@ std::string data_section(const ReportParts& parts) {
   return title + table_section(rows, warnings_file, csv);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

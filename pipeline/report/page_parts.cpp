@@ -7,7 +7,7 @@
 #include "base/xml.h"
 #include "pipeline/report/html.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -78,4 +78,4 @@ Rows without_empty_columns(Rows rows) {
   return rows;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

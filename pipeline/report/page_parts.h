@@ -7,7 +7,7 @@
 #include "base/csv.h"
 #include "pipeline/report/report_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 using Rows = std::vector<std::vector<std::string>>;  // of a table; the first is the header
 
@@ -27,4 +27,4 @@ std::string take_out_common(Rows& rows, const std::string& heading);
 std::string listed(const std::vector<std::string>& names, std::size_t most);
 std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -15,7 +15,7 @@
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -203,4 +203,4 @@ std::string runs_section(const ReportParts& parts) {
   return html;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,11 +9,11 @@
 #include "pipeline/report/headings.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
-std::string interval_text(const Interval& interval) {
+std::string interval_text(const metrics::Interval& interval) {
   return format("{} to {}", signed_decimals(interval.low), signed_decimals(interval.high));
 }
 
@@ -107,7 +107,7 @@ std::string dice_section(const ReportParts& parts) {
   Rows rows(1, {"Group", "Scored on grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
                 "Mean HD95, mm"});
   for (const BoxRow& box : parts.boxes) {
-    const BoxStatistics& of = box.statistics;
+    const metrics::BoxStatistics& of = box.statistics;
     if (box.metric == "hd95" && of.n > 0) rows.back().back() = format("{:.2f}", of.mean);
     if (box.metric != "dice") continue;
     rows.push_back({group_name(parts.groups, box.resolution, box.setting), box.evaluated_at, box.region,
@@ -155,4 +155,4 @@ std::string comparison_section(const ReportParts& parts) {
   return html + unshared_note(parts.comparisons);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -126,4 +126,4 @@ std::string memory_section(const ReportParts& parts) {
   return html.empty() ? html : "<h2>Memory</h2>\n" + html;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

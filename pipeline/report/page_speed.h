@@ -5,10 +5,10 @@
 
 #include "pipeline/report/report_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // As HTML; empty where there is nothing to tell.
 std::string speed_section(const ReportParts& parts);
 std::string memory_section(const ReportParts& parts);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 using Color = std::array<std::uint8_t, 3>;
 
@@ -20,4 +20,4 @@ struct Pixels {
   }
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

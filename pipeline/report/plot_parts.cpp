@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "pipeline/report/gnuplot.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::string side_margins(double left, double right, int picture_width) {
                 1 - right / picture_width);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -41,4 +41,4 @@ struct Legend {
 std::string panel_place(double top, double bottom, int picture_height);
 std::string side_margins(double left, double right, int picture_width);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pipeline/report/boxes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -76,12 +76,12 @@ void compare_with_best(std::vector<RankedGroup>& ranked, const std::map<std::siz
   for (std::size_t i = 1; i < ranked.size(); ++i) {
     RankedGroup& group = ranked[i];
     group.differences = differences_of(scores.at(ranked[0].group), scores.at(group.group), regions);
-    group.difference = box_statistics(group.differences).mean;
-    group.interval = bootstrap_mean(group.differences);
-    group.p = signed_rank_test(group.differences).p;
+    group.difference = metrics::box_statistics(group.differences).mean;
+    group.interval = metrics::bootstrap_mean(group.differences);
+    group.p = metrics::signed_rank_test(group.differences).p;
     p.push_back(group.p);
   }
-  const std::vector<double> corrected = holm(p);
+  const std::vector<double> corrected = metrics::holm(p);
   for (std::size_t i = 1; i < ranked.size(); ++i) ranked[i].p_holm = corrected[i - 1];
 }
 
@@ -117,4 +117,4 @@ std::string worse_than_best(const RankedGroup& group, std::size_t compared) {
   return group.p_holm < doubt && group.interval.low > 0 ? "yes" : "not shown";
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct RankedGroup {
   std::size_t group = 0;  // of run_groups.h
@@ -19,10 +19,10 @@ struct RankedGroup {
   // Against the best group: its Dice minus this one's, per case the mean over the regions. Nothing for the
   // best itself.
   std::vector<double> differences;
-  double difference = 0;  // mean
-  Interval interval;      // 95 %, bootstrap BCa
-  double p = 0;           // Wilcoxon's signed-rank test
-  double p_holm = 0;      // corrected after Holm for the number of groups
+  double difference = 0;       // mean
+  metrics::Interval interval;  // 95 %, bootstrap BCa
+  double p = 0;                // Wilcoxon's signed-rank test
+  double p_holm = 0;           // corrected after Holm for the number of groups
 };
 
 struct Ranking {
@@ -38,4 +38,4 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
 // corrected p below 0.05 and an interval without 0.
 std::string worse_than_best(const RankedGroup& group, std::size_t compared);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "pipeline/report/written_files.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -174,4 +174,4 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out) 
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

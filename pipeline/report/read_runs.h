@@ -9,7 +9,7 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct RunFolder {
   std::filesystem::path path;
@@ -38,4 +38,4 @@ struct RunFolders {
 // run. Throws Exit::bad_data for a folder that is no run or whose tables are damaged, Exit::usage for none.
 RunFolders read_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& out);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

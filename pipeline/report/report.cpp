@@ -15,7 +15,7 @@
 #include "pipeline/report/timing_plot.h"
 #include "pipeline/report/validation_plot.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -142,4 +142,4 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rep
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

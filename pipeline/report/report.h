@@ -7,7 +7,7 @@
 #include "base/outputs.h"
 #include "pipeline/report/report_frame.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Reads the tables of each run folder (dice.csv and others may be missing: a run that only trained, or was
 // stopped) and writes into `out`: their tables merged, boxplot.csv, comparison.csv (where groups of runs can
@@ -21,4 +21,4 @@ namespace voxswap {
 void report(const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out,
             const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true));
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What a sweep adds to the report of its runs.
 struct ReportFrame {
@@ -11,4 +11,4 @@ struct ReportFrame {
   std::string section;  // HTML, behind what is asked first
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -12,7 +12,7 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct NamedPicture {
   std::string name;  // of its files: "boxplot"
@@ -38,4 +38,4 @@ struct ReportParts {
   ReportFrame frame;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

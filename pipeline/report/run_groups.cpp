@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -202,4 +202,4 @@ std::string group_label(const std::string& resolution, const std::string& settin
   return resolution.empty() ? setting : format("{}, {}", resolution, setting);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // "training.epochs" -> "20", from an experiment.yaml as runs write it (every key on a line of its own).
 std::map<std::string, std::string> flat_keys(const std::string& experiment);
@@ -46,4 +46,4 @@ std::string group_name(const std::vector<RunGroup>& groups, const std::string& r
 // "64" or "64, planner tflms".
 std::string group_label(const std::string& resolution, const std::string& setting);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -14,7 +14,7 @@ struct Orientation {
   std::array<bool, 3> same{true, true, true};
 };
 
-Orientation orientation_of(const Geometry& geometry) {
+Orientation orientation_of(const data::Geometry& geometry) {
   Orientation best;
   double best_score = -1;
   std::array<int, 3> axes{0, 1, 2};
@@ -35,8 +35,8 @@ Orientation orientation_of(const Geometry& geometry) {
 }
 
 // The slice across voxel axis `axis` with the most labelled voxels; the middle one when nothing is labelled.
-std::int64_t fullest_slice(const LabelMap& labels, int axis) {
-  const Size3& size = labels.geometry.size;
+std::int64_t fullest_slice(const data::LabelMap& labels, int axis) {
+  const data::Size3& size = labels.geometry.size;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(size[static_cast<std::size_t>(axis)]), 0);
   for (std::int64_t z = 0; z < size[2]; ++z) {
     for (std::int64_t y = 0; y < size[1]; ++y) {
@@ -50,12 +50,12 @@ std::int64_t fullest_slice(const LabelMap& labels, int axis) {
   return *most > 0 ? most - counts.begin() : static_cast<std::int64_t>(counts.size()) / 2;
 }
 
-double finest(const Geometry& geometry) {
+double finest(const data::Geometry& geometry) {
   return *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
 }
 
 // Voxels of the finest spacing along the longest side.
-double longest_side(const Geometry& geometry) {
+double longest_side(const data::Geometry& geometry) {
   double longest = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     longest = std::max(longest,
@@ -63,7 +63,7 @@ double longest_side(const Geometry& geometry) {
   return longest;
 }
 
-std::int64_t extent(const Geometry& geometry, std::size_t axis, double scale) {
+std::int64_t extent(const data::Geometry& geometry, std::size_t axis, double scale) {
   const double millimetres = static_cast<double>(geometry.size[axis]) * geometry.spacing[axis];
   return std::max<std::int64_t>(1, std::llround(millimetres * scale / finest(geometry)));
 }
@@ -77,11 +77,11 @@ double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels, boo
 
 }  // namespace
 
-double four_or_fewer(const Geometry& geometry) {
+double four_or_fewer(const data::Geometry& geometry) {
   return std::clamp(std::floor(480 / longest_side(geometry)), 1.0, 4.0);
 }
 
-double to_fit(const Geometry& geometry, double pixels) {
+double to_fit(const data::Geometry& geometry, double pixels) {
   return std::min(8.0, pixels / longest_side(geometry));
 }
 
@@ -92,7 +92,7 @@ Color label_color(std::int16_t label) {
   return colors[index < 0 ? index + static_cast<int>(std::size(colors)) : index];
 }
 
-Window window_of(const Image& image) {
+Window window_of(const data::Image& image) {
   std::vector<float> values;
   for (float value : image.voxels) {
     if (value != image.voxels.front()) values.push_back(value);
@@ -109,7 +109,7 @@ Window window_of(const Image& image) {
   return window;
 }
 
-Plane::Plane(const Geometry& geometry, const View& view, const LabelMap& guide, double scale)
+Plane::Plane(const data::Geometry& geometry, const View& view, const data::LabelMap& guide, double scale)
     : size_(geometry.size) {
   const Orientation orientation = orientation_of(geometry);
   const auto axis = [&](int world) {
@@ -133,7 +133,7 @@ std::array<double, 3> Plane::voxel(std::int64_t x, std::int64_t y) const {
   return at;
 }
 
-double Plane::grey(const Image& image, std::int64_t x, std::int64_t y) const {
+double Plane::grey(const data::Image& image, std::int64_t x, std::int64_t y) const {
   const std::array<double, 3> at = voxel(x, y);
   const double a = at[right_], b = at[down_];
   const auto sample = [&](double i, double j) {
@@ -148,12 +148,13 @@ double Plane::grey(const Image& image, std::int64_t x, std::int64_t y) const {
          v * ((1 - u) * sample(i, j + 1) + u * sample(i + 1, j + 1));
 }
 
-std::int16_t Plane::label(const LabelMap& labels, std::int64_t x, std::int64_t y) const {
+std::int16_t Plane::label(const data::LabelMap& labels, std::int64_t x, std::int64_t y) const {
   const std::array<double, 3> at = voxel(x, y);
   return labels.at(std::lround(at[0]), std::lround(at[1]), std::lround(at[2]));
 }
 
-std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at, const Geometry& stored) {
+std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
+                         const data::Geometry& stored) {
   const auto alignment = [&](std::size_t other) {
     double sum = 0;
     for (std::size_t world = 0; world < 3; ++world)
@@ -167,8 +168,8 @@ std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at
   return format("slice {} of {}", (alignment(along) < 0 ? count - 1 - at : at) + 1, count);
 }
 
-void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const Image& image,
-           const Window& window, const LabelMap& labels, int outline) {
+void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
+           const Window& window, const data::LabelMap& labels, int outline) {
   for (std::int64_t y = 0; y < plane.height(); ++y) {
     for (std::int64_t x = 0; x < plane.width(); ++x) {
       const std::int16_t label = plane.label(labels, x, y);
@@ -186,4 +187,4 @@ void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& pl
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

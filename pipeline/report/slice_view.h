@@ -11,7 +11,7 @@
 #include "data/volumes/volume.h"
 #include "pipeline/report/pixels.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Bright on grey and apart for any colour vision; neighbours in a tumour (1, 2, 4) are far from each other.
 Color label_color(std::int16_t label);
@@ -35,25 +35,26 @@ struct Window {
   }
 };
 // From the 1st to the 99th percentile of what differs from the corner voxel: else the background decides.
-Window window_of(const Image& image);
+Window window_of(const data::Image& image);
 
 // How many pixels a voxel of the finest spacing gets.
-double four_or_fewer(const Geometry& geometry);  // whole numbers, by which large grids still fit a screen
+double four_or_fewer(
+    const data::Geometry& geometry);  // whole numbers, by which large grids still fit a screen
 // As many as make the longest side `pixels` long, but at most eight.
-double to_fit(const Geometry& geometry, double pixels);
+double to_fit(const data::Geometry& geometry, double pixels);
 
 // The plane of a view through the slice with the most labels of `guide` (the middle one when it has none).
 // Pixels are square in millimetres, `scale` of them per voxel of the finest spacing.
 class Plane {
  public:
-  Plane(const Geometry& geometry, const View& view, const LabelMap& guide, double scale);
+  Plane(const data::Geometry& geometry, const View& view, const data::LabelMap& guide, double scale);
 
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
   std::size_t normal() const { return normal_; }  // the axis of the grid that the slice lies across
   std::int64_t slice() const { return slice_; }   // along it, from 0
-  double grey(const Image& image, std::int64_t x, std::int64_t y) const;             // bilinear
-  std::int16_t label(const LabelMap& labels, std::int64_t x, std::int64_t y) const;  // nearest
+  double grey(const data::Image& image, std::int64_t x, std::int64_t y) const;             // bilinear
+  std::int16_t label(const data::LabelMap& labels, std::int64_t x, std::int64_t y) const;  // nearest
 
  private:
   std::array<double, 3> voxel(std::int64_t x, std::int64_t y) const;
@@ -61,16 +62,17 @@ class Plane {
   std::size_t normal_, right_, down_;  // axes of the grid
   bool flip_right_, flip_down_;
   std::int64_t slice_;
-  Size3 size_;
+  data::Size3 size_;
   std::int64_t width_, height_;
 };
 
 // "slice 14 of 35": slice `at` (from 0) across axis `axis` of a canonical grid as a viewer of the file
 // counts, whose grid may have its axes in another order and the other way round.
-std::string slice_number(const Geometry& grid, std::size_t axis, std::int64_t at, const Geometry& stored);
+std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
+                         const data::Geometry& stored);
 
 // The image with the inner boundary of every label, `outline` pixels wide.
-void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const Image& image,
-           const Window& window, const LabelMap& labels, int outline = 1);
+void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
+           const Window& window, const data::LabelMap& labels, int outline = 1);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -31,7 +31,7 @@ struct Legend {
   std::int64_t height = 0;
 };
 
-Legend legend_of(const Labels& names, std::int64_t width) {
+Legend legend_of(const data::Labels& names, std::int64_t width) {
   Legend legend;
   std::int64_t left = 0;
   for (const auto& [name, value] : names) {
@@ -49,16 +49,16 @@ Legend legend_of(const Labels& names, std::int64_t width) {
 
 // What is inside the box around everything that is not background.
 struct Scene {
-  Image image;
-  LabelMap truth, prediction;
-  Size3 begin;  // of the box, in the whole image
+  data::Image image;
+  data::LabelMap truth, prediction;
+  data::Size3 begin;  // of the box, in the whole image
 };
 
 Scene cropped(const CasePicture& what) {
-  const float background = corner_value(what.image);
-  const Box box = foreground_box({what.image}, {&background, 1});
-  return {crop(what.image, box), what.truth.voxels.empty() ? what.truth : crop(what.truth, box),
-          crop(what.prediction, box), box.start};
+  const float background = data::corner_value(what.image);
+  const data::Box box = data::foreground_box({what.image}, {&background, 1});
+  return {data::crop(what.image, box), what.truth.voxels.empty() ? what.truth : data::crop(what.truth, box),
+          data::crop(what.prediction, box), box.start};
 }
 
 void write_side(Pixels& picture, std::int64_t left, std::int64_t top, const char* side) {
@@ -69,7 +69,7 @@ void write_side(Pixels& picture, std::int64_t left, std::int64_t top, const char
 
 // The columns of a picture: truth and prediction, or prediction alone.
 struct Columns {
-  std::vector<std::pair<const char*, const LabelMap*>> of;
+  std::vector<std::pair<const char*, const data::LabelMap*>> of;
   std::int64_t width = 0;  // of one
   std::int64_t left(std::size_t i) const { return static_cast<std::int64_t>(i) * (width + gap); }
   std::int64_t all() const { return std::max(left(of.size()) - gap, least_width); }
@@ -136,19 +136,19 @@ void paint_scene(const std::filesystem::path& png, const CasePicture& what, cons
   for (std::size_t i = 0; i < planes.size(); ++i)
     top = paint_row(picture, top, what, scene, planes[i], views[i], columns, window);
   paint_legend(picture, top, legend);
-  write_png(png, picture.width, picture.height, picture.rgb);
+  data::write_png(png, picture.width, picture.height, picture.rgb);
 }
 
 }  // namespace
 
 void write_slices(const std::filesystem::path& png, const CasePicture& what) {
-  const Geometry& grid = what.image.geometry;
-  if (!same_grid(grid, what.prediction.geometry) ||
-      (!what.truth.voxels.empty() && !same_grid(grid, what.truth.geometry))) {
+  const data::Geometry& grid = what.image.geometry;
+  if (!data::same_grid(grid, what.prediction.geometry) ||
+      (!what.truth.voxels.empty() && !data::same_grid(grid, what.truth.geometry))) {
     fail(Exit::bad_data, "{}: image ({}), truth and prediction are not on one grid", png.string(),
-         describe(grid));
+         data::describe(grid));
   }
   paint_scene(png, what, cropped(what));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,16 +8,16 @@
 #include "data/volumes/labels.h"
 #include "data/volumes/volume.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // What is shown. All of it is in the canonical frame (data/volumes/orientation.h), on one grid.
 struct CasePicture {
   std::string case_id, channel;  // whose scan, and which of its images
-  const Image& image;
-  const LabelMap& truth;  // may be empty: then there is no left column
-  const LabelMap& prediction;
-  const Labels& names;
-  const Geometry& stored;  // of the case's files: slices have the numbers that they have there
+  const data::Image& image;
+  const data::LabelMap& truth;  // may be empty: then there is no left column
+  const data::LabelMap& prediction;
+  const data::Labels& names;
+  const data::Geometry& stored;  // of the case's files: slices have the numbers that they have there
 };
 
 // Writes a PNG: three orthogonal slices of what differs from the image's background, each where most is
@@ -26,4 +26,4 @@ struct CasePicture {
 // below them the labels with their colours.
 void write_slices(const std::filesystem::path& png, const CasePicture& what);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

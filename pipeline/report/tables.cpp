@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "metrics/metrics.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::string read_real(double& value, const std::string& field, const Range& rang
 }
 
 // Infinite is no score: a distance to nothing is nan, or what the rule for empty regions says.
-std::string read_score(const Metric& metric, double& value, const std::string& field) {
+std::string read_score(const metrics::Metric& metric, double& value, const std::string& field) {
   const std::string expected = read_real(value, field, {metric.least, metric.most});
   return expected.empty() && std::isinf(value) ? "a finite number or nan" : expected;
 }
@@ -82,7 +82,7 @@ Column<Row> real(const char* name, double Row::*member, Range range = any) {
 
 // Of a metric: what it cannot be, no table of results holds.
 template <class Row>
-Column<Row> score(const Metric& metric, double Row::*member) {
+Column<Row> score(const metrics::Metric& metric, double Row::*member) {
   return {metric.name, [=](const Row& row) { return number(row.*member); },
           [&metric, member](Row& row, const std::string& field) {
             return read_score(metric, row.*member, field);
@@ -141,10 +141,10 @@ const std::vector<Column<DiceRow>>& dice_columns() {
       text("evaluated_at", &Row::evaluated_at),
       text("case", &Row::case_id),
       text("region", &Row::region),
-      score(metric("dice"), &Row::dice),
-      score(metric("hd95"), &Row::hd95),
-      score(metric("sensitivity"), &Row::sensitivity),
-      score(metric("specificity"), &Row::specificity),
+      score(metrics::metric("dice"), &Row::dice),
+      score(metrics::metric("hd95"), &Row::hd95),
+      score(metrics::metric("sensitivity"), &Row::sensitivity),
+      score(metrics::metric("specificity"), &Row::specificity),
       count("truth_voxels", &Row::truth_voxels),
       count("predicted_voxels", &Row::predicted_voxels),
   };
@@ -238,7 +238,7 @@ double DiceRow::*contract_column(const std::string& metric) {
 
 // The metrics without one that any row has, in the order of the table of metrics.
 std::vector<std::string> further_metrics(const std::vector<DiceRow>& rows) {
-  std::vector<std::string> names = metric_names();
+  std::vector<std::string> names = metrics::metric_names();
   std::erase_if(names, [&](const std::string& name) {
     return std::none_of(rows.begin(), rows.end(),
                         [&](const DiceRow& row) { return row.further.contains(name); });
@@ -290,7 +290,7 @@ Csv boxplot_csv(const std::vector<BoxRow>& rows) {
       std::any_of(rows.begin(), rows.end(), [](const BoxRow& row) { return !row.setting.empty(); });
   if (settings) csv.header.push_back("setting");
   for (const BoxRow& row : rows) {
-    const BoxStatistics& box = row.statistics;
+    const metrics::BoxStatistics& box = row.statistics;
     csv.rows.push_back({row.resolution, row.evaluated_at, row.region, row.metric, std::to_string(box.n),
                         std::to_string(box.nan), number(box.mean), number(box.sd), number(box.minimum),
                         number(box.q1), number(box.median), number(box.q3), number(box.maximum),
@@ -308,7 +308,7 @@ std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& wh
 }
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
   std::vector<Column<DiceRow>> columns = dice_columns();
-  for (const Metric& metric : metrics()) {
+  for (const metrics::Metric& metric : metrics::metrics()) {
     const std::string name = metric.name;
     if (contract_column(name) || std::find(csv.header.begin(), csv.header.end(), name) == csv.header.end())
       continue;
@@ -363,4 +363,4 @@ double resolution_voxels(const std::string& resolution) {
   return sides.size() == 1 ? voxels * voxels * voxels : voxels;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

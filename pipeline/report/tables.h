@@ -11,7 +11,7 @@
 #include "base/csv.h"
 #include "metrics/box_statistics.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap check` says of the data
 
@@ -48,7 +48,7 @@ struct DiceRow {  // dice.csv
 
 struct BoxRow {  // boxplot.csv
   std::string resolution, evaluated_at, region, metric;
-  BoxStatistics statistics;
+  metrics::BoxStatistics statistics;
   std::string setting;  // of a group of runs; a column to the right where any box has one
   // What the statistics are of, a value per case and the cases' names; not columns.
   std::vector<double> values;
@@ -102,4 +102,4 @@ void set_metric(DiceRow& row, const std::string& metric, double value);
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
 double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/headings.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -219,4 +219,4 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   return draw(script, width, height, "Time of epochs and steps");
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,11 +7,11 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Seconds, overhead, utilisation and link rates over what was varied: the factor of voxels, the link, the
 // budget, or names. Empty where fewer than two groups were timed. Throws NoGnuplot where there is none
 // (gnuplot.h).
 Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -89,4 +89,4 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
   return draw(script, width, height, "Dice of the validation cases over the time of training");
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,9 +7,9 @@
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Throws NoGnuplot where there is none (gnuplot.h).
 Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

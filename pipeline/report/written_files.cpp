@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -90,4 +90,4 @@ std::vector<std::string> changed_files(const fs::path& folder) {
   return changed;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 using NamedContent = std::pair<std::string, std::string>;  // name in the run's folder, content
 
@@ -23,4 +23,4 @@ void settle_files(const std::filesystem::path& folder);
 // themselves are damaged.
 std::vector<std::string> changed_files(const std::filesystem::path& folder);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -13,7 +13,7 @@
 #include "pipeline/sweep/sweep_page.h"
 #include "pipeline/sweep/sweep_plot.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -53,4 +53,4 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   if (problem != Exit::done) throw Error(problem, what);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,11 +6,11 @@
 
 #include "pipeline/sweep/sweep_results.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Writes OUT/sweep.csv (dice_table_of_cells() of runs, result_table() otherwise), sweep.svg and .png where
 // there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
 // or a page of its own. Without gnuplot there is a warning instead of plots.
 void write_sweep_results(const SweepResults& results, const std::filesystem::path& out);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::string sweep_page(const SweepResults& results, const std::string& section) 
   return html_page(results.title, "<h1>" + xml_escaped(results.title) + "</h1>\n" + section);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,9 +6,9 @@
 #include "pipeline/report/drawing.h"
 #include "pipeline/sweep/sweep_results.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
 std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@
 #include "pipeline/report/headings.h"
 #include "pipeline/report/plot_parts.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -127,4 +127,4 @@ Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
               width, height, title);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/boxes.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -164,7 +164,7 @@ Csv dice_table_of_cells(const SweepResults& results) {
     csv.header.emplace_back(name);
   for (const CellResult& cell : results.cells) {
     for (const BoxRow& box : dice_boxes(cell.folder)) {
-      const BoxStatistics& of = box.statistics;
+      const metrics::BoxStatistics& of = box.statistics;
       std::vector<std::string> fields = first_fields(cell);
       for (const std::string& field : {box.evaluated_at, box.region, std::to_string(of.n), number(of.mean),
                                        number(of.sd), number(of.median)})
@@ -189,4 +189,4 @@ std::string best_cell(const SweepResults& results) {
   return best;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 
 #include "base/csv.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct SweepPlot {
   std::string x, y;             // columns of the results; without y there is no plot
@@ -22,7 +22,7 @@ struct CellResult {
   std::filesystem::path folder;
   double megavoxels = 0;       // of the volumes that one step sees
   double steps_per_epoch = 0;  // of plan and bench; 0: not known
-  bool fits = true;       // false: within its budgets there is no plan
+  bool fits = true;            // false: within its budgets there is no plan
   std::string why_not;
 };
 
@@ -48,4 +48,4 @@ Csv dice_table_of_cells(const SweepResults& results);
 // any. REQUIRES: command run.
 std::string best_cell(const SweepResults& results);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

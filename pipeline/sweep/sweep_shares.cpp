@@ -12,7 +12,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "pipeline/plan/planning.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -128,7 +128,7 @@ std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t cou
 
 Machine this_machine(const fs::path& root) {
   Machine machine;
-  machine.host_bytes = without_reserve(free_host_bytes(root));
+  machine.host_bytes = without_reserve(net::free_host_bytes(root));
   machine.cores = usable_cores();
   machine.gpus = visible_gpus(root);
   return machine;
@@ -152,7 +152,7 @@ MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool
     memory.host_bytes = memory.host_bytes.value_or(share.host_bytes);
     return memory;
   }
-  const Budgets budgets = budgets_in_one_memory(share.host_bytes, memory);
+  const swap::Budgets budgets = budgets_in_one_memory(share.host_bytes, memory);
   memory.budget_bytes = budgets.device;
   memory.host_bytes = budgets.host;
   return memory;
@@ -162,4 +162,4 @@ std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu) {
   return memory.host_bytes.value_or(0) + (on_gpu ? 0 : memory.budget_bytes);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

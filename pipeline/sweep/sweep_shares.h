@@ -9,7 +9,7 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct Gpu {
   std::string id;          // as CUDA_VISIBLE_DEVICES names it, counted in the order of the PCI bus
@@ -40,4 +40,4 @@ MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool
 // The most that an experiment may take of the machine's memory. REQUIRES: nothing of it is `auto`.
 std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

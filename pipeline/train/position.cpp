@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "pipeline/record/number_lists.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace {
 
@@ -94,4 +94,4 @@ Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int
   return position;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

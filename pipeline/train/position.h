@@ -9,7 +9,7 @@
 #include "pipeline/train/schedule.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Everything a checkpoint holds of it beside tensors.
 struct Position {
@@ -20,7 +20,8 @@ struct Position {
   double train_seconds = 0, wait_seconds = 0;
   bool finished = false;
   double stall_seconds = 0;
-  PlanTotals moved;  // of which epochs.csv has the bytes to and from the host, and what was computed again
+  swap::PlanTotals
+      moved;  // of which epochs.csv has the bytes to and from the host, and what was computed again
   ScheduleState schedule;
 };
 
@@ -31,4 +32,4 @@ std::map<std::string, std::string> to_metadata(const Position& position);
 Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int64_t steps_per_epoch,
                      const std::string& where);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -31,7 +31,7 @@
 #include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -67,9 +67,9 @@ void write_phases(const Job& job) {
 Job open_job(const RunOptions& options) {
   Job job;
   job.options = options;
-  Dataset dataset = open_dataset(options.data);
+  data::Dataset dataset = data::open_dataset(options.data);
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
-  tell_guesses(dataset);
+  data::tell_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
   job.outputs = output_count(dataset, options.training.targets);
   job.begun = begun_run(options, dataset);
@@ -91,15 +91,15 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   const std::vector<EpochRow>& epochs = result.tables.epochs;
   for (const EpochRow& epoch : epochs) seconds += epoch.seconds;
   row.epoch_seconds_mean = epochs.empty() ? 0 : seconds / static_cast<double>(epochs.size());
-  const Bound bound = session.bound();
-  const PlanTotals moved = totals(session.plan());
+  const swap::Bound bound = session.bound();
+  const swap::PlanTotals moved = swap::totals(session.plan());
   row.step_seconds_median = result.steps.median_seconds();
   row.predicted_step_seconds = session.plan().predicted_seconds;
   row.bound_step_seconds = bound.seconds;
   row.overhead = row.step_seconds_median / bound.compute_seconds;
   row.utilization = result.utilization;
-  row.to_host_gbps = result.steps.rate(Lane::to_host, moved.out_bytes) / 1e9;
-  row.to_device_gbps = result.steps.rate(Lane::to_device, moved.in_bytes) / 1e9;
+  row.to_host_gbps = result.steps.rate(swap::Lane::to_host, moved.out_bytes) / 1e9;
+  row.to_device_gbps = result.steps.rate(swap::Lane::to_device, moved.in_bytes) / 1e9;
   row.swapped_out_bytes = moved.out_bytes;
   row.swapped_in_bytes = moved.in_bytes;
   row.device_peak_bytes = session.arena_bytes();
@@ -119,8 +119,8 @@ void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
 
 // What the steps will use and take, on one line.
 std::string plan_line(const Session& session) {
-  const Plan& plan = session.plan();
-  const PlanTotals moved = totals(plan);
+  const swap::Plan& plan = session.plan();
+  const swap::PlanTotals moved = swap::totals(plan);
   std::string line = format("planner {}: arena {} of {}", plan.planner, format_bytes(session.arena_bytes()),
                             format_bytes(session.budgets().device));
   if (plan.host_bytes > 0) line += format(", host pool {}", format_bytes(plan.host_bytes));
@@ -135,11 +135,11 @@ std::string plan_line(const Session& session) {
 
 // The plan for machines, and as pictures and numbers for the report.
 void write_plan(const RunOptions& options, const Session& session) {
-  const Graph& graph = session.graph();
-  const Plan& plan = session.plan();
-  write_file(options.output / "arena.svg", arena_svg(graph, plan));
+  const net::Graph& graph = session.graph();
+  const swap::Plan& plan = session.plan();
+  write_file(options.output / "arena.svg", swap::arena_svg(graph, plan));
   write_noted(options.output,
-              {{"plan.json", plan_json(graph, plan)},
+              {{"plan.json", swap::plan_json(graph, plan)},
                {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
                                                               resolution_text(options.preprocess.resolution),
                                                               options.memory.host_bytes.value_or(0))))}});
@@ -163,7 +163,7 @@ void write_beginning(const Job& job, const RunIdentity& identity) {
   make_writable_directory(folder);
   write_noted(folder, {{"experiment.yaml", job.options.resolved}});
   if (!job.begun) write_split(folder / "split.csv", job.cases->dataset(), job.split);
-  write_description(folder / description_file, job.cases->dataset(), identity.run);
+  data::write_description(folder / description_file, job.cases->dataset(), identity.run);
   if (!job.begun) write_identity(folder, identity);
 }
 
@@ -175,8 +175,8 @@ Job train_job(const RunOptions& given, bool predicts) {
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
   log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
             job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
-  log::info("{}, {}, {} parameters", session.backend().description(), element_name(session.precision()),
-            parameter_count(session.graph()));
+  log::info("{}, {}, {} parameters", session.backend().description(), net::element_name(session.precision()),
+            net::parameter_count(session.graph()));
   log::info("{}", plan_line(session));
   TimeLeft left = time_left(job, session, predicts);
   if (!options.resume)
@@ -225,24 +225,24 @@ Job train_job(const RunOptions& given, bool predicts) {
 
 // The prepared case on the grid of `at`: truth and prediction to be compared there.
 struct Comparison {
-  LabelMap truth, prediction;
+  data::LabelMap truth, prediction;
 };
 
-Comparison compare_on(const std::string& at, const Volume& volume, const PreparedCase& prepared,
+Comparison compare_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
                       const Prediction& prediction) {
   if (at == "native") return {volume.truth, prediction.native};
   if (at == "training") {
     return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
   }
   const std::int64_t side = std::stoll(at);
-  const Size3 cube = {side, side, side};
-  return {resample_nearest(crop(volume.truth, prepared.box), cube),
-          resample_nearest(prediction.on_training_grid, cube)};
+  const data::Size3 cube = {side, side, side};
+  return {data::resample_nearest(data::crop(volume.truth, prepared.box), cube),
+          data::resample_nearest(prediction.on_training_grid, cube)};
 }
 
 void predict_and_score(Job& job) {
   const RunOptions& options = job.options;
-  const Dataset& dataset = job.cases->dataset();
+  const data::Dataset& dataset = job.cases->dataset();
   const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
   Predictor predictor(options, dataset, {});
   const auto count = static_cast<std::int64_t>(job.split.validation.size());
@@ -254,12 +254,13 @@ void predict_and_score(Job& job) {
     make_directories(folder);
     for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
       throw_if_interrupted();
-      const CaseFiles& files = dataset.cases[job.split.validation[i]];
+      const data::CaseFiles& files = dataset.cases[job.split.validation[i]];
       const auto prepared = job.cases->prepared(job.split.validation[i]);
-      const Volume volume = read_case(dataset, files);
+      const data::Volume volume = data::read_case(dataset, files);
       const Prediction prediction =
           decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
-      write_label_map(folder / (files.id + ".nii.gz"), as_stored(prediction.native, prepared->stored));
+      data::write_label_map(folder / (files.id + ".nii.gz"),
+                            data::as_stored(prediction.native, prepared->stored));
       for (const std::string& at : options.evaluate.at) {
         const Comparison grids = compare_on(at, volume, *prepared, prediction);
         for (DiceRow& row :
@@ -299,4 +300,4 @@ void run(const RunOptions& options) {
   report({options.output}, options.output);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -4,7 +4,7 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Split, prepare, train every repeat; writes experiment.yaml, split.csv, epochs.csv, validation.csv,
 // timing.csv, plan.json, checkpoints/.
@@ -13,4 +13,4 @@ void train(const RunOptions& options);
 // train(), then predict the validation cases with the best weights, evaluate and report.
 void run(const RunOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

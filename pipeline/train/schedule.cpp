@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
   const double full = options.optimizer.learning_rate;
@@ -36,4 +36,4 @@ bool should_stop(const TrainingOptions& options, const ScheduleState& state, std
          (options.early_stop > 0 && epoch - state.best_epoch >= options.early_stop);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

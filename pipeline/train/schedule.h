@@ -6,7 +6,7 @@
 
 #include "pipeline/cases/options.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct ScheduleState {
   double best_loss = std::numeric_limits<double>::infinity();  // of the validation, over all epochs
@@ -27,4 +27,4 @@ bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int
 
 bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

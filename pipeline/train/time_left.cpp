@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 void TimeLeft::Pace::add(double more) {
   seconds += more;
@@ -26,4 +26,4 @@ double TimeLeft::seconds() const {
                                                                 left(whole_.predictions, done_.predictions));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 // Of all repeats and epochs together.
 struct Work {
@@ -40,4 +40,4 @@ class TimeLeft {
   Pace steps_, validations_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

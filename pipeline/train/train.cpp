@@ -24,7 +24,7 @@
 #include "pipeline/train/validation.h"
 #include "swap/plan/trace.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -66,7 +66,7 @@ class Trainer {
         sampler_(options, seed_, split.training, cases.dataset().cases.size()),
         folder_(checkpoint_folder(options, repeat)),
         checkpoints_(folder_),
-        moved_per_step_(totals(session.plan())) {}
+        moved_per_step_(swap::totals(session.plan())) {}
 
   TrainingResult train() {
     start();
@@ -144,7 +144,7 @@ class Trainer {
     const auto threads = static_cast<std::size_t>(
         training_.loader_threads > 0 ? training_.loader_threads
                                      : loader_threads(session_.backend().computes_on_host()));
-    loader_ = std::make_unique<Prefetcher>(
+    loader_ = std::make_unique<data::Prefetcher>(
         static_cast<std::size_t>(std::max<std::int64_t>(training_.epochs * steps - first, 0)),
         [this, first, steps](std::size_t i) {
           const std::int64_t at = first + static_cast<std::int64_t>(i);
@@ -178,9 +178,9 @@ class Trainer {
       const bool was_given_before = given_;
       if (!given_) give_next();
       given_ = false;
-      StepReport report;
-      const StepContext context{seed_, position_.total_steps + 1, rate};
-      const Detail detail = traces_this_step() ? Detail::instructions : Detail::lanes;
+      swap::StepReport report;
+      const net::StepContext context{seed_, position_.total_steps + 1, rate};
+      const swap::Detail detail = traces_this_step() ? swap::Detail::instructions : swap::Detail::lanes;
       const float loss = session_.train(context, &report, detail, [this] {
         if (loader_->ready()) give_next();
       });
@@ -219,10 +219,10 @@ class Trainer {
   // Not the first, which also pays for what only happens once.
   bool traces_this_step() const { return options_.trace && steps_.seconds.size() == 1; }
 
-  void note(const StepReport& report) {
+  void note(const swap::StepReport& report) {
     if (traces_this_step())
       write_file(options_.output / "timeline.json",
-                 timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
+                 swap::timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
     steps_.add(report);
     position_.stall_seconds += report.stall_seconds;
     position_.moved.out_bytes += moved_per_step_.out_bytes;
@@ -256,7 +256,7 @@ class Trainer {
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
     row.learning_rate = rate;
-    const Size3 side = input_size(options_);
+    const data::Size3 side = input_size(options_);
     row.megavoxels_per_second =
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
         std::max(position_.train_seconds, 1e-9);
@@ -342,12 +342,12 @@ class Trainer {
   std::vector<ValidationRow> scores_;
   std::vector<Tensor> best_;  // weights of the best epoch since the last save
   StepStatistics steps_;
-  PlanTotals moved_per_step_;
-  Sample batch_;        // given to the session last
+  swap::PlanTotals moved_per_step_;
+  data::Sample batch_;  // given to the session last
   bool given_ = false;  // and no step has begun on it
   double trained_ = 0, save_seconds_ = 0;
   Clock::time_point saved_;
-  std::unique_ptr<Prefetcher> loader_;  // last: its threads read the rest
+  std::unique_ptr<data::Prefetcher> loader_;  // last: its threads read the rest
 };
 
 }  // namespace
@@ -357,4 +357,4 @@ TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Sess
   return Trainer(options, repeat, session, cases, split, rows, left).train();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -14,7 +14,7 @@
 #include "pipeline/report/tables.h"
 #include "pipeline/train/time_left.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 struct TrainingTables {
   std::vector<EpochRow> epochs;           // epochs.csv
@@ -34,4 +34,4 @@ struct TrainingResult {
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left);
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

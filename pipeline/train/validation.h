@@ -10,11 +10,11 @@
 #include "pipeline/device/session.h"
 #include "pipeline/predict/predict.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 class Validation {
  public:
-  Validation(const Dataset& dataset, const RunOptions& options);
+  Validation(const data::Dataset& dataset, const RunOptions& options);
 
   void add(Session& session, Cases& cases, std::size_t index);
 
@@ -25,7 +25,7 @@ class Validation {
   double mean_dice() const;
 
  private:
-  const Dataset& dataset_;
+  const data::Dataset& dataset_;
   const RunOptions& options_;
   LabelDecoder decoder_;
   double loss_ = 0;
@@ -33,4 +33,4 @@ class Validation {
   std::size_t count_ = 0;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

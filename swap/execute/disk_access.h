@@ -6,9 +6,9 @@
 #include "swap/plan/disk_blocks.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
-class DiskAccess : public Kernel {
+class DiskAccess : public net::Kernel {
  public:
   DiskAccess(ScratchFile& file, const Instruction& instruction, std::byte* pool)
       : file_(&file),
@@ -16,7 +16,7 @@ class DiskAccess : public Kernel {
         offset_(instruction.disk),
         place_(pool + instruction.host),
         bytes_(whole_blocks(instruction.bytes)) {}
-  void run(const KernelArguments&) override {
+  void run(const net::KernelArguments&) override {
     if (writes_)
       file_->write(offset_, place_, bytes_);
     else
@@ -31,4 +31,4 @@ class DiskAccess : public Kernel {
   std::int64_t bytes_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -29,7 +29,7 @@
 #include "swap/plan/places.h"
 #include "swap/verify/verify.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 std::size_t index(std::int32_t id) {
@@ -50,8 +50,9 @@ Plan verified(const CompiledGraph& compiled, Plan plan) {
 
 }  // namespace
 
-CompiledGraph::CompiledGraph(Backend& backend, Graph graph) : backend_(&backend), graph_(std::move(graph)) {
-  for (const Node& node : graph_.nodes()) {
+CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph)
+    : backend_(&backend), graph_(std::move(graph)) {
+  for (const net::Node& node : graph_.nodes()) {
     kernels_.push_back(backend.compile(graph_, node));
     workspaces_.push_back(kernels_.back()->workspace_bytes());
   }
@@ -106,13 +107,13 @@ struct Executor::State {
     slow_down(Lane::to_device, options.to_device_rate);
   }
 
-  std::unique_ptr<Event> make_order_event() const {
-    if (auto* const device = dynamic_cast<OrderEventMaker*>(&backend)) return device->make_order_event();
+  std::unique_ptr<net::Event> make_order_event() const {
+    if (auto* const device = dynamic_cast<net::OrderEventMaker*>(&backend)) return device->make_order_event();
     return backend.make_event();
   }
 
   void build_groups() {
-    recorder = dynamic_cast<Recorder*>(streams[index(Lane::compute)].get());
+    recorder = dynamic_cast<net::Recorder*>(streams[index(Lane::compute)].get());
     if (recorder == nullptr || serial || !recording_wanted()) return;
     group_of.assign(commands.size(), nullptr);
     for (LaunchGroup& group : launch_groups(graph, plan)) groups.push_back({std::move(group)});
@@ -126,7 +127,7 @@ struct Executor::State {
     std::size_t count = 0;
     for (const Instruction& instruction : plan.instructions)
       if (instruction.kind == Instruction::Kind::run) {
-        const Node& node = graph.node(instruction.node);
+        const net::Node& node = graph.node(instruction.node);
         count += node.inputs.size() + node.outputs.size() + node.updates.size();
       }
     addresses.reserve(count);  // the spans into it have to stay
@@ -169,14 +170,14 @@ struct Executor::State {
     return result;
   }
 
-  KernelArguments arguments(std::int32_t i, NodeId id) {
-    const auto span_of = [&](const std::vector<ValueId>& values) {
+  net::KernelArguments arguments(std::int32_t i, net::NodeId id) {
+    const auto span_of = [&](const std::vector<net::ValueId>& values) {
       const std::size_t begin = addresses.size();
-      for (const ValueId value : values) addresses.push_back(address(value, i));
+      for (const net::ValueId value : values) addresses.push_back(address(value, i));
       return std::span<void* const>(addresses.data() + begin, values.size());
     };
-    const Node& node = graph.node(id);
-    KernelArguments result;
+    const net::Node& node = graph.node(id);
+    net::KernelArguments result;
     result.inputs = span_of(node.inputs);
     result.outputs = span_of(node.outputs);
     result.updates = span_of(node.updates);
@@ -187,7 +188,7 @@ struct Executor::State {
   }
 
   // REQUIRES: resident there, which verify() has seen.
-  std::byte* address(ValueId value, std::int32_t i) const {
+  std::byte* address(net::ValueId value, std::int32_t i) const {
     return tiers.arena->data() + places.of_value(value, i)->offset;
   }
 
@@ -198,13 +199,13 @@ struct Executor::State {
     if (serial && i > 0 && commands[index(i - 1)].lane != later.lane)
       later.waits.push_back(ready(commands[index(i - 1)]));
   }
-  Event* ready(StepCommand& command) const {
+  net::Event* ready(StepCommand& command) const {
     if (!command.ready) command.ready = make_order_event();
     return command.ready.get();
   }
 
   void enqueue(bool in_groups) {
-    Stream& compute = *streams[index(Lane::compute)];
+    net::Stream& compute = *streams[index(Lane::compute)];
     if (poison) {
       poison->fill(compute, tiers.arena->data(), poisoned.before);
       if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
@@ -226,10 +227,10 @@ struct Executor::State {
   // All at the place of its first: what lies between that and its last in the plan's order has nothing to do
   // with it.
   void enqueue(RecordedGroup& group) {
-    Stream& compute = *streams[index(Lane::compute)];
+    net::Stream& compute = *streams[index(Lane::compute)];
     const StepCommand &first = commands[group.instructions.front()],
                       &last = commands[group.instructions.back()];
-    for (Event* event : first.waits) compute.wait(*event);
+    for (net::Event* event : first.waits) compute.wait(*event);
     if (group.begins_stretch) compute.record(*first.begun);
     if (group.enqueued_before && !group.recording && !group.one_by_one) record(group);
     if (group.recording)
@@ -242,7 +243,7 @@ struct Executor::State {
   }
 
   void launch_each(const RecordedGroup& group) {
-    Stream& compute = *streams[index(Lane::compute)];
+    net::Stream& compute = *streams[index(Lane::compute)];
     for (const std::size_t i : group.instructions) {
       compute.launch(*commands[i].kernel, commands[i].arguments);
       if (poison) poison->fill(compute, tiers.arena->data(), poisoned.after[i]);
@@ -266,10 +267,10 @@ struct Executor::State {
 
   void enqueue(std::size_t i) {
     const StepCommand& command = commands[i];
-    Stream& work = *streams[index(command.lane)];
+    net::Stream& work = *streams[index(command.lane)];
     SlowLink* link = links[index(command.lane)].get();
-    Stream& control = link != nullptr ? link->control() : work;
-    for (Event* event : command.waits) control.wait(*event);
+    net::Stream& control = link != nullptr ? link->control() : work;
+    for (net::Event* event : command.waits) control.wait(*event);
     control.record(*command.begun);
     if (link != nullptr) link->begin(work, *command.begun);
     if (command.kernel != nullptr)
@@ -284,13 +285,13 @@ struct Executor::State {
 
   // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.
   void synchronize() {
-    for (const std::unique_ptr<Stream>& stream : streams)
+    for (const std::unique_ptr<net::Stream>& stream : streams)
       if (stream) wait_for(*stream);
     for (const std::unique_ptr<SlowLink>& link : links)
       if (link) wait_for(link->control());
     check_usable();
   }
-  void wait_for(Stream& stream) {
+  void wait_for(net::Stream& stream) {
     try {
       stream.synchronize();
     } catch (const Error& error) {
@@ -304,28 +305,28 @@ struct Executor::State {
   }
 
   CompiledGraph& compiled;
-  Backend& backend;
-  const Graph& graph;
+  net::Backend& backend;
+  const net::Graph& graph;
   Plan plan;
   Tiers tiers;
   bool serial;
   Places places;
   StepReport report;
-  StepContext context;  // of the step that runs; the commands point to it
+  net::StepContext context;  // of the step that runs; the commands point to it
   std::vector<void*> addresses;
   std::vector<std::unique_ptr<DiskAccess>> accesses;
   std::vector<StepCommand> commands;
-  std::vector<RecordedGroup> groups;     // none: the device takes kernels one by one
-  std::vector<RecordedGroup*> group_of;  // of an instruction that is the first of one
-  Recorder* recorder = nullptr;          // the compute lane's stream
-  bool warned = false;                   // that a group could not be recorded
-  std::unique_ptr<Event> started, go;    // when a step began, and what the other lanes wait for
+  std::vector<RecordedGroup> groups;        // none: the device takes kernels one by one
+  std::vector<RecordedGroup*> group_of;     // of an instruction that is the first of one
+  net::Recorder* recorder = nullptr;        // the compute lane's stream
+  bool warned = false;                      // that a group could not be recorded
+  std::unique_ptr<net::Event> started, go;  // when a step began, and what the other lanes wait for
   std::optional<Poison> poison;
   PoisonPlan poisoned;
   std::vector<ByteRange> poisoned_pool;
   std::optional<Error> failure;
   // Last: they end first, and drain.
-  std::array<std::unique_ptr<Stream>, lane_count> streams;
+  std::array<std::unique_ptr<net::Stream>, lane_count> streams;
   std::array<std::unique_ptr<SlowLink>, lane_count> links;
 };
 
@@ -337,24 +338,24 @@ const Plan& Executor::plan() const {
   return state_->plan;
 }
 
-void Executor::write(ValueId value, const void* bytes, std::int64_t size) {
+void Executor::write(net::ValueId value, const void* bytes, std::int64_t size) {
   State& state = *state_;
   state.check_usable();
-  const Value& target = state.graph.value(value);
+  const net::Value& target = state.graph.value(value);
   if (size != target.bytes())
     fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
-  if (target.producer != none)
+  if (target.producer != net::none)
     fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
   if (state.places.all(value).empty()) return;  // an input that nothing reads
-  Stream& stream = *state.streams[index(Lane::compute)];
+  net::Stream& stream = *state.streams[index(Lane::compute)];
   stream.copy(state.tiers.arena->data() + state.places.all(value).front()->offset, bytes, size);
   stream.synchronize();
 }
 
-void Executor::read(ValueId value, void* bytes, std::int64_t size) {
+void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
   State& state = *state_;
   state.check_usable();
-  const Value& source = state.graph.value(value);
+  const net::Value& source = state.graph.value(value);
   if (size != source.bytes())
     fail(Exit::failed, "'{}' has {} bytes, {} were asked for", source.name, source.bytes(), size);
   const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
@@ -362,12 +363,12 @@ void Executor::read(ValueId value, void* bytes, std::int64_t size) {
     fail(Exit::failed,
          "'{}' is gone after the step: it is neither persistent nor among the values that the plan keeps",
          source.name);
-  Stream& stream = *state.streams[index(Lane::compute)];
+  net::Stream& stream = *state.streams[index(Lane::compute)];
   stream.copy(bytes, state.tiers.arena->data() + state.places.all(value).back()->offset, size);
   stream.synchronize();
 }
 
-const StepReport& Executor::run(const StepContext& context, Detail detail,
+const StepReport& Executor::run(const net::StepContext& context, Detail detail,
                                 const std::function<void()>& meanwhile) {
   State& state = *state_;
   const bool in_groups = detail == Detail::lanes && !state.groups.empty();
@@ -388,4 +389,4 @@ const StepReport& Executor::run(const StepContext& context, Detail detail,
   return state.report;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -13,21 +13,21 @@
 #include "swap/execute/tiers.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Kernels for every node of a graph, made before the plan because the plan holds their workspaces.
 class CompiledGraph {
  public:
-  CompiledGraph(Backend& backend, Graph graph);
-  const Graph& graph() const { return graph_; }
+  CompiledGraph(net::Backend& backend, net::Graph graph);
+  const net::Graph& graph() const { return graph_; }
   const std::vector<std::int64_t>& workspaces() const { return workspaces_; }
-  Kernel& kernel(NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
-  Backend& backend() { return *backend_; }
+  net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
+  net::Backend& backend() { return *backend_; }
 
  private:
-  Backend* backend_;
-  Graph graph_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;
+  net::Backend* backend_;
+  net::Graph graph_;
+  std::vector<std::unique_ptr<net::Kernel>> kernels_;
   std::vector<std::int64_t> workspaces_;
 };
 
@@ -46,12 +46,12 @@ class Executor {
   // Inputs are written before every step (their places are used again within it), persistent values whenever
   // no step runs; kept and persistent values are read after it. REQUIRES: of the value's size in bytes. With
   // a shared arena a step destroys what the other executors keep, persistent values excepted.
-  void write(ValueId value, const void* bytes, std::int64_t size);
-  void read(ValueId value, void* bytes, std::int64_t size);
+  void write(net::ValueId value, const void* bytes, std::int64_t size);
+  void read(net::ValueId value, void* bytes, std::int64_t size);
   // What fails on any stream (a copy, the disk) is thrown here, as Error; the executor can then only be
   // destroyed. `meanwhile` is called when all is enqueued, before the caller waits for the step; what it
   // throws is thrown when the step is done.
-  const StepReport& run(const StepContext& context, Detail detail = Detail::instructions,
+  const StepReport& run(const net::StepContext& context, Detail detail = Detail::instructions,
                         const std::function<void()>& meanwhile = {});
   const Plan& plan() const;
 
@@ -60,4 +60,4 @@ class Executor {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

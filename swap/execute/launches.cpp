@@ -5,7 +5,7 @@
 
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 std::vector<bool> waited_for(const Plan& plan) {
   std::vector<bool> result(plan.instructions.size(), false);
@@ -14,7 +14,7 @@ std::vector<bool> waited_for(const Plan& plan) {
   return result;
 }
 
-std::vector<LaunchGroup> launch_groups(const Graph& graph, const Plan& plan) {
+std::vector<LaunchGroup> launch_groups(const net::Graph& graph, const Plan& plan) {
   const std::vector<bool> others_wait = waited_for(plan);
   std::vector<LaunchGroup> groups;
   bool may_go_on = false;  // the last group takes another kernel
@@ -40,4 +40,4 @@ bool recording_wanted() {
   return setting == nullptr || std::string_view(setting) != "0";
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

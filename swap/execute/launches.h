@@ -13,7 +13,7 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct LaunchGroup {
   std::vector<std::size_t> instructions;  // in order
@@ -23,11 +23,11 @@ struct LaunchGroup {
   bool begins_stretch = false, ends_stretch = false;
 };
 
-std::vector<LaunchGroup> launch_groups(const Graph& graph, const Plan& plan);
+std::vector<LaunchGroup> launch_groups(const net::Graph& graph, const Plan& plan);
 
 // Of every instruction, whether another waits for it.
 std::vector<bool> waited_for(const Plan& plan);
 
 bool recording_wanted();  // unless VOXSWAP_GRAPHS is 0
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

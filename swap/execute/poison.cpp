@@ -9,7 +9,7 @@
 #include "swap/plan/places.h"
 #include "swap/plan/stream_order.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // The parts of [0, size) that none of `taken` covers.
@@ -33,7 +33,7 @@ struct Use {  // of bytes [begin, end) of a place
 
 class Planner {
  public:
-  Planner(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan, bool serial)
+  Planner(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan, bool serial)
       : graph_(graph),
         workspaces_(workspaces),
         plan_(plan),
@@ -53,14 +53,14 @@ class Planner {
  private:
   std::vector<ByteRange> there_beforehand() const {
     std::vector<ByteRange> ranges;
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id)
-      if (graph_.value(id).producer == none && !places_.all(id).empty())
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id)
+      if (graph_.value(id).producer == net::none && !places_.all(id).empty())
         ranges.push_back({places_.all(id).front()->offset, places_.all(id).front()->bytes});
     return ranges;
   }
 
   bool outlives_step(const Residency& r) const {
-    if (r.value == none || places_.all(r.value).back() != &r) return false;
+    if (r.value == net::none || places_.all(r.value).back() != &r) return false;
     return graph_.value(r.value).persistent() ||
            std::find(plan_.kept.begin(), plan_.kept.end(), r.value) != plan_.kept.end();
   }
@@ -69,9 +69,9 @@ class Planner {
     for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
       const Instruction& instruction = plan_.instructions[index(i)];
       if (instruction.kind == Instruction::Kind::run) {
-        const Node& node = graph_.node(instruction.node);
+        const net::Node& node = graph_.node(instruction.node);
         for (const auto* list : {&node.inputs, &node.outputs, &node.updates})
-          for (const ValueId value : *list)
+          for (const net::ValueId value : *list)
             use(places_.of_value(value, i), {i, 0, graph_.value(value).bytes()});
         use(places_.of_workspace(instruction.node, i), {i, 0, workspaces_[index(instruction.node)]});
       } else if (instruction.lane() == Lane::to_host || instruction.lane() == Lane::to_device) {
@@ -94,7 +94,7 @@ class Planner {
     const std::vector<ByteRange> heirs = written_over(r);
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const std::int32_t last = safe_last_use(uses, bounds[i], bounds[i + 1]);
-      if (last == none) continue;
+      if (last == net::none) continue;
       std::vector<ByteRange> kept_from;
       for (const ByteRange& heir : heirs)
         kept_from.push_back({heir.offset - r.offset - bounds[i], heir.bytes});
@@ -106,11 +106,11 @@ class Planner {
   // None: no use is after all the others.
   std::int32_t safe_last_use(const std::vector<Use>& uses, std::int64_t begin, std::int64_t end) const {
     const auto covers = [&](const Use& use) { return use.begin <= begin && use.end >= end; };
-    std::int32_t last = none;
+    std::int32_t last = net::none;
     for (const Use& use : uses)
       if (covers(use)) last = std::max(last, use.instruction);
     for (const Use& use : uses)
-      if (covers(use) && use.instruction != last && !before(use.instruction, last)) return none;
+      if (covers(use) && use.instruction != last && !before(use.instruction, last)) return net::none;
     return last;
   }
   bool before(std::int32_t earlier, std::int32_t later) const {
@@ -122,14 +122,14 @@ class Planner {
     std::vector<ByteRange> heirs;
     const Instruction& instruction = plan_.instructions[index(r.last)];
     if (instruction.kind != Instruction::Kind::run) return heirs;
-    for (const ValueId output : graph_.node(instruction.node).outputs) {
+    for (const net::ValueId output : graph_.node(instruction.node).outputs) {
       const Residency* heir = places_.of_value(output, r.last);
       if (heir != nullptr && heir != &r) heirs.push_back({heir->offset, heir->bytes});
     }
     return heirs;
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
   const Plan& plan_;
   Places places_;
@@ -141,7 +141,7 @@ class Planner {
 
 }  // namespace
 
-PoisonPlan plan_poison(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
+PoisonPlan plan_poison(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                        bool serial) {
   return Planner(graph, workspaces, plan, serial).run();
 }
@@ -155,17 +155,17 @@ bool poisoning_wanted() {
 #endif
 }
 
-Poison::Poison(Backend& backend) : block_(backend.allocate(block_bytes)) {
+Poison::Poison(net::Backend& backend) : block_(backend.allocate(block_bytes)) {
   const std::vector<std::byte> bytes(static_cast<std::size_t>(block_bytes), std::byte{0xff});
-  const std::unique_ptr<Stream> stream = backend.make_stream();
+  const std::unique_ptr<net::Stream> stream = backend.make_stream();
   stream->copy(block_->data(), bytes.data(), block_bytes);
   stream->synchronize();
 }
 
-void Poison::fill(Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const {
+void Poison::fill(net::Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const {
   for (const ByteRange& range : ranges)
     for (std::int64_t done = 0; done < range.bytes; done += block_bytes)
       stream.copy(memory + range.offset + done, block_->data(), std::min(block_bytes, range.bytes - done));
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

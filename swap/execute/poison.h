@@ -11,7 +11,7 @@
 #include "net/backends/backend.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct ByteRange {  // of a memory
   std::int64_t offset = 0, bytes = 0;
@@ -28,7 +28,7 @@ struct PoisonPlan {
 // it are ordered before that one; otherwise it is left alone. Whoever uses the byte next is ordered after
 // that instruction, or the plan would not verify: so poisoning adds no race and no order. `serial`: the list
 // is followed one instruction after the other. REQUIRES: a plan without violations.
-PoisonPlan plan_poison(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
+PoisonPlan plan_poison(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                        bool serial);
 
 bool poisoning_wanted();
@@ -36,12 +36,12 @@ bool poisoning_wanted();
 // Fills from a small block of poison, through a stream, as any device can.
 class Poison {
  public:
-  explicit Poison(Backend& backend);
-  void fill(Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const;
+  explicit Poison(net::Backend& backend);
+  void fill(net::Stream& stream, std::byte* memory, const std::vector<ByteRange>& ranges) const;
 
  private:
   static constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
-  std::unique_ptr<Memory> block_;
+  std::unique_ptr<net::Memory> block_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -20,7 +20,7 @@
 #include "base/units.h"
 #include "swap/plan/disk_blocks.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,4 +140,4 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace voxswap {
+namespace voxswap::swap {
 
 class ScratchFile {
  public:
@@ -35,4 +35,4 @@ class ScratchFile {
   bool direct_ = false;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -2,8 +2,8 @@
 
 #include <thread>
 
-namespace voxswap {
-SlowLink::SlowLink(Backend& backend, double bytes_per_second)
+namespace voxswap::swap {
+SlowLink::SlowLink(net::Backend& backend, double bytes_per_second)
     : rate_(bytes_per_second),
       begin_(*this),
       copied_(backend.make_event()),
@@ -14,26 +14,26 @@ std::size_t SlowLink::add_copy(std::int64_t bytes) {
   return holds_.size() - 1;
 }
 
-void SlowLink::begin(Stream& copies, Event& begun) {
+void SlowLink::begin(net::Stream& copies, net::Event& begun) {
   control_->launch(begin_, {});
   copies.wait(begun);
 }
 
-void SlowLink::end(Stream& copies, std::size_t number) {
+void SlowLink::end(net::Stream& copies, std::size_t number) {
   copies.record(*copied_);
   control_->wait(*copied_);
   control_->launch(holds_[number], {});
 }
 
-void SlowLink::Begin::run(const KernelArguments&) {
+void SlowLink::Begin::run(const net::KernelArguments&) {
   const Clock::time_point now = Clock::now();
   if (now - link.let_go_ > at_once) link.deadline_ = now;
 }
 
-void SlowLink::Hold::run(const KernelArguments&) {
+void SlowLink::Hold::run(const net::KernelArguments&) {
   link.deadline_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   std::this_thread::sleep_until(link.deadline_);
   link.let_go_ = Clock::now();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

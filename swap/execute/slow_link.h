@@ -14,33 +14,33 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 class SlowLink {
  public:
   // A copy that begins so soon after the one before was ready when that ended: the link did not pause.
   static constexpr std::chrono::microseconds at_once{100};
 
-  SlowLink(Backend& backend, double bytes_per_second);
+  SlowLink(net::Backend& backend, double bytes_per_second);
 
   // A copy of so many bytes; returns its number. All are added before the first begins.
   std::size_t add_copy(std::int64_t bytes);
 
-  Stream& control() { return *control_; }
+  net::Stream& control() { return *control_; }
   // Around the copy of that number on `copies`. REQUIRES: `begun` was just recorded on control().
-  void begin(Stream& copies, Event& begun);
-  void end(Stream& copies, std::size_t number);
+  void begin(net::Stream& copies, net::Event& begun);
+  void end(net::Stream& copies, std::size_t number);
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Begin : Kernel {
+  struct Begin : net::Kernel {
     explicit Begin(SlowLink& owner) : link(owner) {}
-    void run(const KernelArguments&) override;
+    void run(const net::KernelArguments&) override;
     SlowLink& link;
   };
-  struct Hold : Kernel {
+  struct Hold : net::Kernel {
     Hold(SlowLink& owner, double the_seconds) : link(owner), seconds(the_seconds) {}
-    void run(const KernelArguments&) override;
+    void run(const net::KernelArguments&) override;
     SlowLink& link;
     double seconds;
   };
@@ -50,8 +50,8 @@ class SlowLink {
   std::vector<Hold> holds_;
   // Used by the control stream only: when the last copy should have been done, and when it was let go.
   Clock::time_point deadline_, let_go_;
-  std::unique_ptr<Event> copied_;
-  std::unique_ptr<Stream> control_;  // last: ends first, and drains
+  std::unique_ptr<net::Event> copied_;
+  std::unique_ptr<net::Stream> control_;  // last: ends first, and drains
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

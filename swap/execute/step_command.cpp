@@ -1,6 +1,6 @@
 #include "swap/execute/step_command.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 namespace {
 
@@ -10,8 +10,9 @@ std::size_t index(Lane lane) {
 
 }  // namespace
 
-void read_times(const Backend& backend, const Event& started, const std::vector<StepCommand>& commands,
-                const std::vector<RecordedGroup>& groups, bool in_groups, StepReport& report) {
+void read_times(const net::Backend& backend, const net::Event& started,
+                const std::vector<StepCommand>& commands, const std::vector<RecordedGroup>& groups,
+                bool in_groups, StepReport& report) {
   for (double& seconds : report.busy_seconds) seconds = 0;
   report.stall_seconds = 0;
   report.begin.assign(in_groups ? 0 : commands.size(), 0);
@@ -37,4 +38,4 @@ void read_times(const Backend& backend, const Event& started, const std::vector<
   report.compute_seconds = report.busy_seconds[index(Lane::compute)];
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

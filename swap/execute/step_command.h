@@ -9,11 +9,11 @@
 #include "swap/execute/launches.h"
 #include "swap/execute/step_report.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Kernels that are enqueued together, and what was recorded of them.
 struct RecordedGroup : LaunchGroup {
-  std::unique_ptr<Recording> recording = nullptr;  // from the second step on
+  std::unique_ptr<net::Recording> recording = nullptr;  // from the second step on
   bool enqueued_before = false;
   bool one_by_one = false;  // never recorded
 };
@@ -21,20 +21,21 @@ struct RecordedGroup : LaunchGroup {
 // An instruction with all that its enqueuing needs.
 struct StepCommand {
   Lane lane = Lane::compute;
-  Kernel* kernel = nullptr;  // null: a copy
-  KernelArguments arguments;
+  net::Kernel* kernel = nullptr;  // null: a copy
+  net::KernelArguments arguments;
   void* to = nullptr;
   const void* from = nullptr;
   std::int64_t bytes = 0;
-  std::vector<Event*> waits;
-  std::unique_ptr<Event> begun, done;  // timed
-  std::unique_ptr<Event> ready;        // what others wait for; null: nobody does
-  std::size_t number = 0;              // of a copy on its slow link
+  std::vector<net::Event*> waits;
+  std::unique_ptr<net::Event> begun, done;  // timed
+  std::unique_ptr<net::Event> ready;        // what others wait for; null: nobody does
+  std::size_t number = 0;                   // of a copy on its slow link
 };
 
 // Fills the report from the events of a step that is done; of kernels that were enqueued in groups, by
 // stretches. The wall time is not touched.
-void read_times(const Backend& backend, const Event& started, const std::vector<StepCommand>& commands,
-                const std::vector<RecordedGroup>& groups, bool in_groups, StepReport& report);
+void read_times(const net::Backend& backend, const net::Event& started,
+                const std::vector<StepCommand>& commands, const std::vector<RecordedGroup>& groups,
+                bool in_groups, StepReport& report);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

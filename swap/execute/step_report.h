@@ -5,7 +5,7 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct StepReport {
   double seconds = 0;          // wall time of the step
@@ -20,4 +20,4 @@ struct StepReport {
 // events for each, and keeps it from taking kernels in groups (launches.h).
 enum class Detail { instructions, lanes };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -9,7 +9,7 @@
 #include "swap/plan/disk_blocks.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Sizes {
@@ -44,7 +44,7 @@ void check_together(std::int64_t free, const Sizes& sizes) {
                                 : "memory.host (the pool; memory.disk then takes what it does not hold)");
 }
 
-void check_apart(const Backend& backend, const Sizes& sizes, bool host_as_asked) {
+void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_asked) {
   if (const std::int64_t free = backend.free_bytes(); sizes.arena > free)
     fail(Exit::does_not_fit,
          "device memory: an arena of {} is needed, {} are free; lower memory.budget or end other programs",
@@ -64,7 +64,7 @@ bool wants_unified(const std::vector<const Plan*>& plans) {
 
 }  // namespace
 
-Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
+Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
                      const std::filesystem::path& disk_folder, bool host_as_asked) {
   const Sizes sizes = largest(plans);
   if (backend.computes_on_host())
@@ -79,4 +79,4 @@ Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
   return tiers;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

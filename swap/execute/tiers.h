@@ -9,13 +9,13 @@
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // The memories of a step. Several executors may share them (training and validation do): persistent values
 // lie at the same offsets in each.
 struct Tiers {
-  std::shared_ptr<Memory> arena;
-  std::shared_ptr<Memory> host;       // null where no plan needs it
+  std::shared_ptr<net::Memory> arena;
+  std::shared_ptr<net::Memory> host;  // null where no plan needs it
   std::shared_ptr<ScratchFile> disk;  // likewise
 };
 
@@ -26,7 +26,7 @@ struct Tiers {
 // How much host memory is free is an estimate, and some virtual machines, which grow only when memory is
 // used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device
 // has a memory of its own, the estimate does not count: the pool is taken, page by page, or is not there.
-Tiers allocate_tiers(Backend& backend, const std::vector<const Plan*>& plans,
+Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
                      const std::filesystem::path& disk_folder, bool host_as_asked = false);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

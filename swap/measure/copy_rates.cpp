@@ -9,7 +9,7 @@
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/disk_blocks.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr double window_seconds = 0.05;  // shorter ones measure the clock and the scheduler
@@ -27,7 +27,7 @@ constexpr double disk_window_seconds = 0.5;
 // Walks through a memory chunk by chunk, again and again.
 class Walk {
  public:
-  Walk(Memory& memory, std::int64_t chunk, std::int64_t offset = 0)
+  Walk(net::Memory& memory, std::int64_t chunk, std::int64_t offset = 0)
       : memory_(memory), chunk_(chunk), offset_(offset) {}
   std::byte* next() {
     if (offset_ + chunk_ > memory_.bytes()) offset_ = 0;
@@ -37,17 +37,17 @@ class Walk {
   }
 
  private:
-  Memory& memory_;
+  net::Memory& memory_;
   std::int64_t chunk_, offset_;
 };
 
-std::int64_t common_chunk(const Memory& device, const Memory& host) {
+std::int64_t common_chunk(const net::Memory& device, const net::Memory& host) {
   return std::min({measured_chunk, device.bytes(), host.bytes()});
 }
 
 // Memory that was never used is slow the first time.
-void touch(Backend& backend, Memory& device, Memory& host, std::int64_t chunk) {
-  const std::unique_ptr<Stream> stream = backend.make_stream();
+void touch(net::Backend& backend, net::Memory& device, net::Memory& host, std::int64_t chunk) {
+  const std::unique_ptr<net::Stream> stream = backend.make_stream();
   Walk from(host, chunk);
   for (std::int64_t done = 0; done < device.bytes(); done += chunk)
     stream->copy(device.data() + done, from.next(), std::min(chunk, device.bytes() - done));
@@ -55,9 +55,9 @@ void touch(Backend& backend, Memory& device, Memory& host, std::int64_t chunk) {
 }
 
 // Bytes per second: the middle of three windows.
-double copy_rate(Backend& backend, Walk to, Walk from, std::int64_t chunk) {
-  const std::unique_ptr<Stream> stream = backend.make_stream();
-  const std::unique_ptr<Event> begun = backend.make_event(), done = backend.make_event();
+double copy_rate(net::Backend& backend, Walk to, Walk from, std::int64_t chunk) {
+  const std::unique_ptr<net::Stream> stream = backend.make_stream();
+  const std::unique_ptr<net::Event> begun = backend.make_event(), done = backend.make_event();
   const auto window = [&](std::int64_t copies) {
     stream->record(*begun);
     for (std::int64_t i = 0; i < copies; ++i) stream->copy(to.next(), from.next(), chunk);
@@ -74,9 +74,9 @@ double copy_rate(Backend& backend, Walk to, Walk from, std::int64_t chunk) {
 }
 
 // The time of a copy of next to nothing that waits for another stream and is waited for.
-double copy_latency(Backend& backend, Memory& device, Memory& host) {
-  const std::unique_ptr<Stream> compute = backend.make_stream(), copies = backend.make_stream();
-  const std::unique_ptr<Event> ready = backend.make_event(), done = backend.make_event();
+double copy_latency(net::Backend& backend, net::Memory& device, net::Memory& host) {
+  const std::unique_ptr<net::Stream> compute = backend.make_stream(), copies = backend.make_stream();
+  const std::unique_ptr<net::Event> ready = backend.make_event(), done = backend.make_event();
   constexpr int rounds = 100;
   const auto run = [&] {
     for (int i = 0; i < rounds; ++i) {
@@ -94,7 +94,7 @@ double copy_latency(Backend& backend, Memory& device, Memory& host) {
 
 }  // namespace
 
-void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs) {
+void measure_copies(net::Backend& backend, net::Memory& device, net::Memory& host, CostModel& costs) {
   const std::int64_t chunk = common_chunk(device, host);
   if (chunk == 0) return;
   touch(backend, device, host, chunk);
@@ -105,7 +105,8 @@ void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& c
   costs.copy_seconds = copy_latency(backend, device, host);
 }
 
-void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs) {
+void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, net::Memory& host,
+                  CostModel& costs) {
   constexpr std::int64_t block = disk_block;
   const std::int64_t size = std::min(bytes, measured_disk) / block * block;
   const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
@@ -134,7 +135,7 @@ void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memor
                        accesses;
 }
 
-BackgroundCopies::BackgroundCopies(Backend& backend, Memory& device, Memory& host)
+BackgroundCopies::BackgroundCopies(net::Backend& backend, net::Memory& device, net::Memory& host)
     : backend_(backend), device_(device), host_(host) {
   touch(backend, device, host, common_chunk(device, host));
   try {
@@ -160,11 +161,11 @@ void BackgroundCopies::finish() {
 void BackgroundCopies::work() {
   try {
     const std::int64_t chunk = common_chunk(device_, host_);
-    const std::unique_ptr<Stream> stream = backend_.make_stream();
-    const std::unique_ptr<Event> begun = backend_.make_event(), out = backend_.make_event(),
-                                 in = backend_.make_event();
+    const std::unique_ptr<net::Stream> stream = backend_.make_stream();
+    const std::unique_ptr<net::Event> begun = backend_.make_event(), out = backend_.make_event(),
+                                      in = backend_.make_event();
     // The way back is half a memory behind, where nothing is in a cache.
-    const auto half = [&](const Memory& memory) { return memory.bytes() / chunk / 2 * chunk; };
+    const auto half = [&](const net::Memory& memory) { return memory.bytes() / chunk / 2 * chunk; };
     Walk from_device(device_, chunk), to_host(host_, chunk);
     Walk from_host(host_, chunk, half(host_)), to_device(device_, chunk, half(device_));
     while (!stop_) {
@@ -183,4 +184,4 @@ void BackgroundCopies::work() {
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

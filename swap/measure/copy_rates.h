@@ -11,22 +11,23 @@
 #include "net/backends/backend.h"
 #include "swap/model/costs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 constexpr std::int64_t measured_chunk = std::int64_t{16} << 20;  // bytes of one copy or disk access
 
 // Sets to_host, to_device (busy like alone) and copy_seconds. Walks through both memories, so that caches
 // help as little as in a step; their content is lost.
-void measure_copies(Backend& backend, Memory& device, Memory& host, CostModel& costs);
+void measure_copies(net::Backend& backend, net::Memory& device, net::Memory& host, CostModel& costs);
 
 // Sets to_disk, from_disk and disk_seconds with a scratch file of at most `bytes`, written for about half a
 // second, written again and read. The content of `host` is lost.
-void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, Memory& host, CostModel& costs);
+void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, net::Memory& host,
+                  CostModel& costs);
 
 // Copies to and fro, one chunk after the other, from construction until finish().
 class BackgroundCopies {
  public:
-  BackgroundCopies(Backend& backend, Memory& device, Memory& host);
+  BackgroundCopies(net::Backend& backend, net::Memory& device, net::Memory& host);
   ~BackgroundCopies();  // stops
   BackgroundCopies(const BackgroundCopies&) = delete;
   BackgroundCopies& operator=(const BackgroundCopies&) = delete;
@@ -41,8 +42,8 @@ class BackgroundCopies {
  private:
   void work();
 
-  Backend& backend_;
-  Memory &device_, &host_;
+  net::Backend& backend_;
+  net::Memory &device_, &host_;
   std::int64_t bytes_ = 0;
   double to_host_seconds_ = 0, to_device_seconds_ = 0;
   std::exception_ptr failure_;
@@ -50,4 +51,4 @@ class BackgroundCopies {
   std::thread thread_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -16,7 +16,7 @@
 #include "swap/measure/timed_steps.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ void measure_nodes(TimedSteps& steps, int wanted) {
 }
 
 // What copies and kernels do to each other.
-void measure_interference(Backend& backend, TimedSteps& steps, Memory& device, Memory& host,
+void measure_interference(net::Backend& backend, TimedSteps& steps, net::Memory& device, net::Memory& host,
                           CostModel& costs) {
   double seconds = 0, compute = 0;
   int count = 0;
@@ -84,7 +84,7 @@ Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int
 }
 
 CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
-  Backend& backend = compiled.backend();
+  net::Backend& backend = compiled.backend();
   log::info("measuring what every kernel and copy of a step takes on {}{}", backend.description(),
             request.remember && !request.cache.empty() ? "; remembered for the next time" : "");
   const std::int64_t free = backend.free_bytes();
@@ -92,8 +92,8 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
   const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);
-  const std::unique_ptr<Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
-                                host = backend.allocate_host(4 * measured_chunk);
+  const std::unique_ptr<net::Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
+                                     host = backend.allocate_host(4 * measured_chunk);
   CostModel costs;
   measure_copies(backend, *tiers.arena, *host, costs);
   if (!request.disk_folder.empty())
@@ -116,13 +116,13 @@ std::string processor() {
 }
 
 std::string key(CompiledGraph& compiled, const ProfileRequest& request) {
-  const Backend& backend = compiled.backend();
-  const Graph& graph = compiled.graph();
+  const net::Backend& backend = compiled.backend();
+  const net::Graph& graph = compiled.graph();
   Hasher hasher;
   hasher.add(format("{} {} {} {}", format_version, backend.name(), backend.description(), processor()));
   hasher.add(request.disk_folder.string());
-  for (const Value& value : graph.values())
-    hasher.add(format("{} {} {}", value.name, value.shape.text(), element_name(value.type)));
+  for (const net::Value& value : graph.values())
+    hasher.add(format("{} {} {}", value.name, value.shape.text(), net::element_name(value.type)));
   hasher.add(graph.text());
   return hasher.digest();
 }
@@ -176,9 +176,9 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
   return *std::move(costs);
 }
 
-CostModel measure_links(Backend& backend, const fs::path& disk_folder) {
-  const std::unique_ptr<Memory> device = backend.allocate(4 * measured_chunk),
-                                host = backend.allocate_host(4 * measured_chunk);
+CostModel measure_links(net::Backend& backend, const fs::path& disk_folder) {
+  const std::unique_ptr<net::Memory> device = backend.allocate(4 * measured_chunk),
+                                     host = backend.allocate_host(4 * measured_chunk);
   CostModel costs;
   costs.source = format("measured on {} ({})", backend.name(), backend.description());
   measure_copies(backend, *device, *host, costs);
@@ -186,4 +186,4 @@ CostModel measure_links(Backend& backend, const fs::path& disk_folder) {
   return costs;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,10 +8,10 @@
 #include "swap/execute/executor.h"
 #include "swap/model/costs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct ProfileRequest {
-  std::vector<ValueId> kept;
+  std::vector<net::ValueId> kept;
   std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
   bool host_as_asked = false;                            // of allocate_tiers()
   std::filesystem::path disk_folder;                     // empty: no disk tier to measure
@@ -29,6 +29,6 @@ struct ProfileRequest {
 CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
 
 // Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.
-CostModel measure_links(Backend& backend, const std::filesystem::path& disk_folder);
+CostModel measure_links(net::Backend& backend, const std::filesystem::path& disk_folder);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -9,7 +9,7 @@
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // Numbers between 0.5 and 1 of either sign: no kernel meets a denormal or a NaN, which can be slow. Made from
@@ -29,22 +29,22 @@ void fill_random(std::vector<std::byte>& bytes, int mantissa, std::uint64_t expo
     std::memcpy(bytes.data() + i, bytes.data(), std::min(different, bytes.size() - i));
 }
 
-std::vector<std::byte> input_content(const Value& value) {
+std::vector<std::byte> input_content(const net::Value& value) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
   switch (value.type) {  // bits of the fraction; exponent of [0.5, 1)
-    case ElementType::f64:
+    case net::ElementType::f64:
       fill_random<std::uint64_t>(bytes, 52, 1022);
       break;
-    case ElementType::f32:
+    case net::ElementType::f32:
       fill_random<std::uint32_t>(bytes, 23, 126);
       break;
-    case ElementType::bf16:
+    case net::ElementType::bf16:
       fill_random<std::uint16_t>(bytes, 7, 126);
       break;
-    case ElementType::f16:
+    case net::ElementType::f16:
       fill_random<std::uint16_t>(bytes, 10, 14);
       break;
-    case ElementType::u8:  // labels in stripes, as bits
+    case net::ElementType::u8:  // labels in stripes, as bits
       for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<std::byte>((1u << (i / 64 % 4)) & 7u);
       break;
@@ -53,16 +53,17 @@ std::vector<std::byte> input_content(const Value& value) {
 }
 
 // Weights and optimiser state as at the start of a training.
-void write_persistent(Executor& executor, const Graph& graph) {
+void write_persistent(Executor& executor, const net::Graph& graph) {
   std::size_t position = 0;
-  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
-    const Value& value = graph.value(id);
+  for (net::ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    const net::Value& value = graph.value(id);
     if (!value.persistent()) continue;
     std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
-    const std::vector<float> numbers =
-        value.role == Role::parameter ? initial_value(graph, id, position++, 1) : initial_state(graph, id);
+    const std::vector<float> numbers = value.role == net::Role::parameter
+                                           ? net::initial_value(graph, id, position++, 1)
+                                           : net::initial_state(graph, id);
     const std::vector<double> wide(numbers.begin(), numbers.end());
-    if (value.type == ElementType::f64)
+    if (value.type == net::ElementType::f64)
       std::memcpy(bytes.data(), wide.data(), bytes.size());
     else
       std::memcpy(bytes.data(), numbers.data(), bytes.size());
@@ -74,7 +75,7 @@ void write_persistent(Executor& executor, const Graph& graph) {
 
 TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& tiers)
     : graph_(compiled.graph()), executor_(compiled, plan, tiers, {.serial = true}) {
-  for (const ValueId id : graph_.with_role(Role::input))
+  for (const net::ValueId id : graph_.with_role(net::Role::input))
     inputs_.emplace_back(id, input_content(graph_.value(id)));
   write_persistent(executor_, graph_);
   forget();
@@ -110,4 +111,4 @@ double TimedSteps::usual_compute_seconds() const {
   return sorted[sorted.size() / 2];
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,7 +6,7 @@
 
 #include "swap/execute/executor.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 class TimedSteps {
  public:
@@ -22,11 +22,11 @@ class TimedSteps {
   const std::vector<double>& node_seconds() const { return node_seconds_; }  // the shortest of each node
 
  private:
-  const Graph& graph_;
+  const net::Graph& graph_;
   Executor executor_;
-  std::vector<std::pair<ValueId, std::vector<std::byte>>> inputs_;
+  std::vector<std::pair<net::ValueId, std::vector<std::byte>>> inputs_;
   std::vector<double> node_seconds_, compute_seconds_;
   double all_seconds_ = 0;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

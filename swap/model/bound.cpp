@@ -21,17 +21,17 @@
 #include "swap/plan/arena.h"
 #include "swap/plan/in_place.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // What the device must hold while a node runs, besides persistent values.
 struct WorkingSet {
-  std::int64_t bytes = 0;          // outputs share the places of inputs that die
-  std::int64_t least_bytes = 0;    // outputs share places with any input over which they may be written
-  std::vector<ValueId> inputs;     // each once
-  std::vector<ValueId> may_leave;  // of those, live on and may be written over
+  std::int64_t bytes = 0;               // outputs share the places of inputs that die
+  std::int64_t least_bytes = 0;         // outputs share places with any input over which they may be written
+  std::vector<net::ValueId> inputs;     // each once
+  std::vector<net::ValueId> may_leave;  // of those, live on and may be written over
 };
 
 struct Needs {
@@ -40,58 +40,59 @@ struct Needs {
   std::int64_t kept = 0;    // in place after the last node
   // Of every value that is no persistent one: producing node (-1: there before the step) and last reader (-1:
   // none; beyond the last node: kept).
-  std::vector<NodeId> first, last;
+  std::vector<net::NodeId> first, last;
   std::vector<WorkingSet> working;  // per node
 
-  bool across(ValueId value, NodeId node) const {
+  bool across(net::ValueId value, net::NodeId node) const {
     return first[index(value)] < node && node < last[index(value)];
   }
 };
 
-void find_lifetimes(const Graph& graph, const std::vector<ValueId>& kept, Needs& needs) {
-  const auto end = static_cast<NodeId>(graph.nodes().size());
-  needs.first.assign(graph.values().size(), none);
-  needs.last.assign(graph.values().size(), none);
-  for (NodeId id = 0; id < end; ++id) {
-    for (const ValueId value : graph.node(id).outputs) needs.first[index(value)] = id;
-    for (const ValueId value : graph.node(id).inputs)
+void find_lifetimes(const net::Graph& graph, const std::vector<net::ValueId>& kept, Needs& needs) {
+  const auto end = static_cast<net::NodeId>(graph.nodes().size());
+  needs.first.assign(graph.values().size(), net::none);
+  needs.last.assign(graph.values().size(), net::none);
+  for (net::NodeId id = 0; id < end; ++id) {
+    for (const net::ValueId value : graph.node(id).outputs) needs.first[index(value)] = id;
+    for (const net::ValueId value : graph.node(id).inputs)
       if (!graph.value(value).persistent()) needs.last[index(value)] = id;
   }
-  for (const ValueId value : kept) {
-    if (value == none || graph.value(value).persistent() || needs.last[index(value)] == end) continue;
+  for (const net::ValueId value : kept) {
+    if (value == net::none || graph.value(value).persistent() || needs.last[index(value)] == end) continue;
     needs.last[index(value)] = end;
     needs.kept += occupied(graph.value(value).bytes());
   }
   for (std::size_t id = 0; id < graph.values().size(); ++id) {
-    const Value& value = graph.values()[id];
+    const net::Value& value = graph.values()[id];
     if (value.persistent()) needs.persistent += occupied(value.bytes());
-    if (value.role == Role::input && needs.last[id] != none) needs.inputs += occupied(value.bytes());
+    if (value.role == net::Role::input && needs.last[id] != net::none)
+      needs.inputs += occupied(value.bytes());
   }
 }
 
 // The input whose place an output may share, one that dies if there is one; none otherwise.
-ValueId shared_input(const Graph& graph, const Needs& needs, NodeId id, ValueId output,
-                     const std::vector<ValueId>& taken) {
-  ValueId found = none;
-  for (const ValueId input : graph.node(id).inputs) {
+net::ValueId shared_input(const net::Graph& graph, const Needs& needs, net::NodeId id, net::ValueId output,
+                          const std::vector<net::ValueId>& taken) {
+  net::ValueId found = net::none;
+  for (const net::ValueId input : graph.node(id).inputs) {
     if (std::find(taken.begin(), taken.end(), input) != taken.end()) continue;
     if (!may_take_over(graph, graph.node(id), output, input)) continue;
     if (needs.last[index(input)] == id) return input;
-    if (found == none) found = input;
+    if (found == net::none) found = input;
   }
   return found;
 }
 
-WorkingSet working_set(const Graph& graph, std::int64_t workspace, const Needs& needs, NodeId id) {
-  const Node& node = graph.node(id);
+WorkingSet working_set(const net::Graph& graph, std::int64_t workspace, const Needs& needs, net::NodeId id) {
+  const net::Node& node = graph.node(id);
   WorkingSet set;
   set.bytes = workspace > 0 ? occupied(workspace) : 0;
-  std::vector<ValueId> taken;
-  for (const ValueId output : node.outputs) set.bytes += occupied(graph.value(output).bytes());
+  std::vector<net::ValueId> taken;
+  for (const net::ValueId output : node.outputs) set.bytes += occupied(graph.value(output).bytes());
   set.least_bytes = set.bytes;
-  for (const ValueId output : node.outputs) {
-    const ValueId input = shared_input(graph, needs, id, output, taken);
-    if (input == none) continue;
+  for (const net::ValueId output : node.outputs) {
+    const net::ValueId input = shared_input(graph, needs, id, output, taken);
+    if (input == net::none) continue;
     taken.push_back(input);
     const std::int64_t bytes = occupied(graph.value(output).bytes());
     set.least_bytes -= bytes;
@@ -100,10 +101,10 @@ WorkingSet working_set(const Graph& graph, std::int64_t workspace, const Needs& 
     else
       set.may_leave.push_back(input);
   }
-  std::vector<ValueId> inputs = node.inputs;
+  std::vector<net::ValueId> inputs = node.inputs;
   std::sort(inputs.begin(), inputs.end());
   inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-  for (const ValueId input : inputs) {
+  for (const net::ValueId input : inputs) {
     if (graph.value(input).persistent()) continue;
     const std::int64_t bytes = occupied(graph.value(input).bytes());
     set.bytes += bytes;
@@ -113,45 +114,45 @@ WorkingSet working_set(const Graph& graph, std::int64_t workspace, const Needs& 
   return set;
 }
 
-Needs find_needs(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                 const std::vector<ValueId>& kept) {
+Needs find_needs(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                 const std::vector<net::ValueId>& kept) {
   Needs needs;
   find_lifetimes(graph, kept, needs);
-  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id)
+  for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id)
     needs.working.push_back(working_set(graph, workspaces[index(id)], needs, id));
   return needs;
 }
 
 // Bytes alive across every node that are not part of its working set.
-std::vector<std::int64_t> bytes_across(const Graph& graph, const Needs& needs) {
+std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs) {
   std::vector<std::int64_t> bytes(graph.nodes().size() + 1, 0);
   for (std::size_t id = 0; id < graph.values().size(); ++id) {
-    const NodeId from = needs.first[id] + 1, until = needs.last[id];
+    const net::NodeId from = needs.first[id] + 1, until = needs.last[id];
     if (from >= until) continue;
     bytes[index(from)] += graph.values()[id].bytes();
     bytes[index(until)] -= graph.values()[id].bytes();
   }
   std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
-  for (NodeId node = 0; index(node) < graph.nodes().size(); ++node)
-    for (const ValueId input : needs.working[index(node)].inputs)
+  for (net::NodeId node = 0; index(node) < graph.nodes().size(); ++node)
+    for (const net::ValueId input : needs.working[index(node)].inputs)
       if (needs.across(input, node)) bytes[index(node)] -= graph.value(input).bytes();
   return bytes;
 }
 
 // What may be made again, cheapest seconds per byte first.
 struct Remake {
-  ValueId value = none;
+  net::ValueId value = net::none;
   double bytes = 0, seconds_per_byte = 0;
 };
 
-std::vector<Remake> remakes(const Graph& graph, const Needs& needs, const CostModel& costs) {
+std::vector<Remake> remakes(const net::Graph& graph, const Needs& needs, const CostModel& costs) {
   std::vector<Remake> all;
-  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
-    const Node& node = graph.node(id);
+  for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
+    const net::Node& node = graph.node(id);
     if (!node.updates.empty()) continue;
     double bytes = 0;
-    for (const ValueId output : node.outputs) bytes += static_cast<double>(graph.value(output).bytes());
-    for (const ValueId output : node.outputs)
+    for (const net::ValueId output : node.outputs) bytes += static_cast<double>(graph.value(output).bytes());
+    for (const net::ValueId output : node.outputs)
       if (needs.last[index(output)] > id + 1)
         all.push_back({output, static_cast<double>(graph.value(output).bytes()),
                        costs.node_seconds[index(id)] / bytes});
@@ -225,7 +226,7 @@ void refine(const Cut& cut, const Stretch& stretch, Least& least) {
 
 class Sweep {
  public:
-  Sweep(const Graph& graph, const Needs& needs, const CostModel& costs, const Budgets& budgets)
+  Sweep(const net::Graph& graph, const Needs& needs, const CostModel& costs, const Budgets& budgets)
       : graph_(graph),
         needs_(needs),
         budgets_(budgets),
@@ -233,7 +234,7 @@ class Sweep {
         remakes_(remakes(graph, needs, costs)),
         // A budget that ends between two multiples of the alignment may still hold the last place.
         room_(occupied(budgets.device) - needs.persistent),
-        stays_(graph.values().size(), none) {
+        stays_(graph.values().size(), net::none) {
     cut_.out = rate(costs.to_host);
     cut_.in = rate(costs.to_device);
     cut_.to_disk = rate(costs.to_disk);
@@ -245,10 +246,10 @@ class Sweep {
 
   Bound run() {
     if (needs_.inputs > room_) return impossible(0);
-    if (needs_.kept > room_) return impossible(static_cast<NodeId>(node_seconds_.size()) - 1);
+    if (needs_.kept > room_) return impossible(static_cast<net::NodeId>(node_seconds_.size()) - 1);
     const std::vector<std::int64_t> across = bytes_across(graph_, needs_);
     double before = 0;
-    for (NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
+    for (net::NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
       const WorkingSet& working = needs_.working[index(node)];
       if (working.least_bytes > room_) return impossible(node);
       cut_.excess = static_cast<double>(across[index(node)] + working.bytes - room_);
@@ -263,7 +264,7 @@ class Sweep {
   }
 
  private:
-  Bound impossible(NodeId node) const { return {infinity, bound_.compute_seconds, node, 0, 0}; }
+  Bound impossible(net::NodeId node) const { return {infinity, bound_.compute_seconds, node, 0, 0}; }
 
   // What can leave at most, whatever time it takes.
   double room_elsewhere() const {
@@ -275,7 +276,7 @@ class Sweep {
   // By more than sums in another order differ.
   bool exceeds(const Least& least) const { return least.seconds > bound_.seconds * (1 + 1e-12); }
 
-  void add_cut(NodeId node) {
+  void add_cut(net::NodeId node) {
     const Least least = least_over_remakes(node);
     if (!exceeds(least)) return;
     bound_.seconds = least.seconds;
@@ -286,9 +287,9 @@ class Sweep {
 
   // Follows the convex function from stretch to stretch until it rises (its least is then in the last two),
   // or until it is seen not to exceed the bound found so far.
-  Least least_over_remakes(NodeId node) {
-    for (const ValueId value : needs_.working[index(node)].inputs) stays_[index(value)] = node;
-    for (const ValueId value : needs_.working[index(node)].may_leave) stays_[index(value)] = none;
+  Least least_over_remakes(net::NodeId node) {
+    for (const net::ValueId value : needs_.working[index(node)].inputs) stays_[index(value)] = node;
+    for (const net::ValueId value : needs_.working[index(node)].may_leave) stays_[index(value)] = net::none;
     cut_.least_r = std::max(0.0, cut_.excess - room_elsewhere());
     Stretch before, current;
     Least least;
@@ -311,37 +312,37 @@ class Sweep {
     return least;
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Needs& needs_;
   const Budgets& budgets_;
   const std::vector<double>& node_seconds_;
   const std::vector<Remake> remakes_;
   const std::int64_t room_;
-  std::vector<NodeId> stays_;  // of every value: the last node seen that needs it on the device
+  std::vector<net::NodeId> stays_;  // of every value: the last node seen that needs it on the device
   Cut cut_;
   Bound bound_;
 };
 
 }  // namespace
 
-Bound lower_bound(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                  const std::vector<ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
+Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                  const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
   Budgets limits = budgets;
   if (limits.device <= 0) limits.device = std::numeric_limits<std::int64_t>::max() / 2;
   const Needs needs = find_needs(graph, workspaces, kept);
   return Sweep(graph, needs, costs, limits).run();
 }
 
-Floor least_budget(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                   const std::vector<ValueId>& kept) {
+Floor least_budget(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                   const std::vector<net::ValueId>& kept) {
   const Needs needs = find_needs(graph, workspaces, kept);
-  Floor floor{needs.inputs, graph.nodes().empty() ? none : 0};
-  for (NodeId node = 0; index(node) < needs.working.size(); ++node)
+  Floor floor{needs.inputs, graph.nodes().empty() ? net::none : 0};
+  for (net::NodeId node = 0; index(node) < needs.working.size(); ++node)
     if (needs.working[index(node)].least_bytes > floor.bytes)
       floor = {needs.working[index(node)].least_bytes, node};
-  if (needs.kept > floor.bytes) floor = {needs.kept, static_cast<NodeId>(needs.working.size()) - 1};
+  if (needs.kept > floor.bytes) floor = {needs.kept, static_cast<net::NodeId>(needs.working.size()) - 1};
   floor.bytes += needs.persistent;
   return floor;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -17,7 +17,7 @@
 
 #include "swap/model/costs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct Budgets {
   std::int64_t device = 0;  // 0: unlimited
@@ -26,23 +26,23 @@ struct Budgets {
 };
 
 struct Bound {
-  double seconds = 0;           // infinite where no plan is within the budgets
-  double compute_seconds = 0;   // every node once: the step in unlimited memory
-  NodeId node = none;           // where the excess decides; none when computing alone does
-  double excess_bytes = 0;      // there
-  double recomputed_bytes = 0;  // of it, at the optimum
+  double seconds = 0;            // infinite where no plan is within the budgets
+  double compute_seconds = 0;    // every node once: the step in unlimited memory
+  net::NodeId node = net::none;  // where the excess decides; none when computing alone does
+  double excess_bytes = 0;       // there
+  double recomputed_bytes = 0;   // of it, at the optimum
 };
 
-Bound lower_bound(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                  const std::vector<ValueId>& kept, const CostModel& costs, const Budgets& budgets);
+Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                  const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets);
 
 // The least device budget that any plan needs: persistent values and the largest working set of one node (or
 // all inputs at the beginning, or all that is kept at the end).
 struct Floor {
   std::int64_t bytes = 0;
-  NodeId node = none;  // that needs it
+  net::NodeId node = net::none;  // that needs it
 };
-Floor least_budget(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                   const std::vector<ValueId>& kept);
+Floor least_budget(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                   const std::vector<net::ValueId>& kept);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // What convolutions of 16 to 256 channels over volumes reach of the peak. Vector units are kept half busy by
@@ -30,7 +30,7 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
                 std::int64_t memory_bytes, double link_rate, const char* link) {
   DeviceRates device;
   device.name = name;
-  device.fastest = std::string_view(half).starts_with("f16") ? ElementType::f16 : ElementType::bf16;
+  device.fastest = std::string_view(half).starts_with("f16") ? net::ElementType::f16 : net::ElementType::bf16;
   device.flops_f32 = efficiency_f32 * peak_f32;
   device.flops_half = efficiency_half * peak_half;
   device.memory_rate = memory_rate;
@@ -53,7 +53,7 @@ constexpr const char* on_tensor_cores = "bf16 on tensor cores";
 DeviceRates study_v100() {
   DeviceRates device;
   device.name = "v100-study";
-  device.fastest = ElementType::f16;
+  device.fastest = net::ElementType::f16;
   device.flops_f32 = 3 * 503e9 * 228 / 197;
   device.flops_half = device.flops_f32;
   device.memory_rate = 900 * giga;
@@ -73,7 +73,7 @@ DeviceRates study_v100() {
 DeviceRates cpu() {
   DeviceRates device;
   device.name = "cpu";
-  device.fastest = ElementType::f32;  // few have instructions for bf16
+  device.fastest = net::ElementType::f32;  // few have instructions for bf16
   device.details =
       "a guess at a few cores where nothing was measured: 100 GFLOP/s in every precision, memory and copies "
       "as fast as one memory channel";
@@ -86,10 +86,10 @@ DeviceRates cpu() {
 }
 
 // Whether a node computes with 16 bits: on tensor cores, where a GPU has them.
-bool half(const Graph& graph, const Node& node) {
+bool half(const net::Graph& graph, const net::Node& node) {
   for (const auto* values : {&node.inputs, &node.outputs})
-    for (const ValueId id : *values)
-      if (element_bytes(graph.value(id).type) == 2) return true;
+    for (const net::ValueId id : *values)
+      if (net::element_bytes(graph.value(id).type) == 2) return true;
   return false;
 }
 
@@ -165,14 +165,15 @@ const DeviceRates& find_device_rates(const std::string& name) {
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 
-CostModel estimate_costs(const Graph& graph, const DeviceRates& device) {
+CostModel estimate_costs(const net::Graph& graph, const DeviceRates& device) {
   CostModel costs;
   costs.source = format("estimated for {}: {}", device.name, device.details);
   double total = 0, traffic = 0;
-  for (const Node& node : graph.nodes()) {
+  for (const net::Node& node : graph.nodes()) {
     const double rate = half(graph, node) ? device.flops_half : device.flops_f32;
-    const double memory = static_cast<double>(node_bytes(graph, node)) / device.memory_rate;
-    costs.node_seconds.push_back(std::max(node_flops(graph, node) / rate, memory) + device.launch_seconds);
+    const double memory = static_cast<double>(net::node_bytes(graph, node)) / device.memory_rate;
+    costs.node_seconds.push_back(std::max(net::node_flops(graph, node) / rate, memory) +
+                                 device.launch_seconds);
     total += costs.node_seconds.back();
     traffic += memory;
   }
@@ -222,4 +223,4 @@ CostModel parse_costs(const std::string& json) {
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

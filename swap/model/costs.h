@@ -8,7 +8,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct Link {
   double alone = 0;  // bytes per second while the device computes nothing
@@ -32,8 +32,8 @@ struct CostModel {
 struct DeviceRates {
   std::string name;     // v100, h200, …
   std::string details;  // for people: what the figures are and where they were published
-  ElementType fastest =
-      ElementType::bf16;                 // what precision: auto means there; it runs no bf16 where it is f16
+  net::ElementType fastest =
+      net::ElementType::bf16;            // what precision: auto means there; it runs no bf16 where it is f16
   double flops_f32 = 0, flops_half = 0;  // of convolutions, in FLOP/s: peak times `efficiency`
   double memory_rate = 0;                // bytes/s, read plus written
   double launch_seconds = 0;             // least time of a node
@@ -49,9 +49,9 @@ const DeviceRates& find_device_rates(const std::string& name);
 const DeviceRates* device_in(const std::string& description);
 
 // Every node at the slower of its arithmetic and its traffic.
-CostModel estimate_costs(const Graph& graph, const DeviceRates& device);
+CostModel estimate_costs(const net::Graph& graph, const DeviceRates& device);
 
 std::string costs_json(const CostModel& costs);
 CostModel parse_costs(const std::string& json);  // throws Exit::bad_data
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

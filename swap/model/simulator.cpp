@@ -12,7 +12,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -20,8 +20,8 @@ constexpr double least_kernel_speed = 0.05;  // however much is copied meanwhile
 constexpr std::size_t compute = 0;           // Lane::compute
 
 struct Activity {
-  std::int32_t instruction = none;  // next on its lane; none: the lane is done
-  std::size_t waits_over = 0;       // of its waits, how many are known to be
+  std::int32_t instruction = net::none;  // next on its lane; none: the lane is done
+  std::size_t waits_over = 0;            // of its waits, how many are known to be
   bool running = false;
   double delay = 0;      // seconds of fixed cost still to come
   double remaining = 0;  // then: seconds of a kernel alone, or bytes
@@ -69,8 +69,8 @@ class Simulator {
   // next_[i]: the instruction after i on the same lane.
   void link_lanes() {
     const std::size_t count = plan_.instructions.size();
-    next_.assign(count, none);
-    std::fill(std::begin(first_), std::end(first_), none);
+    next_.assign(count, net::none);
+    std::fill(std::begin(first_), std::end(first_), net::none);
     for (std::size_t i = count; i-- > 0;) {
       std::int32_t& head = first_[static_cast<std::size_t>(plan_.instructions[i].lane())];
       next_[i] = head;
@@ -89,7 +89,7 @@ class Simulator {
 
   // Begins the lane's next instruction if everything that it waits for is done.
   void start(Group& group, Activity& lane) {
-    if (lane.running || lane.instruction == none) return;
+    if (lane.running || lane.instruction == net::none) return;
     const Instruction& instruction = plan_.instructions[index(lane.instruction)];
     for (; lane.waits_over < instruction.waits.size(); ++lane.waits_over)
       if (group.end[index(instruction.waits[lane.waits_over])] == infinity) return;
@@ -177,7 +177,7 @@ class Simulator {
   Simulation result() {
     Group& group = groups_.front();
     const auto& lanes = group.lanes;
-    const auto done = [](const Activity& lane) { return lane.instruction == none; };
+    const auto done = [](const Activity& lane) { return lane.instruction == net::none; };
     const auto running = [](const Activity& lane) { return lane.running; };
     const bool all_done = std::all_of(std::begin(lanes), std::end(lanes), done);
     assert((all_done || std::any_of(std::begin(lanes), std::end(lanes), running)) && "no wait is a cycle");
@@ -205,4 +205,4 @@ Simulation simulate(const Plan& plan, const CostModel& costs, const Sharing& sha
   return Simulator(plan, costs, sharing).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -11,7 +11,7 @@
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Several devices of one host that each begin the same plan at the same instant, and share its disk.
 struct Sharing {
@@ -33,4 +33,4 @@ struct Simulation {
 // REQUIRES: a plan without violations, costs of this graph.
 Simulation simulate(const Plan& plan, const CostModel& costs, const Sharing& sharing = {});
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,7 +8,7 @@
 
 #include "base/philox.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using Order = std::vector<std::size_t>;
@@ -199,4 +199,4 @@ std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double 
   return best.height;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::swap {
 
 constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
 
@@ -32,4 +32,4 @@ std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0, dou
 // The largest sum of bytes live at one instruction: no packing is lower.
 std::int64_t live_limit(const std::vector<Interval>& intervals);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -15,7 +15,7 @@
 #include "base/xml.h"
 #include "swap/plan/svg.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using svg::line;
@@ -54,7 +54,7 @@ double round_step(double range, int most) {
 
 class Picture {
  public:
-  Picture(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
+  Picture(const net::Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
     find_slots();
     find_fates();
     const auto peak = static_cast<double>(std::max<std::int64_t>(plan.peak_bytes, 1));
@@ -105,18 +105,20 @@ class Picture {
   void find_fates() {
     fate_.assign(graph_.values().size(), Fate::stays);
     for (std::size_t id = 0; id < fate_.size(); ++id) {
-      const Value& value = graph_.values()[id];
+      const net::Value& value = graph_.values()[id];
       if (value.persistent()) fate_[id] = Fate::persistent;
-      if (value.role == Role::gradient) fate_[id] = Fate::gradient;
+      if (value.role == net::Role::gradient) fate_[id] = Fate::gradient;
     }
     for (const Instruction& instruction : plan_.instructions) {
       if (instruction.kind == Instruction::Kind::copy_out) fate_[index(instruction.value)] = Fate::swapped;
       if (instruction.kind == Instruction::Kind::run && instruction.again)
-        for (const ValueId value : graph_.node(instruction.node).outputs)
+        for (const net::ValueId value : graph_.node(instruction.node).outputs)
           fate_[index(value)] = Fate::recomputed;
     }
   }
-  Fate fate(const Residency& r) const { return r.value == none ? Fate::workspace : fate_[index(r.value)]; }
+  Fate fate(const Residency& r) const {
+    return r.value == net::none ? Fate::workspace : fate_[index(r.value)];
+  }
 
   std::string opening(double height) const {
     std::string css =
@@ -199,7 +201,7 @@ class Picture {
       const Box box = {x(begin_slot(*r)), y(static_cast<double>(r->offset + r->bytes)), x(end_slot(*r)),
                        y(static_cast<double>(r->offset))};
       if (box.x1 - box.x0 >= 0.75 && box.y1 - box.y0 >= 0.75) {
-        const std::string name = r->value == none ? "workspace" : graph_.value(r->value).name;
+        const std::string name = r->value == net::none ? "workspace" : graph_.value(r->value).name;
         add(large, box, fate(*r), name, tooltip(*r));
       } else {
         const Box cell = whole_pixels(box);
@@ -216,8 +218,8 @@ class Picture {
   }
 
   void add_persistent(Layers& layers) const {
-    const std::size_t count = graph_.with_role(Role::parameter).size(),
-                      states = graph_.with_role(Role::optimizer_state).size();
+    const std::size_t count = graph_.with_role(net::Role::parameter).size(),
+                      states = graph_.with_role(net::Role::optimizer_state).size();
     const std::string title = format("{} parameters and {} values of the optimiser's state\n{}", count,
                                      states, format_bytes(plan_.persistent_bytes));
     add(layers, {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom}, Fate::persistent,
@@ -244,9 +246,9 @@ class Picture {
     const std::string where = format("{} at {}\nfrom {} to {}, instructions {} to {}", format_bytes(r.bytes),
                                      format_bytes(r.offset), kernel_name(first),
                                      kernel_name(std::max(first, last)), r.first, r.last);
-    if (r.value == none) return format("workspace of '{}'\n{}", graph_.node(r.node).name, where);
-    const Value& value = graph_.value(r.value);
-    return format("{}\n{} {}, {}\n{}", value.name, value.shape.text(), element_name(value.type),
+    if (r.value == net::none) return format("workspace of '{}'\n{}", graph_.node(r.node).name, where);
+    const net::Value& value = graph_.value(r.value);
+    return format("{}\n{} {}, {}\n{}", value.name, value.shape.text(), net::element_name(value.type),
                   style(fate(r)).label, where);
   }
 
@@ -298,7 +300,7 @@ class Picture {
   // Where the backward pass begins.
   std::string phases() const {
     const auto first = std::find_if(runs_.begin(), runs_.end(), [&](const Instruction* run) {
-      return graph_.node(run->node).phase == Phase::backward;
+      return graph_.node(run->node).phase == net::Phase::backward;
     });
     if (first == runs_.end()) return "";
     const double turn = x(static_cast<double>(first - runs_.begin()));
@@ -371,7 +373,7 @@ class Picture {
            text_at((left + right) / 2, axis + 34, "middle", "kernels of the step, in the order they run");
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Plan& plan_;
   std::vector<int> slot_;                 // of every instruction
   std::vector<const Instruction*> runs_;  // of every slot
@@ -382,8 +384,8 @@ class Picture {
 
 }  // namespace
 
-std::string arena_svg(const Graph& graph, const Plan& plan) {
+std::string arena_svg(const net::Graph& graph, const Plan& plan) {
   return Picture(graph, plan).draw();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

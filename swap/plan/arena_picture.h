@@ -6,8 +6,8 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
-std::string arena_svg(const Graph& graph, const Plan& plan);
+std::string arena_svg(const net::Graph& graph, const Plan& plan);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace voxswap {
+namespace voxswap::swap {
 
 constexpr std::int64_t disk_block = 4096;  // bytes
 
@@ -11,4 +11,4 @@ constexpr std::int64_t whole_blocks(std::int64_t bytes) {
   return (bytes + disk_block - 1) / disk_block * disk_block;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

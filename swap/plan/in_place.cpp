@@ -5,11 +5,11 @@
 
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
-bool may_take_over(const Graph& graph, const Node& node, ValueId output, ValueId input) {
-  const Value& from = graph.value(input);
-  if (from.persistent() || from.role == Role::input) return false;
+bool may_take_over(const net::Graph& graph, const net::Node& node, net::ValueId output, net::ValueId input) {
+  const net::Value& from = graph.value(input);
+  if (from.persistent() || from.role == net::Role::input) return false;
   if (from.bytes() < graph.value(output).bytes()) return false;
   // Element over element: with another type the n-th output would lie over another input than the n-th.
   if (from.type != graph.value(output).type) return false;
@@ -23,4 +23,4 @@ bool may_take_over(const Graph& graph, const Node& node, ValueId output, ValueId
       });
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

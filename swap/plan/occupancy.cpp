@@ -7,7 +7,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // A number of bytes that changes over time.
@@ -85,21 +85,22 @@ class Store {
 
 // A place counts from the begin of its first instruction to the end of its last; one that is written over
 // in place, to the begin of that instruction. Parameters and optimiser state stay for the next step.
-Counter device_counter(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+Counter device_counter(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                        const std::vector<double>& end) {
   const double step_end = end.empty() ? 0 : *std::max_element(end.begin(), end.end());
   std::multimap<std::int32_t, const Residency*> by_first;
   for (const Residency& r : plan.residencies) by_first.emplace(r.first, &r);
   Counter counter;
   for (const Residency& r : plan.residencies) {
-    const bool from_outside = r.value != none && r.first == 0 && graph.value(r.value).producer == none;
+    const bool from_outside =
+        r.value != net::none && r.first == 0 && graph.value(r.value).producer == net::none;
     const bool to_the_end = index(r.last) + 1 == plan.instructions.size();
     const auto [first, last] = by_first.equal_range(r.last);
     const bool written_over = std::any_of(first, last, [&](const auto& entry) {
       const Residency& other = *entry.second;
       return &other != &r && other.offset < r.offset + r.bytes && r.offset < other.offset + other.bytes;
     });
-    const bool stays = to_the_end && r.value != none && graph.value(r.value).persistent();
+    const bool stays = to_the_end && r.value != net::none && graph.value(r.value).persistent();
     const double until = stays        ? std::numeric_limits<double>::infinity()
                          : to_the_end ? step_end
                                       : end[index(r.last)];
@@ -111,7 +112,7 @@ Counter device_counter(const Graph& graph, const Plan& plan, const std::vector<d
 
 }  // namespace
 
-Occupancy occupancy(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+Occupancy occupancy(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                     const std::vector<double>& end) {
   Store host, disk;
   for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
@@ -139,4 +140,4 @@ Occupancy occupancy(const Graph& graph, const Plan& plan, const std::vector<doub
           disk.counter(begin, end).levels()};
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,7 +6,7 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct BytesFrom {
   double seconds = 0;      // from here on, until the next
@@ -18,7 +18,7 @@ struct Occupancy {
 };
 
 // `begin` and `end`: seconds of every instruction, simulated or measured.
-Occupancy occupancy(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+Occupancy occupancy(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                     const std::vector<double>& end);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // Of residencies in order of time, the one that spans the instruction.
@@ -16,11 +16,11 @@ const Residency* spanning(const std::vector<const Residency*>& residencies, std:
 
 }  // namespace
 
-Places::Places(const Graph& graph, const Plan& plan)
+Places::Places(const net::Graph& graph, const Plan& plan)
     : values_(graph.values().size()), workspaces_(graph.nodes().size()) {
   for (const Residency& r : plan.residencies)
-    (r.value == none ? workspaces_[static_cast<std::size_t>(r.node)]
-                     : values_[static_cast<std::size_t>(r.value)])
+    (r.value == net::none ? workspaces_[static_cast<std::size_t>(r.node)]
+                          : values_[static_cast<std::size_t>(r.value)])
         .push_back(&r);
   for (auto* lists : {&values_, &workspaces_})
     for (auto& list : *lists)
@@ -28,12 +28,12 @@ Places::Places(const Graph& graph, const Plan& plan)
                        [](const Residency* a, const Residency* b) { return a->first < b->first; });
 }
 
-const Residency* Places::of_value(ValueId value, std::int32_t instruction) const {
+const Residency* Places::of_value(net::ValueId value, std::int32_t instruction) const {
   return spanning(values_[static_cast<std::size_t>(value)], instruction);
 }
 
-const Residency* Places::of_workspace(NodeId node, std::int32_t instruction) const {
+const Residency* Places::of_workspace(net::NodeId node, std::int32_t instruction) const {
   return spanning(workspaces_[static_cast<std::size_t>(node)], instruction);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,18 +6,18 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 class Places {
  public:
-  Places(const Graph& graph, const Plan& plan);
+  Places(const net::Graph& graph, const Plan& plan);
 
   // Null where there is none.
-  const Residency* of_value(ValueId value, std::int32_t instruction) const;
-  const Residency* of_workspace(NodeId node, std::int32_t instruction) const;
+  const Residency* of_value(net::ValueId value, std::int32_t instruction) const;
+  const Residency* of_workspace(net::NodeId node, std::int32_t instruction) const;
 
   // All of a value, in order of time.
-  const std::vector<const Residency*>& all(ValueId value) const {
+  const std::vector<const Residency*>& all(net::ValueId value) const {
     return values_[static_cast<std::size_t>(value)];
   }
 
@@ -25,4 +25,4 @@ class Places {
   std::vector<std::vector<const Residency*>> values_, workspaces_;  // by id, in order of time
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -3,7 +3,7 @@
 
 #include <set>
 
-namespace voxswap {
+namespace voxswap::swap {
 
 std::string_view lane_name(Lane lane) {
   switch (lane) {
@@ -41,8 +41,8 @@ std::string_view kind_name(Instruction::Kind kind) {
 PlanTotals totals(const Plan& plan) {
   using Kind = Instruction::Kind;
   PlanTotals result;
-  std::set<ValueId> out;
-  std::set<NodeId> again;
+  std::set<net::ValueId> out;
+  std::set<net::NodeId> again;
   for (const Instruction& instruction : plan.instructions) {
     switch (instruction.kind) {
       case Kind::run:
@@ -68,4 +68,4 @@ PlanTotals totals(const Plan& plan) {
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

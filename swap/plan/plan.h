@@ -22,7 +22,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 enum class Lane { compute, to_host, to_device, to_disk, from_disk };  // a stream each
 constexpr std::size_t lane_count = 5;
@@ -31,8 +31,8 @@ std::string_view lane_name(Lane lane);
 // A stretch of instructions during which a value (or a kernel's workspace) has a place in the device arena.
 // A value may have several, one after the other; an instruction finds the one that spans it.
 struct Residency {
-  ValueId value = none;  // none: the workspace of `node`
-  NodeId node = none;
+  net::ValueId value = net::none;  // none: the workspace of `node`
+  net::NodeId node = net::none;
   std::int64_t offset = 0;  // bytes into the arena, a multiple of 64
   std::int64_t bytes = 0;   // what it occupies
   std::int32_t first = 0;   // instruction that first needs the place
@@ -47,9 +47,9 @@ struct Instruction {
     write_disk,  // host pool -> scratch file
     read_disk,   // scratch file -> host pool
   } kind = Kind::run;
-  NodeId node = none;    // run
-  bool again = false;    // run: the node ran before in this step
-  ValueId value = none;  // otherwise: whose bytes [begin, begin + bytes) are moved
+  net::NodeId node = net::none;    // run
+  bool again = false;              // run: the node ran before in this step
+  net::ValueId value = net::none;  // otherwise: whose bytes [begin, begin + bytes) are moved
   std::int64_t begin = 0, bytes = 0;
   std::int64_t host = 0;  // otherwise: where byte `begin` lies in the host pool
   std::int64_t disk = 0;  // write_disk, read_disk: where it lies in the scratch file
@@ -77,7 +77,7 @@ struct Plan {
   std::int64_t live_peak_bytes =
       0;  // largest sum of what is live at one instruction: no packing can be smaller
   std::vector<std::int64_t> live_bytes;  // that sum per instruction
-  std::vector<ValueId> kept;             // read from outside after the step: resident to its end
+  std::vector<net::ValueId> kept;        // read from outside after the step: resident to its end
   double predicted_seconds = 0;          // simulated time of a step; 0: no cost model was given
 };
 
@@ -90,4 +90,4 @@ struct PlanTotals {
 };
 PlanTotals totals(const Plan& plan);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -10,31 +10,31 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
-std::string_view role_name(Role role) {
+std::string_view role_name(net::Role role) {
   switch (role) {
-    case Role::input:
+    case net::Role::input:
       return "input";
-    case Role::parameter:
+    case net::Role::parameter:
       return "parameter";
-    case Role::optimizer_state:
+    case net::Role::optimizer_state:
       return "optimizer_state";
-    case Role::activation:
+    case net::Role::activation:
       return "activation";
-    case Role::statistic:
+    case net::Role::statistic:
       return "statistic";
-    case Role::gradient:
+    case net::Role::gradient:
       return "gradient";
   }
   return "";
 }
 
-Json entry(const Graph& graph, const Instruction& instruction, std::int64_t live_bytes) {
+Json entry(const net::Graph& graph, const Instruction& instruction, std::int64_t live_bytes) {
   Json entry = {{"kind", kind_name(instruction.kind)}, {"lane", lane_name(instruction.lane())}};
   if (instruction.kind == Instruction::Kind::run) {
-    const Node& node = graph.node(instruction.node);
+    const net::Node& node = graph.node(instruction.node);
     entry.update({{"node", instruction.node},
                   {"name", node.name},
                   {"operation", node.operation->name},
@@ -53,15 +53,15 @@ Json entry(const Graph& graph, const Instruction& instruction, std::int64_t live
   return entry;
 }
 
-Json entry(const Graph& graph, const Residency& r) {
+Json entry(const net::Graph& graph, const Residency& r) {
   Json entry;
-  if (r.value != none) {
-    const Value& value = graph.value(r.value);
+  if (r.value != net::none) {
+    const net::Value& value = graph.value(r.value);
     entry = {{"value", r.value},
              {"name", value.name},
              {"role", role_name(value.role)},
              {"shape", value.shape.extents()},
-             {"type", element_name(value.type)}};
+             {"type", net::element_name(value.type)}};
   } else {
     entry = {{"workspace_of", r.node}, {"name", graph.node(r.node).name}};
   }
@@ -85,9 +85,9 @@ std::string percent(std::int64_t part, std::int64_t whole, int digits) {
 }
 
 // "'dec1.conv' (conv3d)", or "copy_in of 'enc1' before 'dec1.conv' (conv3d)"
-std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {
+std::string describe(const net::Graph& graph, const Plan& plan, std::int32_t at) {
   const auto node_text = [&](const Instruction& run) {
-    const Node& node = graph.node(run.node);
+    const net::Node& node = graph.node(run.node);
     return format("'{}' ({}){}", node.name, node.operation->name, run.again ? ", again" : "");
   };
   const Instruction& instruction = plan.instructions[static_cast<std::size_t>(at)];
@@ -139,21 +139,21 @@ std::string work_text(const Plan& plan) {
   return text;
 }
 
-std::vector<std::string> row(const Graph& graph, const Plan& plan, const Residency& r) {
+std::vector<std::string> row(const net::Graph& graph, const Plan& plan, const Residency& r) {
   const std::string span = format("{}-{}", r.first, r.last),
                     share = percent(r.bytes, plan.live_peak_bytes, 1);
-  if (r.value == none)
+  if (r.value == net::none)
     return {"workspace of " + graph.node(r.node).name, "workspace", "", format_bytes(r.bytes), share, span};
-  const Value& value = graph.value(r.value);
+  const net::Value& value = graph.value(r.value);
   return {value.name,
           std::string(role_name(value.role)),
-          format("{} {}", value.shape.text(), element_name(value.type)),
+          format("{} {}", value.shape.text(), net::element_name(value.type)),
           format_bytes(r.bytes),
           share,
           span};
 }
 
-std::string fullest_text(const Graph& graph, const Plan& plan) {
+std::string fullest_text(const net::Graph& graph, const Plan& plan) {
   const std::int32_t at = fullest_instruction(plan);
   std::vector<Residency> live;
   for (const Residency& r : plan.residencies)
@@ -170,7 +170,7 @@ std::string fullest_text(const Graph& graph, const Plan& plan) {
 
 }  // namespace
 
-std::string plan_json(const Graph& graph, const Plan& plan) {
+std::string plan_json(const net::Graph& graph, const Plan& plan) {
   const PlanTotals sums = totals(plan);
   Json root = {{"planner", plan.planner},
                {"remarks", plan.remarks},
@@ -190,7 +190,7 @@ std::string plan_json(const Graph& graph, const Plan& plan) {
                {"recomputed_nodes", sums.recomputed_nodes},
                {"predicted_seconds", plan.predicted_seconds}};
   std::vector<std::string> kept, instructions, residencies;
-  for (const ValueId value : plan.kept) kept.push_back(Json(graph.value(value).name).dump());
+  for (const net::ValueId value : plan.kept) kept.push_back(Json(graph.value(value).name).dump());
   for (std::size_t i = 0; i < plan.instructions.size(); ++i)
     instructions.push_back(entry(graph, plan.instructions[i], plan.live_bytes[i]).dump());
   for (const Residency& r : plan.residencies) residencies.push_back(entry(graph, r).dump());
@@ -200,7 +200,7 @@ std::string plan_json(const Graph& graph, const Plan& plan) {
          lines("residencies", residencies) + "\n}\n";
 }
 
-std::string plan_text(const Graph& graph, const Plan& plan) {
+std::string plan_text(const net::Graph& graph, const Plan& plan) {
   std::string text = format("planner {}, {} instructions\n", plan.planner, plan.instructions.size());
   if (!plan.remarks.empty()) text += plan.remarks + "\n";
   text += "\n" + tiers_text(plan) + "\n";
@@ -213,4 +213,4 @@ std::string plan_text(const Graph& graph, const Plan& plan) {
   return plan.instructions.empty() ? text : text + "\n" + fullest_text(graph, plan);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,10 +7,10 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
-std::string plan_json(const Graph& graph, const Plan& plan);
-std::string plan_text(const Graph& graph,
+std::string plan_json(const net::Graph& graph, const Plan& plan);
+std::string plan_text(const net::Graph& graph,
                       const Plan& plan);  // the report: peaks per tier, what fills the arena at its fullest
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,7 +7,7 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Vector clocks: per instruction and lane, the last instruction that is certainly done when it starts.
 class StreamOrder {
@@ -29,4 +29,4 @@ class StreamOrder {
   std::vector<Clock> done_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 
-namespace voxswap::svg {
+namespace voxswap::swap::svg {
 
 std::string pixels(double value) {
   std::string text = format("{:.1f}", value);
@@ -21,4 +21,4 @@ std::string line(double x0, double y0, double x1, double y1, std::string_view cs
                 css_class);
 }
 
-}  // namespace voxswap::svg
+}  // namespace voxswap::swap::svg

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace voxswap::svg {
+namespace voxswap::swap::svg {
 
-std::string pixels(double value);            // "12.3", "12"
+std::string pixels(double value);  // "12.3", "12"
 std::string text_at(double x, double y, std::string_view css_class, std::string_view text);
 std::string line(double x0, double y0, double x1, double y1, std::string_view css_class);
 
-}  // namespace voxswap::svg
+}  // namespace voxswap::swap::svg

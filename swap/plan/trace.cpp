@@ -11,7 +11,7 @@
 #include "net/graph/operation.h"
 #include "swap/plan/occupancy.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 double microseconds(double seconds) {
@@ -20,7 +20,7 @@ double microseconds(double seconds) {
 
 class Timeline {
  public:
-  Timeline(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+  Timeline(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
            const std::vector<double>& end)
       : graph_(graph), plan_(plan), begin_(begin), end_(end) {}
 
@@ -54,13 +54,13 @@ class Timeline {
     Json arguments = {{"instruction", i}};
     std::string name, category;
     if (instruction.kind == Instruction::Kind::run) {
-      const Node& node = graph_.node(instruction.node);
+      const net::Node& node = graph_.node(instruction.node);
       name = node.name + (instruction.again ? " (again)" : "");
       category = node.operation->name;
       arguments.update(
-          {{"operation", category}, {"bytes", node_bytes(graph_, node)}, {"again", instruction.again}});
+          {{"operation", category}, {"bytes", net::node_bytes(graph_, node)}, {"again", instruction.again}});
     } else {
-      const Value& value = graph_.value(instruction.value);
+      const net::Value& value = graph_.value(instruction.value);
       name = value.name;
       category = lane_name(instruction.lane());
       arguments.update({{"begin", instruction.begin}, {"bytes", instruction.bytes}, {"of", value.bytes()}});
@@ -91,7 +91,7 @@ class Timeline {
     add("disk bytes", held.disk);
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Plan& plan_;
   const std::vector<double>&begin_, &end_;
   std::vector<Json> events_;
@@ -99,9 +99,9 @@ class Timeline {
 
 }  // namespace
 
-std::string timeline_json(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+std::string timeline_json(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                           const std::vector<double>& end) {
   return Timeline(graph, plan, begin, end).json();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

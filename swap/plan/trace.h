@@ -7,10 +7,10 @@
 
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // `begin`, `end`: seconds per instruction, measured (StepReport) or simulated (Simulation).
-std::string timeline_json(const Graph& graph, const Plan& plan, const std::vector<double>& begin,
+std::string timeline_json(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                           const std::vector<double>& end);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -3,7 +3,7 @@
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 Plan plan_checkpoint(const PlanRequest& request) {
   PlanRequest inside = request;
@@ -16,4 +16,4 @@ Plan plan_checkpoint(const PlanRequest& request) {
   return search_plan(Digest(inside), "checkpoint", {.may_swap = false, .quick = request.quick});
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -2,13 +2,13 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
-constexpr NodeId near = 4;  // nodes between two readings that are not worth a run in between
+constexpr net::NodeId near = 4;  // nodes between two readings that are not worth a run in between
 
 void repeat_in_long_gaps(const DigestValue& value, Choice& choice) {
-  NodeId before = value.producer;
+  net::NodeId before = value.producer;
   for (std::size_t i = 0; i < value.readers.size(); ++i) {
     choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
     before = value.readers[i];
@@ -25,25 +25,25 @@ Choice keep_everything(const Digest& digest) {
 
 void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice) {
   std::vector<int> chain(digest.values.size(), 0);
-  for (ValueId id = 0; index(id) < digest.values.size(); ++id) {
+  for (net::ValueId id = 0; index(id) < digest.values.size(); ++id) {
     const DigestValue& value = digest.values[index(id)];
     if (!value.repeatable || !(value.cheap || chains.costly) || value.bytes < chains.least_bytes) continue;
     int length = 1;
-    for (const ValueId input : digest.nodes[index(value.producer)].reads) length += chain[index(input)];
+    for (const net::ValueId input : digest.nodes[index(value.producer)].reads) length += chain[index(input)];
     if (length > chains.longest) continue;
     chain[index(id)] = length;
     repeat_in_long_gaps(value, choice);
   }
 }
 
-void repeat_with_sources(const Digest& digest, ValueId id, int depth, bool alone, Choice& choice) {
+void repeat_with_sources(const Digest& digest, net::ValueId id, int depth, bool alone, Choice& choice) {
   const DigestValue& value = digest.values[index(id)];
   if (!value.repeatable) return;
   repeat_in_long_gaps(value, choice);
   choice.alone[index(id)] = alone;
   if (depth == 0) return;
-  for (const ValueId input : digest.nodes[index(value.producer)].reads)
+  for (const net::ValueId input : digest.nodes[index(value.producer)].reads)
     repeat_with_sources(digest, input, depth - 1, alone, choice);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

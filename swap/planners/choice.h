@@ -5,7 +5,7 @@
 
 #include "swap/planners/digest.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct Choice {
   std::vector<bool> again;  // per gap: made again there (sequence.h)
@@ -26,6 +26,6 @@ void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice
 
 // Makes a value again, and what it is made of, and what that is made of, `depth` times: to make it again is
 // little use as long as all of those are kept for it.
-void repeat_with_sources(const Digest& digest, ValueId id, int depth, bool alone, Choice& choice);
+void repeat_with_sources(const Digest& digest, net::ValueId id, int depth, bool alone, Choice& choice);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,7 +7,7 @@
 #include "swap/planners/planners.h"
 #include "swap/planners/scheduling.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr std::size_t patience = 3000;  // rounds without success
@@ -33,14 +33,14 @@ Score score_of(const Digest& digest, const Schedule& schedule) {
 
 Climb::Climb(const Digest& digest, const ClimbOptions& options, Choice start)
     : digest_(digest), options_(options), random_(0x706c616e, options.seed), best_(std::move(start)) {
-  for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
+  for (net::ValueId id = 0; index(id) < digest_.values.size(); ++id) {
     const DigestValue& value = digest_.values[index(id)];
     if (!value.persistent && value.bytes >= options_.least_bytes) movable_.push_back(id);
   }
-  const auto bytes_of = [&](ValueId id) { return digest_.values[index(id)].bytes; };
+  const auto bytes_of = [&](net::ValueId id) { return digest_.values[index(id)].bytes; };
   std::stable_sort(movable_.begin(), movable_.end(),
-                   [&](ValueId a, ValueId b) { return bytes_of(a) > bytes_of(b); });
-  for (const ValueId id : movable_)
+                   [&](net::ValueId a, net::ValueId b) { return bytes_of(a) > bytes_of(b); });
+  for (const net::ValueId id : movable_)
     bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
   best_score_ = score(best_);
 }
@@ -80,14 +80,14 @@ void Climb::note_best(const Choice& choice, const Score& score) {
 void Climb::improve_in_turn() {
   for (bool better = true; better && left_ > 0;) {
     better = false;
-    for (const ValueId id : movable_) {
+    for (const net::ValueId id : movable_) {
       if (left_ <= 0 || digest_.values[index(id)].bytes < 16 * options_.least_bytes) break;
       better |= improve_value(id);
     }
   }
 }
 
-bool Climb::improve_value(ValueId id) {
+bool Climb::improve_value(net::ValueId id) {
   const DigestValue& value = digest_.values[index(id)];
   bool better = false;
   if (options_.may_repeat && value.repeatable) {
@@ -113,13 +113,13 @@ bool Climb::try_all(const DigestValue& value, bool flag) {
   return changed && consider(choice);
 }
 
-bool Climb::try_sources(ValueId id, int depth, bool alone) {
+bool Climb::try_sources(net::ValueId id, int depth, bool alone) {
   Choice choice = best_;
   repeat_with_sources(digest_, id, depth, alone, choice);
   return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
 }
 
-bool Climb::try_alone(ValueId id) {
+bool Climb::try_alone(net::ValueId id) {
   Choice choice = best_;
   choice.alone[index(id)].flip();
   return consider(choice);
@@ -131,7 +131,7 @@ bool Climb::try_flip(const DigestValue& value, std::size_t gap) {
   return consider(choice);
 }
 
-bool Climb::try_weight(ValueId id, float weight) {
+bool Climb::try_weight(net::ValueId id, float weight) {
   if (best_.bias[index(id)] == weight) return false;
   Choice choice = best_;
   choice.bias[index(id)] = weight;
@@ -168,7 +168,7 @@ std::size_t Climb::below(std::size_t n) {
 }
 
 // Any value, or one of a few large ones: half of the time one drawn in proportion to its bytes.
-ValueId Climb::draw() {
+net::ValueId Climb::draw() {
   if (below(2) == 0) return movable_[below(movable_.size())];
   const std::int64_t at =
       static_cast<std::int64_t>(random_.word(draw_++) % static_cast<std::uint64_t>(bytes_up_to_.back()));
@@ -184,7 +184,7 @@ Choice Climb::disturbed(Choice choice) {
 
 // A gap's flag, all flags of a value, or of its sources too, or a weight.
 void Climb::disturb_once(Choice& choice) {
-  const ValueId id = draw();
+  const net::ValueId id = draw();
   const DigestValue& value = digest_.values[index(id)];
   const bool repeat = options_.may_repeat && value.repeatable && (!options_.may_swap || below(3) > 0);
   if (!repeat) {
@@ -206,4 +206,4 @@ void Climb::disturb_once(Choice& choice) {
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

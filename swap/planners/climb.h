@@ -9,7 +9,7 @@
 #include "swap/planners/choice.h"
 #include "swap/planners/schedule.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Smaller is better: what is over the budgets counts before time.
 struct Score {
@@ -64,15 +64,15 @@ class Climb {
   bool consider(const Choice& choice);
   void note_best(const Choice& choice, const Score& score);
   void improve_in_turn();
-  bool improve_value(ValueId id);
+  bool improve_value(net::ValueId id);
   bool try_all(const DigestValue& value, bool flag);
-  bool try_sources(ValueId id, int depth, bool alone);
-  bool try_alone(ValueId id);
+  bool try_sources(net::ValueId id, int depth, bool alone);
+  bool try_alone(net::ValueId id);
   bool try_flip(const DigestValue& value, std::size_t gap);
-  bool try_weight(ValueId id, float weight);
+  bool try_weight(net::ValueId id, float weight);
   void improve_at_random();
   std::size_t below(std::size_t n);
-  ValueId draw();
+  net::ValueId draw();
   void disturb_once(Choice& choice);
 
   const Digest& digest_;
@@ -80,7 +80,7 @@ class Climb {
   Philox random_;
   std::uint64_t draw_ = 0;
   std::int64_t left_ = 0;                  // of the effort
-  std::vector<ValueId> movable_;           // what is large enough for a choice of its own, the largest first
+  std::vector<net::ValueId> movable_;      // what is large enough for a choice of its own, the largest first
   std::vector<std::int64_t> bytes_up_to_;  // of the movable values, this one included
   Choice best_;
   Score best_score_;
@@ -88,4 +88,4 @@ class Climb {
   std::optional<Found> found_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,28 +6,29 @@
 
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // A gap is the time before the i-th reading of a value in the graph's order (i from 0), or after the last one
 // (i = number of readers); gaps of all values are numbered through.
 using GapId = std::int32_t;
 
 struct DigestNode {
-  std::vector<ValueId> reads, makes;              // without persistent values, each once
-  std::vector<ValueId> parameters;                // persistent values read
-  std::vector<ValueId> updates;                   // persistent values written
-  std::vector<std::pair<ValueId, ValueId>> over;  // (made, read): what is made may lie over what was read
-  std::int64_t workspace = 0;                     // occupied bytes
+  std::vector<net::ValueId> reads, makes;  // without persistent values, each once
+  std::vector<net::ValueId> parameters;    // persistent values read
+  std::vector<net::ValueId> updates;       // persistent values written
+  std::vector<std::pair<net::ValueId, net::ValueId>>
+      over;                    // (made, read): what is made may lie over what was read
+  std::int64_t workspace = 0;  // occupied bytes
   double seconds = 0;
 };
 
 struct DigestValue {
   std::int64_t bytes = 0;  // occupied
-  NodeId producer = none;
+  net::NodeId producer = net::none;
   bool persistent = false, kept = false;
-  bool repeatable = false;      // its node may run again
-  bool cheap = false;           // and is one pass over memory
-  std::vector<NodeId> readers;  // ascending, each once
+  bool repeatable = false;           // its node may run again
+  bool cheap = false;                // and is one pass over memory
+  std::vector<net::NodeId> readers;  // ascending, each once
   GapId first_gap = 0;
 };
 
@@ -42,4 +43,4 @@ struct Digest {
   double compute_seconds = 0;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

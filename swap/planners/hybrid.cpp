@@ -2,7 +2,7 @@
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
@@ -33,4 +33,4 @@ Plan plan_hybrid(const PlanRequest& request) {
   return best;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

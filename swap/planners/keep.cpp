@@ -2,7 +2,7 @@
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 namespace {
 
@@ -23,4 +23,4 @@ Plan plan_unified(const PlanRequest& request) {
   return plan_staying(request, unified_planner);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -9,7 +9,7 @@
 #include "swap/plan/disk_blocks.h"
 #include "swap/planners/waits.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using Kind = Instruction::Kind;
@@ -25,7 +25,7 @@ std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
 
 // The instructions of one value's way out or in.
 struct Passage {
-  std::int32_t stretch = none;
+  std::int32_t stretch = net::none;
   std::int64_t chunk = 0;  // bytes, of all but the last
   std::int64_t count = 0;  // of chunks
 };
@@ -39,8 +39,8 @@ class Layout {
     plan_.budget_bytes = digest.request->budgets.device;
     plan_.host_budget_bytes = digest.request->budgets.host;
     plan_.disk_budget_bytes = digest.request->budgets.disk;
-    for (const ValueId value : digest.request->kept)
-      if (value != none) plan_.kept.push_back(value);
+    for (const net::ValueId value : digest.request->kept)
+      if (value != net::none) plan_.kept.push_back(value);
   }
 
   Plan run() {
@@ -57,7 +57,7 @@ class Layout {
 
  private:
   const Stretch& stretch(std::int32_t i) const { return schedule_.stretches[index(i)]; }
-  ValueId value_of(std::int32_t life) const { return lives_[index(life)].value; }
+  net::ValueId value_of(std::int32_t life) const { return lives_[index(life)].value; }
   std::int64_t true_bytes(std::int32_t life) const {
     return digest_.request->graph->value(value_of(life)).bytes();
   }
@@ -99,9 +99,9 @@ class Layout {
   void list_instructions() {
     const auto steps = static_cast<std::int32_t>(schedule_.sequence.steps.size());
     sort_copies();
-    first_.assign(schedule_.stretches.size(), none);
-    out_end_.assign(schedule_.stretches.size(), none);
-    run_at_.assign(index(steps), none);
+    first_.assign(schedule_.stretches.size(), net::none);
+    out_end_.assign(schedule_.stretches.size(), net::none);
+    run_at_.assign(index(steps), net::none);
     std::size_t out = 0, in = 0;
     const auto leave = [&](std::int32_t step) {
       for (; out < outs_.size() && stretch(outs_[out]).c == step; ++out) list_out(outs_[out]);
@@ -111,11 +111,11 @@ class Layout {
       for (; in < ins_.size() && stretch(ins_[in]).s == t; ++in) list_in(ins_[in]);
       run_at_[index(t)] = now();
       const SequenceStep& step = schedule_.sequence.steps[index(t)];
-      Instruction& run = append(Kind::run, none);
+      Instruction& run = append(Kind::run, net::none);
       run.node = step.node;
       run.again = step.again;
-      if (waited_out_ != none) run.waits.push_back(waited_out_);
-      waited_out_ = none;
+      if (waited_out_ != net::none) run.waits.push_back(waited_out_);
+      waited_out_ = net::none;
       leave(t);
     }
   }
@@ -136,7 +136,7 @@ class Layout {
         for (std::int64_t chunk = 0; chunk < passage(i).count; ++chunk) to_read_.emplace_back(i, chunk);
   }
 
-  Instruction& append(Kind kind, ValueId value) {
+  Instruction& append(Kind kind, net::ValueId value) {
     plan_.instructions.emplace_back();
     plan_.instructions.back().kind = kind;
     plan_.instructions.back().value = value;
@@ -169,14 +169,14 @@ class Layout {
   void list_in(std::int32_t i) {
     const Passage p = passage(i);
     const bool disk = schedule_.on_disk[index(stretch(i).life)];
-    first_[index(i)] = none;
+    first_[index(i)] = net::none;
     for (std::int64_t chunk = 0; chunk < p.count; ++chunk) {
       if (disk) read_ahead(copied_in_ + 1);
       const std::int64_t slot = disk ? ring_out * slot_ + (copied_in_ % ring_in_) * slot_ : 0;
       Instruction& copy = append_chunk(Kind::copy_in, p, chunk);
       copy.host = slot;
       if (options_.triggered && stretch(i).s > 0) copy.waits.push_back(run_at_[index(stretch(i).s - 1)]);
-      if (first_[index(i)] == none) first_[index(i)] = now() - 1;
+      if (first_[index(i)] == net::none) first_[index(i)] = now() - 1;
       if (disk) read_ahead(++copied_in_ + ring_in_);
     }
   }
@@ -194,16 +194,16 @@ class Layout {
   // --- Places
 
   void place_on_device() {
-    for (ValueId id = 0; index(id) < digest_.values.size(); ++id) {
+    for (net::ValueId id = 0; index(id) < digest_.values.size(); ++id) {
       const DigestValue& value = digest_.values[index(id)];
       if (!value.persistent) continue;
-      plan_.residencies.push_back({id, none, plan_.persistent_bytes, value.bytes, 0, now() - 1});
+      plan_.residencies.push_back({id, net::none, plan_.persistent_bytes, value.bytes, 0, now() - 1});
       plan_.persistent_bytes += value.bytes;
     }
     std::vector<Interval> intervals;
-    std::vector<std::size_t> interval_of;                      // per residency from `persistent` on
-    std::vector<std::int32_t> last_interval(lives_.size());    // of a life
-    std::vector<std::int32_t> inherited(lives_.size(), none);  // interval whose place a life takes over
+    std::vector<std::size_t> interval_of;                           // per residency from `persistent` on
+    std::vector<std::int32_t> last_interval(lives_.size());         // of a life
+    std::vector<std::int32_t> inherited(lives_.size(), net::none);  // interval whose place a life takes over
     const std::size_t persistent = plan_.residencies.size();
     plan_.live_bytes.assign(plan_.instructions.size(), plan_.persistent_bytes);
     std::size_t next = 0;
@@ -211,10 +211,10 @@ class Layout {
       const Life& life = lives_[index(id)];
       const std::int64_t bytes = digest_.values[index(life.value)].bytes;
       std::int32_t from = life.made < 0 ? 0 : run_at_[index(life.made)];
-      if (life.over != none) inherited[index(id)] = last_interval[index(life.over)];
-      bool joins = inherited[index(id)] != none;
+      if (life.over != net::none) inherited[index(id)] = last_interval[index(life.over)];
+      bool joins = inherited[index(id)] != net::none;
       const auto add = [&](std::int32_t to) {
-        plan_.residencies.push_back({life.value, none, 0, bytes, from, to});
+        plan_.residencies.push_back({life.value, net::none, 0, bytes, from, to});
         for (std::int32_t i = from; i <= to; ++i) plan_.live_bytes[index(i)] += bytes;
         if (joins) {
           last_interval[index(id)] = inherited[index(id)];
@@ -234,7 +234,7 @@ class Layout {
         std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
         if (away.first) to = std::max(to, last_copy_out(next));
         add(to);
-        if (away.heir != none) inherited[index(away.heir)] = last_interval[index(id)];
+        if (away.heir != net::none) inherited[index(away.heir)] = last_interval[index(id)];
         from = first_[next];
       }
       add(life.last < 0 ? 0 : run_at_[index(life.last)]);
@@ -255,10 +255,10 @@ class Layout {
 
   void add_workspaces(std::vector<Interval>& intervals, std::vector<std::size_t>& interval_of) {
     for (const std::int32_t at : run_at_) {
-      const NodeId node = plan_.instructions[index(at)].node;
+      const net::NodeId node = plan_.instructions[index(at)].node;
       const std::int64_t bytes = digest_.nodes[index(node)].workspace;
       if (bytes == 0) continue;
-      plan_.residencies.push_back({none, node, 0, bytes, at, at});
+      plan_.residencies.push_back({net::none, node, 0, bytes, at, at});
       plan_.live_bytes[index(at)] += bytes;
       interval_of.push_back(intervals.size());
       intervals.push_back({bytes, at, at, 0});
@@ -319,7 +319,7 @@ class Layout {
   std::vector<bool> written_;                                  // per life: listed
   std::vector<std::int32_t> run_at_, first_,
       out_end_;  // instruction of a step; of a stretch's first copy in, last out
-  std::int32_t waited_out_ = none;
+  std::int32_t waited_out_ = net::none;
   std::vector<Move> moves_;
 };
 
@@ -330,4 +330,4 @@ Plan lay_out(const Digest& digest, const Schedule& schedule, const std::string& 
   return Layout(digest, schedule, planner, options).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

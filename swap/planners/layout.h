@@ -7,7 +7,7 @@
 #include "swap/plan/arena.h"
 #include "swap/planners/schedule.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct LayoutOptions {
   // Copies are tied to the steps of their windows, as TFLMS's are: a copy in starts when step s - 1 is done.
@@ -21,4 +21,4 @@ struct LayoutOptions {
 Plan lay_out(const Digest& digest, const Schedule& schedule, const std::string& planner,
              const LayoutOptions& options = {});
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

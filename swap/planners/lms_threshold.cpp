@@ -5,14 +5,14 @@
 #include "swap/planners/planners.h"
 #include "swap/planners/scheduling.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 Plan plan_lms_threshold(const PlanRequest& request) {
   const Digest digest(request);
   Schedule schedule;
   schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
   for (Stretch& stretch : idle_stretches(schedule.sequence)) {
-    const ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
+    const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
     if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);
   }
   const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
@@ -22,4 +22,4 @@ Plan plan_lms_threshold(const PlanRequest& request) {
   return plan;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

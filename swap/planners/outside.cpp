@@ -4,7 +4,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 bool choose_tiers(const Digest& digest, Schedule& schedule) {
   const Budgets& budgets = digest.request->budgets;
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);
@@ -55,4 +55,4 @@ bool choose_tiers(const Digest& digest, Schedule& schedule) {
   return all_in_host;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -10,7 +10,7 @@
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // TFLMS's knobs (docs/memory.md); none: found by its tuner.
 struct TflmsOptions {
@@ -20,14 +20,14 @@ struct TflmsOptions {
 };
 
 struct PlanRequest {
-  const Graph* graph = nullptr;
+  const net::Graph* graph = nullptr;
   std::vector<std::int64_t> workspaces;  // bytes, per node
   Budgets budgets{};
-  std::vector<ValueId> kept{};       // values that are read from outside after the step (loss, probabilities)
+  std::vector<net::ValueId> kept{};  // values that are read from outside after the step (loss, probabilities)
   const CostModel* costs = nullptr;  // null only for `keep`
   TflmsOptions tflms{};
   std::int64_t lms_threshold = 8 << 20;  // bytes
-  bool quick = false;  // less search: to find out what fits
+  bool quick = false;                    // less search: to find out what fits
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the
@@ -38,4 +38,4 @@ std::vector<std::string> planner_names();  // those for any device
 // A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
 constexpr const char* unified_planner = "unified";
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

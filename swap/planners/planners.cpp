@@ -9,7 +9,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Row {
@@ -31,9 +31,9 @@ constexpr std::array planner_table = {
 constexpr Row unified_row = {unified_planner, plan_unified};
 
 // Whether the step computes in a type wider than two bytes throughout.
-bool could_be_narrower(const Graph& graph) {
-  return std::none_of(graph.values().begin(), graph.values().end(), [](const Value& value) {
-    return value.role == Role::input && element_bytes(value.type) == 2;
+bool could_be_narrower(const net::Graph& graph) {
+  return std::none_of(graph.values().begin(), graph.values().end(), [](const net::Value& value) {
+    return value.role == net::Role::input && net::element_bytes(value.type) == 2;
   });
 }
 
@@ -54,7 +54,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
 }
 
 [[noreturn]] void fail_over_budget(const Row& row, const PlanRequest& request, const Plan& plan) {
-  const Graph& graph = *request.graph;
+  const net::Graph& graph = *request.graph;
   const Budgets& budgets = request.budgets;
   if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
     fail(Exit::does_not_fit,
@@ -69,14 +69,14 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
 
   const Floor floor = least_budget(graph, request.workspaces, request.kept);
   const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
-  NodeId at = none;
-  for (auto i = peak - plan.live_bytes.begin(); i >= 0 && at == none; --i)
+  net::NodeId at = net::none;
+  for (auto i = peak - plan.live_bytes.begin(); i >= 0 && at == net::none; --i)
     at = plan.instructions[static_cast<std::size_t>(i)].node;
   std::int64_t needed = plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
   if (row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
     needed = least_budget_of(row, request, plan.peak_bytes);
-  const Node& node = graph.node(at);
+  const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
        "memory.budget: {} ({} bytes) is too small: planner {} needs at least {} ({} bytes), of which {} are "
        "parameters "
@@ -118,4 +118,4 @@ Plan make_plan(const std::string& planner, const PlanRequest& request) {
   return plan;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -4,7 +4,7 @@
 
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 Plan plan_keep(const PlanRequest& request);
 Plan plan_unified(const PlanRequest& request);
@@ -15,4 +15,4 @@ Plan plan_hybrid(const PlanRequest& request);
 
 bool within(const Budgets& budgets, const Plan& plan);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

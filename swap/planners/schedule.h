@@ -13,7 +13,7 @@
 #include "swap/plan/disk_blocks.h"
 #include "swap/planners/sequence.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct Schedule {
   Sequence sequence;
@@ -32,4 +32,4 @@ constexpr std::int64_t passage_bytes(std::int64_t host_budget) {
   return host_budget / 4 > least ? host_budget / 4 : least;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

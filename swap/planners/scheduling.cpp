@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "swap/planners/outside.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 class Scheduler {
@@ -49,7 +49,7 @@ class Scheduler {
     std::sort(schedule_.stretches.begin(), schedule_.stretches.end(), [](const Stretch& x, const Stretch& y) {
       return x.life != y.life ? x.life < y.life : x.a < y.a;
     });
-    std::int32_t before = none;
+    std::int32_t before = net::none;
     for (Stretch& stretch : schedule_.stretches) {
       stretch.first = stretch.life != before;
       before = stretch.life;
@@ -135,7 +135,7 @@ class Scheduler {
     std::vector<bool> known(all.size(), false);
     const auto consider = [&](std::size_t i) {
       const Stretch& stretch = all[i];
-      const ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
+      const net::ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
       waiting.push({begin_[index(stretch.b)] * bias[index(value)], stretch.b, static_cast<std::int32_t>(i)});
       known[i] = true;
     };
@@ -145,8 +145,8 @@ class Scheduler {
         if (!known[next]) consider(next);
       if (memory[index(t)] - away > budget_)
         for (std::size_t i = next; i < all.size() && all[i].a == t; ++i)
-          if (heir_of(all[i], none) != none) consider(i);
-      std::int32_t heir = none;
+          if (heir_of(all[i], net::none) != net::none) consider(i);
+      std::int32_t heir = net::none;
       while (memory[index(t)] - away > budget_ && !waiting.empty()) {
         const Candidate top = waiting.top();
         waiting.pop();
@@ -154,8 +154,8 @@ class Scheduler {
         Stretch stretch = all[index(top.stretch)];
         if (stretch.a == t) {
           stretch.heir = heir_of(stretch, heir);
-          known[index(top.stretch)] = stretch.heir != none;
-          if (stretch.heir == none) continue;
+          known[index(top.stretch)] = stretch.heir != net::none;
+          if (stretch.heir == net::none) continue;
           heir = stretch.heir;
         }
         take(stretch);
@@ -168,17 +168,18 @@ class Scheduler {
   // A life that step a may make over the stretch's, of the same size, above `taken`; none: there is none.
   std::int32_t heir_of(const Stretch& stretch, std::int32_t taken) const {
     const std::vector<Life>& lives = schedule_.sequence.lives;
-    const ValueId from = lives[index(stretch.life)].value;
+    const net::ValueId from = lives[index(stretch.life)].value;
     auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.a,
                                  [](const Life& life, std::int32_t step) { return life.made < step; });
     for (; heir != lives.end() && heir->made == stretch.a; ++heir) {
       const auto id = static_cast<std::int32_t>(heir - lives.begin());
-      if (id <= taken || heir->over != none || digest_.values[index(heir->value)].bytes != bytes(stretch))
+      if (id <= taken || heir->over != net::none ||
+          digest_.values[index(heir->value)].bytes != bytes(stretch))
         continue;
       const auto& over = digest_.nodes[index(schedule_.sequence.steps[index(stretch.a)].node)].over;
       if (std::find(over.begin(), over.end(), std::pair(heir->value, from)) != over.end()) return id;
     }
-    return none;
+    return net::none;
   }
 
   // In the order in which they were chosen last to first, large ones first among equals.
@@ -275,7 +276,7 @@ class Scheduler {
       Stretch& stretch = schedule_.stretches[index(i)];
       const double done = out_done_[index(i)] =
           pass(way, end_of(stretch.c), stretch, costs_.to_host, costs_.to_disk);
-      if (stretch.heir != none) continue;
+      if (stretch.heir != net::none) continue;
       const std::int64_t size = bytes(stretch);
       for (std::int32_t t = stretch.a + 1; t < stretch.s && begin_[index(t)] < done; ++t) {
         if (schedule_.memory[index(t)] + size > budget_) break;
@@ -392,4 +393,4 @@ void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool 
   Scheduler(digest, options, schedule).finish(fixed_returns);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

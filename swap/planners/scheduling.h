@@ -6,7 +6,7 @@
 
 #include "swap/planners/schedule.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 enum class Prefetch {
   early,   // as early as the time of the copy asks for and memory allows
@@ -30,4 +30,4 @@ Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<flo
 void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
                      Schedule& schedule);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

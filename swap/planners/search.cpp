@@ -8,7 +8,7 @@
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Start {
@@ -55,7 +55,7 @@ class Search {
   };
 
   Schedule schedule_of(const Choice& choice, std::int64_t aim) const {
-    return voxswap::schedule_of(digest_, choice, aim, climbing_.least_bytes);
+    return voxswap::swap::schedule_of(digest_, choice, aim, climbing_.least_bytes);
   }
 
   void begin() {
@@ -207,4 +207,4 @@ Plan search_plan(const Digest& digest, const std::string& planner, const SearchO
   return Search(digest, planner, options).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -6,7 +6,7 @@
 
 #include "swap/planners/digest.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 struct SearchOptions {
   bool may_swap = true;
@@ -25,4 +25,4 @@ struct SearchOptions {
 // are laid out and judged by simulation.
 Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -4,7 +4,7 @@
 
 #include "base/index.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 class Expansion {
@@ -13,7 +13,7 @@ class Expansion {
       : digest_(digest),
         again_(again),
         alone_(alone),
-        present_(digest.values.size(), none),
+        present_(digest.values.size(), net::none),
         readings_(digest.values.size(), 0),
         updated_(digest.values.size(), false),
         dear_(digest.values.size(), false) {
@@ -25,10 +25,10 @@ class Expansion {
   std::optional<Sequence> run() {
     for (std::size_t id = 0; id < digest_.values.size(); ++id) {
       const DigestValue& value = digest_.values[id];
-      if (!value.persistent && value.producer == none && (!value.readers.empty() || value.kept))
-        begin_life(static_cast<ValueId>(id), -1);
+      if (!value.persistent && value.producer == net::none && (!value.readers.empty() || value.kept))
+        begin_life(static_cast<net::ValueId>(id), -1);
     }
-    for (NodeId node = 0; index(node) < digest_.nodes.size(); ++node)
+    for (net::NodeId node = 0; index(node) < digest_.nodes.size(); ++node)
       if (!run_node(node)) return std::nullopt;
     const auto end = static_cast<std::int32_t>(sequence_.steps.size()) - 1;
     for (std::size_t life = 0; life < sequence_.lives.size(); ++life)
@@ -39,20 +39,20 @@ class Expansion {
   }
 
  private:
-  bool run_node(NodeId id) {
+  bool run_node(net::NodeId id) {
     const DigestNode& node = digest_.nodes[index(id)];
-    for (const ValueId value : node.reads)
+    for (const net::ValueId value : node.reads)
       if (!provide(value)) return false;
     emit(id, false);
-    for (const ValueId value : node.reads) {
+    for (const net::ValueId value : node.reads) {
       ++readings_[index(value)];
-      if (dropped_at(value)) present_[index(value)] = none;
+      if (dropped_at(value)) present_[index(value)] = net::none;
     }
-    for (const ValueId value : node.makes)
-      if (dropped_at(value)) present_[index(value)] = none;
-    for (const ValueId value : node.updates) updated_[index(value)] = true;
-    for (const ValueId value : passing_) {
-      present_[index(value)] = none;
+    for (const net::ValueId value : node.makes)
+      if (dropped_at(value)) present_[index(value)] = net::none;
+    for (const net::ValueId value : node.updates) updated_[index(value)] = true;
+    for (const net::ValueId value : passing_) {
+      present_[index(value)] = net::none;
       dear_[index(value)] = false;
     }
     passing_.clear();
@@ -60,24 +60,24 @@ class Expansion {
   }
 
   // Whether the gap that `value` has come to is one in which it is dropped.
-  bool dropped_at(ValueId value) const {
+  bool dropped_at(net::ValueId value) const {
     const DigestValue& v = digest_.values[index(value)];
     return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
   }
 
   // Depth is that of a chain of dropped values.
-  bool provide(ValueId value) {
-    if (present_[index(value)] != none) return true;
+  bool provide(net::ValueId value) {
+    if (present_[index(value)] != net::none) return true;
     const DigestValue& v = digest_.values[index(value)];
     const DigestNode& node = digest_.nodes[index(v.producer)];
-    for (const ValueId parameter : node.parameters)
+    for (const net::ValueId parameter : node.parameters)
       if (updated_[index(parameter)]) return false;
-    for (const ValueId input : node.reads)
+    for (const net::ValueId input : node.reads)
       if (!provide(input)) return false;
     if (sequence_.steps.size() > 4 * digest_.nodes.size()) return false;
     emit(v.producer, true);
     bool dear = !v.cheap;
-    for (const ValueId input : node.reads) dear = dear || dear_[index(input)];
+    for (const net::ValueId input : node.reads) dear = dear || dear_[index(input)];
     const bool alone = !alone_.empty() && alone_[index(value)];
     if (!dear || alone || index(readings_[index(value)]) == v.readers.size()) {
       passing_.push_back(value);
@@ -86,12 +86,12 @@ class Expansion {
     return true;
   }
 
-  void emit(NodeId id, bool again) {
+  void emit(net::NodeId id, bool again) {
     const auto step = static_cast<std::int32_t>(sequence_.steps.size());
     sequence_.steps.push_back({id, again});
     const DigestNode& node = digest_.nodes[index(id)];
-    for (const ValueId value : node.reads) use(present_[index(value)], step);
-    for (const ValueId value : node.makes) begin_life(value, step);
+    for (const net::ValueId value : node.reads) use(present_[index(value)], step);
+    for (const net::ValueId value : node.makes) begin_life(value, step);
   }
 
   void use(std::int32_t id, std::int32_t step) {
@@ -100,13 +100,13 @@ class Expansion {
     life.last = step;
   }
 
-  void begin_life(ValueId value, std::int32_t step) {
+  void begin_life(net::ValueId value, std::int32_t step) {
     present_[index(value)] = static_cast<std::int32_t>(sequence_.lives.size());
-    sequence_.lives.push_back({value, step, step, none, false});
+    sequence_.lives.push_back({value, step, step, net::none, false});
   }
 
   void take_places_over() {
-    std::vector<std::int32_t> current(digest_.values.size(), none);  // life at the step
+    std::vector<std::int32_t> current(digest_.values.size(), net::none);  // life at the step
     std::size_t next = 0;
     std::vector<Life>& lives = sequence_.lives;
     for (; next < lives.size() && lives[next].made < 0; ++next)
@@ -117,11 +117,11 @@ class Expansion {
       }
       for (const auto& [to, from] : digest_.nodes[index(sequence_.steps[index(step)].node)].over) {
         const std::int32_t source = current[index(from)];
-        if (source == none || digest_.values[index(from)].kept) continue;
+        if (source == net::none || digest_.values[index(from)].kept) continue;
         Life& old = lives[index(source)];
         if (old.last != step || old.left) continue;
         for (std::size_t made = begin; made < next; ++made) {
-          if (lives[made].value != to || lives[made].over != none) continue;
+          if (lives[made].value != to || lives[made].over != net::none) continue;
           lives[made].over = source;
           old.left = true;
         }
@@ -136,8 +136,8 @@ class Expansion {
   std::vector<std::int32_t> present_;   // life of each value that is on hand
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
-  std::vector<ValueId> passing_;  // made for others while one node was provided for
-  std::vector<bool> dear_;        // passing, and making it once more would take more than cheap nodes
+  std::vector<net::ValueId> passing_;  // made for others while one node was provided for
+  std::vector<bool> dear_;             // passing, and making it once more would take more than cheap nodes
   Sequence sequence_;
 };
 
@@ -154,7 +154,7 @@ std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequen
     const std::int64_t size = digest.values[index(life.value)].bytes;
     change[index(std::max(life.made, 0))] += size;
     change[index(std::max(life.last, 0)) + 1] -= size;
-    if (life.over != none) {  // counted once where one lies over the other
+    if (life.over != net::none) {  // counted once where one lies over the other
       change[index(life.made)] -= size;
       change[index(life.made) + 1] += size;
     }
@@ -173,4 +173,4 @@ std::vector<Stretch> idle_stretches(const Sequence& sequence) {
   return result;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,33 +7,35 @@
 
 #include "swap/planners/digest.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // One life of a value, from where it is made to its last use: steps in which it is needed on the device.
 struct Life {
-  ValueId value = none;
-  std::int32_t made = 0;     // step; -1: there before the first
-  std::int32_t last = 0;     // step of the last use, `made` without any; kept values: the last step
-  std::int32_t over = none;  // life whose place it takes over at `made`
-  bool left = false;         // some later life takes its place over
+  net::ValueId value = net::none;
+  std::int32_t made = 0;          // step; -1: there before the first
+  std::int32_t last = 0;          // step of the last use, `made` without any; kept values: the last step
+  std::int32_t over = net::none;  // life whose place it takes over at `made`
+  bool left = false;              // some later life takes its place over
 };
 
 struct SequenceStep {
-  NodeId node = none;
+  net::NodeId node = net::none;
   bool again = false;
 };
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
 // (schedule.h).
 struct Stretch {
-  std::int32_t life = none;
-  std::int32_t a = 0, b = 0;  // steps of the uses around it; a = -1: before the first step
-  std::int32_t e = 0, s = 0;  // a <= e < s <= b; e = a - 1 where its place is taken over
-  bool first = true;          // the life leaves here for the first time: later a copy is outside already
-  std::int32_t c = a;         // step after which the copy out starts, if first: c <= a, c <= e
-  std::int32_t heir = none;   // life made at step a over this one, of which a copy is outside by then
+  std::int32_t life = net::none;
+  std::int32_t a = 0, b = 0;      // steps of the uses around it; a = -1: before the first step
+  std::int32_t e = 0, s = 0;      // a <= e < s <= b; e = a - 1 where its place is taken over
+  bool first = true;              // the life leaves here for the first time: later a copy is outside already
+  std::int32_t c = a;             // step after which the copy out starts, if first: c <= a, c <= e
+  std::int32_t heir = net::none;  // life made at step a over this one, of which a copy is outside by then
 
-  std::int32_t free_from() const { return heir == none ? a + 1 : a; }  // first step that counts without it
+  std::int32_t free_from() const {
+    return heir == net::none ? a + 1 : a;
+  }  // first step that counts without it
 };
 
 struct Sequence {
@@ -57,4 +59,4 @@ std::vector<Stretch> idle_stretches(const Sequence& sequence);
 // Bytes per step when nothing leaves.
 std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

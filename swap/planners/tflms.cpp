@@ -15,7 +15,7 @@
 #include "swap/planners/planners.h"
 #include "swap/planners/scheduling.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Knobs {
@@ -32,8 +32,8 @@ class Tflms {
     std::vector<std::int64_t> value_level(digest_.values.size(), 0);
     for (const DigestNode& node : digest_.nodes) {
       std::int64_t level = 0;
-      for (const ValueId value : node.reads) level = std::max(level, value_level[index(value)]);
-      for (const ValueId value : node.makes) value_level[index(value)] = level + 1;
+      for (const net::ValueId value : node.reads) level = std::max(level, value_level[index(value)]);
+      for (const net::ValueId value : node.makes) value_level[index(value)] = level + 1;
       levels_.push_back(level);
       deepest_ = std::max(deepest_, level);
     }
@@ -99,7 +99,7 @@ class Tflms {
   Schedule schedule_with(const Knobs& knobs) const {
     Schedule schedule;
     schedule.sequence = sequence_;
-    std::int32_t life = none;
+    std::int32_t life = net::none;
     std::int64_t group = 0;  // level of the far reader that the tensor last came back for
     std::size_t next = 0;
     for (std::int32_t id = 0; index(id) < sequence_.lives.size(); ++id) {
@@ -142,4 +142,4 @@ Plan plan_tflms(const PlanRequest& request) {
   return Tflms(request).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,7 +8,7 @@
 #include "swap/plan/disk_blocks.h"
 #include "swap/plan/places.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr std::int32_t never = -1;
@@ -74,7 +74,7 @@ class Users {
 
 class Waits {
  public:
-  Waits(const Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan)
+  Waits(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan)
       : graph_(graph), workspaces_(workspaces), plan_(plan), places_(graph, plan) {
     clocks_.fill(nobody);
   }
@@ -141,14 +141,14 @@ class Waits {
   }
 
   void touch_operands(std::int32_t i, std::size_t lane, Latest& after) {
-    const NodeId id = plan_.instructions[index(i)].node;
-    const Node& node = graph_.node(id);
-    for (const ValueId value : node.inputs) {
+    const net::NodeId id = plan_.instructions[index(i)].node;
+    const net::Node& node = graph_.node(id);
+    for (const net::ValueId value : node.inputs) {
       const Residency& r = *places_.of_value(value, i);
       device_.read(r.offset, r.offset + r.bytes, lane, i, after);
     }
     for (const auto* list : {&node.updates, &node.outputs})
-      for (const ValueId value : *list) {
+      for (const net::ValueId value : *list) {
         const Residency& r = *places_.of_value(value, i);
         device_.write(r.offset, r.offset + r.bytes, lane, i, after);
       }
@@ -158,7 +158,7 @@ class Waits {
     }
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
   Plan& plan_;
   Places places_;
@@ -169,8 +169,8 @@ class Waits {
 
 }  // namespace
 
-void add_waits(const Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan) {
+void add_waits(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan) {
   Waits(graph, workspaces, plan).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

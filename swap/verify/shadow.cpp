@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
-constexpr std::array<std::int32_t, lane_count> nobody = {none, none, none, none, none};
+constexpr std::array<std::int32_t, lane_count> nobody = {net::none, net::none, net::none, net::none,
+                                                         net::none};
 
 }  // namespace
 
 ShadowMemory::ShadowMemory(std::int64_t bytes, const StreamOrder& order) : order_(order) {
-  if (bytes > 0) cells_[0] = {bytes, {}, none, nobody};
+  if (bytes > 0) cells_[0] = {bytes, {}, net::none, nobody};
 }
 
 ShadowMemory::Cells::iterator ShadowMemory::cut(std::int64_t at) {
@@ -25,7 +26,7 @@ ShadowMemory::Cells::iterator ShadowMemory::cut(std::int64_t at) {
 }
 
 bool ShadowMemory::unordered(std::int32_t other, std::int32_t instruction) const {
-  return other != none && other != instruction && !order_.before(other, instruction);
+  return other != net::none && other != instruction && !order_.before(other, instruction);
 }
 
 void ShadowMemory::replace(Cells::iterator first, Cells::iterator last, const Cell& cell) {
@@ -35,7 +36,7 @@ void ShadowMemory::replace(Cells::iterator first, Cells::iterator last, const Ce
 
 void ShadowMemory::put(std::int64_t begin, std::int64_t bytes, const Content& content) {
   const auto first = cut(begin);
-  replace(first, cut(begin + bytes), {begin + bytes, content, none, nobody});
+  replace(first, cut(begin + bytes), {begin + bytes, content, net::none, nobody});
 }
 
 std::optional<ShadowMemory::Fault> ShadowMemory::read(std::int64_t begin, std::int64_t bytes,
@@ -83,4 +84,4 @@ std::optional<ShadowMemory::Fault> ShadowMemory::holds(std::int64_t begin, std::
   return std::nullopt;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

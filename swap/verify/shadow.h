@@ -10,12 +10,12 @@
 #include "swap/plan/plan.h"
 #include "swap/plan/stream_order.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // What lies in a stretch of memory: byte `origin` + b of the memory is byte b of the value.
 struct Content {
-  ValueId value = none;  // none: nothing that anybody may read
-  int version = 0;       // of a persistent value: how often it was updated
+  net::ValueId value = net::none;  // none: nothing that anybody may read
+  int version = 0;                 // of a persistent value: how often it was updated
   std::int64_t origin = 0;
   bool operator==(const Content&) const = default;
 };
@@ -32,7 +32,7 @@ class ShadowMemory {
     } kind = Kind::other_content;
     std::int64_t begin = 0, end = 0;
     Content found;
-    std::int32_t other = none;
+    std::int32_t other = net::none;
   };
 
   ShadowMemory(std::int64_t bytes, const StreamOrder& order);
@@ -51,7 +51,7 @@ class ShadowMemory {
   struct Cell {
     std::int64_t end = 0;
     Content content;
-    std::int32_t writer = none;                      // none: before the step
+    std::int32_t writer = net::none;                 // none: before the step
     std::array<std::int32_t, lane_count> readers{};  // since then, the last one of every lane
   };
   using Cells = std::map<std::int64_t, Cell>;
@@ -63,4 +63,4 @@ class ShadowMemory {
   Cells cells_;  // by begin; they cover the memory
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,7 +8,7 @@
 #include "swap/verify/verify_places.h"
 #include "swap/verify/violations.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using Kind = Instruction::Kind;
@@ -20,7 +20,7 @@ bool on_disk(const Instruction& instruction) {
 // That every instruction is one, by itself: what later checks index by. False when not.
 class InstructionChecker {
  public:
-  InstructionChecker(const Graph& graph, const Plan& plan, Violations& violations)
+  InstructionChecker(const net::Graph& graph, const Plan& plan, Violations& violations)
       : graph_(graph), plan_(plan), violations_(violations) {}
 
   bool run() {
@@ -34,7 +34,7 @@ class InstructionChecker {
       }
       check_waits(i, instruction);
     }
-    for (const ValueId value : plan_.kept)
+    for (const net::ValueId value : plan_.kept)
       if (value < 0 || index(value) >= graph_.values().size()) bad("kept value {} does not exist", value);
     return good_;
   }
@@ -51,7 +51,7 @@ class InstructionChecker {
       bad("instruction {} moves value {}, which does not exist", at, i.value);
       return;
     }
-    const Value& value = graph_.value(i.value);
+    const net::Value& value = graph_.value(i.value);
     if (value.persistent()) bad("instruction {} moves '{}', but persistent values stay", at, value.name);
     if (i.begin < 0 || i.bytes <= 0 || i.bytes > value.bytes() - i.begin) {
       bad("instruction {} moves {} bytes from byte {} of '{}', which has {}", at, i.bytes, i.begin,
@@ -84,31 +84,31 @@ class InstructionChecker {
     }
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Plan& plan_;
   Violations& violations_;
   bool good_ = true;
 };
 
 // Every node once, and again only if that changes nothing.
-void check_runs(const Graph& graph, const Plan& plan, Violations& violations) {
-  std::vector<std::int32_t> first(graph.nodes().size(), none);
+void check_runs(const net::Graph& graph, const Plan& plan, Violations& violations) {
+  std::vector<std::int32_t> first(graph.nodes().size(), net::none);
   for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
     const Instruction& instruction = plan.instructions[index(i)];
     if (instruction.kind != Kind::run) continue;
-    const Node& node = graph.node(instruction.node);
+    const net::Node& node = graph.node(instruction.node);
     std::int32_t& before = first[index(instruction.node)];
-    if (before == none && instruction.again)
+    if (before == net::none && instruction.again)
       violations.add("instruction {} runs '{}' again, but it did not run before", i, node.name);
-    if (before != none && !instruction.again)
+    if (before != net::none && !instruction.again)
       violations.add("node '{}' runs twice: instruction {} is not marked as a repetition of {}", node.name, i,
                      before);
-    if (before != none && !node.updates.empty())
+    if (before != net::none && !node.updates.empty())
       violations.add("instruction {} runs '{}' again, which would update its values twice", i, node.name);
-    if (before == none) before = i;
+    if (before == net::none) before = i;
   }
   for (std::size_t node = 0; node < first.size(); ++node)
-    if (first[node] == none) violations.add("node {} '{}' never runs", node, graph.nodes()[node].name);
+    if (first[node] == net::none) violations.add("node {} '{}' never runs", node, graph.nodes()[node].name);
 }
 
 void check_budgets(const Plan& plan, Violations& violations) {
@@ -124,7 +124,7 @@ void check_budgets(const Plan& plan, Violations& violations) {
 
 }  // namespace
 
-std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+std::vector<std::string> verify(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                                 const Plan& plan) {
   Violations violations;
   check_budgets(plan, violations);
@@ -142,4 +142,4 @@ std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64
   return violations.take();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

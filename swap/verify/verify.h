@@ -8,7 +8,7 @@
 #include "net/graph/graph.h"
 #include "swap/plan/plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Every violation, in words. Follows every byte of the three memories through the list: each instruction must
 // find there what it is to read (the right bytes of the right value, persistent ones in the right version),
@@ -17,7 +17,7 @@ namespace voxswap {
 // instructions, places outside their memory, misaligned, too small or missing, persistent values elsewhere
 // than at the bottom or not resident throughout, kept values gone at the end, a budget exceeded, sums that
 // are not those of the places. Empty for a good plan. Knows nothing of how the plan was made.
-std::vector<std::string> verify(const Graph& graph, const std::vector<std::int64_t>& workspaces,
+std::vector<std::string> verify(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                                 const Plan& plan);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,13 +8,13 @@
 #include "swap/plan/stream_order.h"
 #include "swap/verify/shadow.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using Kind = Instruction::Kind;
 
 // "instruction 7 (copy_out of 'x')"
-std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {
+std::string describe(const net::Graph& graph, const Plan& plan, std::int32_t at) {
   const Instruction& i = plan.instructions[index(at)];
   if (i.kind == Kind::run) return format("instruction {} (run of '{}')", at, graph.node(i.node).name);
   return format("instruction {} ({} of '{}')", at, kind_name(i.kind), graph.value(i.value).name);
@@ -22,7 +22,7 @@ std::string describe(const Graph& graph, const Plan& plan, std::int32_t at) {
 
 class Walk {
  public:
-  Walk(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
+  Walk(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
        Violations& violations)
       : graph_(graph),
         workspaces_(workspaces),
@@ -57,17 +57,17 @@ class Walk {
   // How often each persistent value that a node reads was updated before it, in the graph's order.
   void find_versions() {
     std::vector<int> version(graph_.values().size(), 0);
-    for (const Node& node : graph_.nodes()) {
+    for (const net::Node& node : graph_.nodes()) {
       std::vector<int>& read = expected_.emplace_back();
-      for (const ValueId value : node.inputs) read.push_back(version[index(value)]);
-      for (const ValueId value : node.updates) read.push_back(version[index(value)]++);
+      for (const net::ValueId value : node.inputs) read.push_back(version[index(value)]);
+      for (const net::ValueId value : node.updates) read.push_back(version[index(value)]++);
     }
   }
 
   void put_what_is_there_before() {
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id) {
-      const Value& value = graph_.value(id);
-      if (!value.persistent() && value.role != Role::input) continue;
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
+      const net::Value& value = graph_.value(id);
+      if (!value.persistent() && value.role != net::Role::input) continue;
       if (const Residency* place = places_.of_value(id, 0))
         device_.shadow.put(place->offset, value.bytes(), {id, 0, place->offset});
       else if (!places_.all(id).empty())
@@ -76,7 +76,7 @@ class Walk {
   }
 
   void run_node(std::int32_t at, const Instruction& instruction) {
-    const Node& node = graph_.node(instruction.node);
+    const net::Node& node = graph_.node(instruction.node);
     const std::vector<int>& versions = expected_[index(instruction.node)];
     for (std::size_t i = 0; i < node.inputs.size(); ++i) read_value(at, node.inputs[i], versions[i]);
     for (std::size_t i = 0; i < node.updates.size(); ++i)
@@ -87,25 +87,25 @@ class Walk {
       else
         violations_.add("{} finds no workspace", describe(graph_, plan_, at));
     }
-    for (const ValueId value : node.outputs) write_value(at, value, 0);
-    for (const ValueId value : node.updates) write_value(at, value, ++version_[index(value)]);
+    for (const net::ValueId value : node.outputs) write_value(at, value, 0);
+    for (const net::ValueId value : node.updates) write_value(at, value, ++version_[index(value)]);
   }
 
-  void read_value(std::int32_t at, ValueId id, int version) {
+  void read_value(std::int32_t at, net::ValueId id, int version) {
     const std::int64_t bytes = graph_.value(id).bytes();
     if (const Residency* place = find_place(at, id)) {
       const Content expected{id, version, place->offset};
       report(at, device_, expected, device_.shadow.read(place->offset, bytes, at, expected));
     }
   }
-  void write_value(std::int32_t at, ValueId id, int version) {
+  void write_value(std::int32_t at, net::ValueId id, int version) {
     const std::int64_t bytes = graph_.value(id).bytes();
     if (const Residency* place = find_place(at, id)) {
       const Content content{id, version, place->offset};
       report(at, device_, content, device_.shadow.write(place->offset, bytes, at, content));
     }
   }
-  const Residency* find_place(std::int32_t at, ValueId id) {
+  const Residency* find_place(std::int32_t at, net::ValueId id) {
     const Residency* place = places_.of_value(id, at);
     if (place == nullptr)
       violations_.add("{} needs '{}', which is not resident then", describe(graph_, plan_, at),
@@ -164,8 +164,8 @@ class Walk {
 
   void check_end() {
     const auto last = static_cast<std::int32_t>(plan_.instructions.size()) - 1;
-    const auto check = [&](ValueId id, const char* what) {
-      const Value& value = graph_.value(id);
+    const auto check = [&](net::ValueId id, const char* what) {
+      const net::Value& value = graph_.value(id);
       const Residency* place = last < 0 ? nullptr : places_.of_value(id, last);
       if (place == nullptr) {
         violations_.add("{} '{}' is not resident at the end", what, value.name);
@@ -176,9 +176,9 @@ class Walk {
         violations_.add("{} '{}' is not intact at the end: {}", what, value.name,
                         found_text(device_, expected, *fault));
     };
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id)
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id)
       if (graph_.value(id).persistent() && last >= 0) check(id, "persistent");
-    for (const ValueId id : plan_.kept) check(id, "kept");
+    for (const net::ValueId id : plan_.kept) check(id, "kept");
   }
 
   void report(std::int32_t at, const Memory& memory, const Content& content,
@@ -186,8 +186,8 @@ class Walk {
     if (!fault) return;
     using FaultKind = ShadowMemory::Fault::Kind;
     const std::string who = describe(graph_, plan_, at);
-    const std::string what = content.value == none ? "scratch space" : name(content.value);
-    const std::string other = fault->other == none ? "" : describe(graph_, plan_, fault->other);
+    const std::string what = content.value == net::none ? "scratch space" : name(content.value);
+    const std::string other = fault->other == net::none ? "" : describe(graph_, plan_, fault->other);
     switch (fault->kind) {
       case FaultKind::other_content:
         violations_.add("{} reads {}, but {}", who, what, found_text(memory, content, *fault));
@@ -207,28 +207,28 @@ class Walk {
     }
   }
 
-  std::string name(ValueId id) const { return format("'{}'", graph_.value(id).name); }
+  std::string name(net::ValueId id) const { return format("'{}'", graph_.value(id).name); }
   std::string stretch(const Memory& memory, const ShadowMemory::Fault& fault) const {
     return format("bytes {} to {} of {}", fault.begin, fault.end, memory.name);
   }
   std::string found_name(const ShadowMemory::Fault& fault) const {
-    return fault.found.value == none ? "nothing of use" : name(fault.found.value);
+    return fault.found.value == net::none ? "nothing of use" : name(fault.found.value);
   }
   // "bytes 0 to 64 of the arena hold …"
   std::string found_text(const Memory& memory, const Content& expected,
                          const ShadowMemory::Fault& fault) const {
     std::string text = stretch(memory, fault) + " hold " + found_name(fault);
-    if (fault.found.value != none && fault.found.value == expected.value) {
+    if (fault.found.value != net::none && fault.found.value == expected.value) {
       if (fault.found.version != expected.version)
         text += format(" after {} updates instead of {}", fault.found.version, expected.version);
       else
         text += format(" from its byte {} on", fault.begin - fault.found.origin);
     }
-    if (fault.other != none) text += format(", written by {}", describe(graph_, plan_, fault.other));
+    if (fault.other != net::none) text += format(", written by {}", describe(graph_, plan_, fault.other));
     return text;
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
   const Plan& plan_;
   Violations& violations_;
@@ -241,9 +241,9 @@ class Walk {
 
 }  // namespace
 
-void check_memory(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
+void check_memory(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                   Violations& violations) {
   Walk(graph, workspaces, plan, violations).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

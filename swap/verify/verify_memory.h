@@ -9,12 +9,12 @@
 #include "swap/plan/plan.h"
 #include "swap/verify/violations.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 // Every read finds what it is to read, persistent values in the version that the graph's order gives, and
 // everything is ordered after what it needs. Values that are kept and persistent ones are there at the end.
 // REQUIRES: instructions and residencies in range.
-void check_memory(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
+void check_memory(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                   Violations& violations);
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,21 +7,21 @@
 #include "swap/plan/in_place.h"
 #include "swap/plan/places.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
-std::string name(const Graph& graph, const Residency& r) {
-  if (r.value == none) return format("the workspace of '{}'", graph.node(r.node).name);
+std::string name(const net::Graph& graph, const Residency& r) {
+  if (r.value == net::none) return format("the workspace of '{}'", graph.node(r.node).name);
   return format("'{}'", graph.value(r.value).name);
 }
 
 class PlaceChecker {
  public:
-  PlaceChecker(const Graph& graph, const Plan& plan, Violations& violations)
+  PlaceChecker(const net::Graph& graph, const Plan& plan, Violations& violations)
       : graph_(graph), plan_(plan), violations_(violations), places_(graph, plan) {}
 
   void run() {
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id) check_one_at_a_time(places_.all(id));
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) check_one_at_a_time(places_.all(id));
     check_persistent();
     check_overlaps_and_sums();
   }
@@ -41,8 +41,8 @@ class PlaceChecker {
   // Executors that share an arena rely on where these lie.
   void check_persistent() {
     std::int64_t offset = 0;
-    for (ValueId id = 0; index(id) < graph_.values().size(); ++id) {
-      const Value& value = graph_.value(id);
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
+      const net::Value& value = graph_.value(id);
       if (!value.persistent()) continue;
       const auto& places = places_.all(id);
       if (places.size() != 1)
@@ -62,7 +62,7 @@ class PlaceChecker {
 
   // `later` written over `earlier`, whose place ends where the node runs that makes `later` of it.
   bool in_place(const Residency& earlier, const Residency& later) const {
-    if (earlier.value == none || later.value == none || earlier.last != later.first) return false;
+    if (earlier.value == net::none || later.value == net::none || earlier.last != later.first) return false;
     if (earlier.offset != later.offset || earlier.bytes < later.bytes) return false;
     const Instruction& instruction = plan_.instructions[index(later.first)];
     if (instruction.kind != Instruction::Kind::run) return false;
@@ -106,7 +106,7 @@ class PlaceChecker {
       violations_.add("the largest live sum is {}, the plan says {}", peak, plan_.live_peak_bytes);
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Plan& plan_;
   Violations& violations_;
   const Places places_;
@@ -114,8 +114,8 @@ class PlaceChecker {
 
 }  // namespace
 
-bool check_place_ranges(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
-                        Violations& violations) {
+bool check_place_ranges(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                        const Plan& plan, Violations& violations) {
   const auto end = static_cast<std::int32_t>(plan.instructions.size());
   bool good = true;
   const auto bad = [&]<class... Arguments>(fmt::format_string<Arguments...> pattern,
@@ -125,13 +125,14 @@ bool check_place_ranges(const Graph& graph, const std::vector<std::int64_t>& wor
   };
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& r = plan.residencies[i];
-    const bool known = r.value == none ? r.node >= 0 && index(r.node) < graph.nodes().size()
-                                       : r.value >= 0 && index(r.value) < graph.values().size();
+    const bool known = r.value == net::none ? r.node >= 0 && index(r.node) < graph.nodes().size()
+                                            : r.value >= 0 && index(r.value) < graph.values().size();
     if (!known) {
       bad("residency {} is of value {} and node {}: no such thing", i, r.value, r.node);
       continue;
     }
-    const std::int64_t needed = r.value == none ? workspaces[index(r.node)] : graph.value(r.value).bytes();
+    const std::int64_t needed =
+        r.value == net::none ? workspaces[index(r.node)] : graph.value(r.value).bytes();
     if (r.bytes < needed)
       bad("residency {} of {} has {} bytes and needs {}", i, name(graph, r), r.bytes, needed);
     if (r.first < 0 || r.last < r.first || r.last >= end)
@@ -144,8 +145,8 @@ bool check_place_ranges(const Graph& graph, const std::vector<std::int64_t>& wor
   return good;
 }
 
-void check_places(const Graph& graph, const Plan& plan, Violations& violations) {
+void check_places(const net::Graph& graph, const Plan& plan, Violations& violations) {
   PlaceChecker(graph, plan, violations).run();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

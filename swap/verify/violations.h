@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 
 class Violations {
  public:
@@ -22,4 +22,4 @@ class Violations {
   std::vector<std::string> list_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::swap

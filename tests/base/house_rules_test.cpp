@@ -61,9 +61,10 @@ const std::vector<house::Folder> folders = {
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
 };
 
+// What is in base is in everybody's words; every other room says whose its names are.
 const house::Namespaces namespaces = [] {
   house::Namespaces all;
-  for (const std::string& room : rooms) all[room] = "voxswap";
+  for (const std::string& room : rooms) all[room] = room == "base" ? "voxswap" : "voxswap::" + room;
   return all;
 }();
 

@@ -1,13 +1,16 @@
 // A library to preload (LD_PRELOAD) that lets one call of the system fail, or tells which calls were made.
 //
-//   VOXSWAP_FAULT=write:5:ENOSPC    the fifth write fails; write:5:short moves half of what was asked; write:5+:EIO
+//   VOXSWAP_FAULT=write:5:ENOSPC    the fifth write fails; write:5:short moves half of what was asked;
+//   write:5+:EIO
 //                                   the fifth and all that follow
-//   VOXSWAP_FAULT_MARK=FILE         is made when a call has failed, so that a trial knows whether it was reached; holds
+//   VOXSWAP_FAULT_MARK=FILE         is made when a call has failed, so that a trial knows whether it was
+//   reached; holds
 //                                   the name of the program or library whose call it was
 //   VOXSWAP_FAULT_COUNTS=FILE       how often each kind of call was made, at the end
 //   VOXSWAP_FAULT_ORDER=FILE        writes, syncs and renames, one a line, in their order
 //
-// Calls count from the beginning of main() to its end: what loading the program's libraries does is none of it.
+// Calls count from the beginning of main() to its end: what loading the program's libraries does is none of
+// it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,10 +28,26 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum Kind { k_open, k_close, k_read, k_pread, k_write, k_pwrite, k_fwrite, k_fsync, k_rename, k_mkdir, k_mmap, k_malloc,
-            k_thread, k_fallocate, kinds };
-static const char* const names[kinds] = {"open",  "close",  "read",  "pread", "write",  "pwrite", "fwrite",
-                                         "fsync", "rename", "mkdir", "mmap",  "malloc", "thread", "fallocate"};
+enum Kind {
+  k_open,
+  k_close,
+  k_read,
+  k_pread,
+  k_write,
+  k_pwrite,
+  k_fwrite,
+  k_fsync,
+  k_rename,
+  k_mkdir,
+  k_mmap,
+  k_malloc,
+  k_thread,
+  k_fallocate,
+  kinds
+};
+static const char* const names[kinds] = {"open",   "close",  "read",   "pread",    "write",
+                                         "pwrite", "fwrite", "fsync",  "rename",   "mkdir",
+                                         "mmap",   "malloc", "thread", "fallocate"};
 static atomic_long counts[kinds];
 static atomic_int armed;
 static int kind_that_fails = -1, error_to_give, shortened, for_ever;
@@ -37,8 +56,11 @@ static const char *mark_file, *counts_file;
 static int order = -1;
 
 static int error_named(const char* name) {
-  const struct { const char* name; int number; } table[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EINTR", EINTR},
-      {"ENOMEM", ENOMEM}, {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE}, {"EACCES", EACCES}, {"EDQUOT", EDQUOT}};
+  const struct {
+    const char* name;
+    int number;
+  } table[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EINTR", EINTR},   {"ENOMEM", ENOMEM},
+               {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE}, {"EACCES", EACCES}, {"EDQUOT", EDQUOT}};
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
     if (strcmp(name, table[i].name) == 0) return table[i].number;
   return EIO;
@@ -48,7 +70,8 @@ static void read_settings(void) {
   mark_file = getenv("VOXSWAP_FAULT_MARK");
   counts_file = getenv("VOXSWAP_FAULT_COUNTS");
   const char* log = getenv("VOXSWAP_FAULT_ORDER");
-  if (log != NULL) order = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (log != NULL)
+    order = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const char* text = getenv("VOXSWAP_FAULT");
   char kind[16] = "", number[16] = "", error[16] = "";
   if (text == NULL || sscanf(text, "%15[^:]:%15[^:]:%15s", kind, number, error) != 3) return;
@@ -60,9 +83,12 @@ static void read_settings(void) {
   error_to_give = error_named(error);
 }
 
-// The first object on the stack that is neither this library nor the C library; of the C++ library one call, operator
-// new, is passed over.
-struct Caller { const char* name; int passed; };
+// The first object on the stack that is neither this library nor the C library; of the C++ library one call,
+// operator new, is passed over.
+struct Caller {
+  const char* name;
+  int passed;
+};
 
 static const char* base_name(const char* path) {
   const char* slash = strrchr(path, '/');
@@ -93,7 +119,8 @@ static void leave_mark(void) {
 static int fails(enum Kind kind) {
   if (!atomic_load(&armed)) return 0;
   const long number = atomic_fetch_add(&counts[kind], 1) + 1;
-  if ((int)kind != kind_that_fails || number < number_that_fails || (number > number_that_fails && !for_ever)) return 0;
+  if ((int)kind != kind_that_fails || number < number_that_fails || (number > number_that_fails && !for_ever))
+    return 0;
   if (mark_file != NULL && number == number_that_fails) leave_mark();
   if (!shortened) errno = error_to_give;
   return 1;
@@ -104,8 +131,9 @@ static void note(const char* what, int descriptor, const char* path) {
   if (order < 0 || !atomic_load(&armed)) return;
   if ((path != NULL ? stat(path, &status) : fstat(descriptor, &status)) != 0) return;
   char line[160];
-  const int size = snprintf(line, sizeof line, "%s %s %lu:%lu\n", what, S_ISDIR(status.st_mode) ? "folder" : "file",
-                            (unsigned long)status.st_dev, (unsigned long)status.st_ino);
+  const int size =
+      snprintf(line, sizeof line, "%s %s %lu:%lu\n", what, S_ISDIR(status.st_mode) ? "folder" : "file",
+               (unsigned long)status.st_dev, (unsigned long)status.st_ino);
   if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) syscall(SYS_write, order, line, (size_t)size);
 }
 
@@ -113,14 +141,16 @@ static void note_rename(const char* to) {
   char folder[4096];
   snprintf(folder, sizeof folder, "%s", to);
   char* slash = strrchr(folder, '/');
-  if (slash == NULL) strcpy(folder, ".");
-  else slash[slash == folder ? 1 : 0] = '\0';
+  if (slash == NULL)
+    strcpy(folder, ".");
+  else
+    slash[slash == folder ? 1 : 0] = '\0';
   note("renamed", -1, to);
   note("into", -1, folder);
 }
 
 // The library's own, found when first asked for.
-#define REAL(name) \
+#define REAL(name)               \
   static __typeof__(&name) real; \
   if (real == NULL) *(void**)&real = dlsym(RTLD_NEXT, #name)
 
@@ -128,21 +158,21 @@ static mode_t mode_of(int flags, va_list rest) {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? (mode_t)va_arg(rest, int) : 0;
 }
 
-#define DEFINE_OPEN(name) \
-  int name(const char* path, int flags, ...) { \
-    REAL(name); \
-    va_list rest; \
-    va_start(rest, flags); \
-    const mode_t mode = mode_of(flags, rest); \
-    va_end(rest); \
+#define DEFINE_OPEN(name)                                \
+  int name(const char* path, int flags, ...) {           \
+    REAL(name);                                          \
+    va_list rest;                                        \
+    va_start(rest, flags);                               \
+    const mode_t mode = mode_of(flags, rest);            \
+    va_end(rest);                                        \
     return fails(k_open) ? -1 : real(path, flags, mode); \
   }
 DEFINE_OPEN(open)
 DEFINE_OPEN(open64)
 
-#define DEFINE_FOPEN(name) \
-  FILE* name(const char* path, const char* mode) { \
-    REAL(name); \
+#define DEFINE_FOPEN(name)                          \
+  FILE* name(const char* path, const char* mode) {  \
+    REAL(name);                                     \
     return fails(k_open) ? NULL : real(path, mode); \
   }
 DEFINE_FOPEN(fopen)
@@ -165,14 +195,14 @@ ssize_t read(int descriptor, void* bytes, size_t size) {
   return real(descriptor, bytes, size);
 }
 
-#define DEFINE_PREAD(name) \
+#define DEFINE_PREAD(name)                                               \
   ssize_t name(int descriptor, void* bytes, size_t size, off_t offset) { \
-    REAL(name); \
-    if (fails(k_pread)) { \
-      if (!shortened) return -1; \
-      size = (size + 1) / 2; \
-    } \
-    return real(descriptor, bytes, size, offset); \
+    REAL(name);                                                          \
+    if (fails(k_pread)) {                                                \
+      if (!shortened) return -1;                                         \
+      size = (size + 1) / 2;                                             \
+    }                                                                    \
+    return real(descriptor, bytes, size, offset);                        \
   }
 DEFINE_PREAD(pread)
 DEFINE_PREAD(pread64)
@@ -187,14 +217,14 @@ ssize_t write(int descriptor, const void* bytes, size_t size) {
   return real(descriptor, bytes, size);
 }
 
-#define DEFINE_PWRITE(name) \
+#define DEFINE_PWRITE(name)                                                    \
   ssize_t name(int descriptor, const void* bytes, size_t size, off_t offset) { \
-    REAL(name); \
-    if (fails(k_pwrite)) { \
-      if (!shortened) return -1; \
-      size = (size + 1) / 2; \
-    } \
-    return real(descriptor, bytes, size, offset); \
+    REAL(name);                                                                \
+    if (fails(k_pwrite)) {                                                     \
+      if (!shortened) return -1;                                               \
+      size = (size + 1) / 2;                                                   \
+    }                                                                          \
+    return real(descriptor, bytes, size, offset);                              \
   }
 DEFINE_PWRITE(pwrite)
 DEFINE_PWRITE(pwrite64)
@@ -206,12 +236,12 @@ size_t fwrite(const void* bytes, size_t size, size_t count, FILE* file) {
   return real(bytes, size, count, file);
 }
 
-#define DEFINE_SYNC(name) \
-  int name(int descriptor) { \
-    REAL(name); \
-    if (fails(k_fsync)) return -1; \
+#define DEFINE_SYNC(name)           \
+  int name(int descriptor) {        \
+    REAL(name);                     \
+    if (fails(k_fsync)) return -1;  \
     note("sync", descriptor, NULL); \
-    return real(descriptor); \
+    return real(descriptor);        \
   }
 DEFINE_SYNC(fsync)
 DEFINE_SYNC(fdatasync)
@@ -229,23 +259,24 @@ int mkdir(const char* path, mode_t mode) {
   return fails(k_mkdir) ? -1 : real(path, mode);
 }
 
-#define DEFINE_FALLOCATE(name) \
-  int name(int descriptor, off_t offset, off_t size) { \
-    REAL(name); \
+#define DEFINE_FALLOCATE(name)                                                  \
+  int name(int descriptor, off_t offset, off_t size) {                          \
+    REAL(name);                                                                 \
     return fails(k_fallocate) ? error_to_give : real(descriptor, offset, size); \
   }
 DEFINE_FALLOCATE(posix_fallocate)
 DEFINE_FALLOCATE(posix_fallocate64)
 
-#define DEFINE_MMAP(name) \
+#define DEFINE_MMAP(name)                                                                      \
   void* name(void* at, size_t size, int protection, int flags, int descriptor, off_t offset) { \
-    REAL(name); \
+    REAL(name);                                                                                \
     return fails(k_mmap) ? MAP_FAILED : real(at, size, protection, flags, descriptor, offset); \
   }
 DEFINE_MMAP(mmap)
 DEFINE_MMAP(mmap64)
 
-int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begin)(void*), void* argument) {
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begin)(void*),
+                   void* argument) {
   REAL(pthread_create);
   return fails(k_thread) ? EAGAIN : real(thread, attributes, begin, argument);
 }
@@ -254,11 +285,21 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void*, size_t),
     *__libc_memalign(size_t, size_t);
 
-void* malloc(size_t size) { return fails(k_malloc) ? NULL : __libc_malloc(size); }
-void* calloc(size_t count, size_t size) { return fails(k_malloc) ? NULL : __libc_calloc(count, size); }
-void* realloc(void* old, size_t size) { return fails(k_malloc) ? NULL : __libc_realloc(old, size); }
-void* memalign(size_t unit, size_t size) { return fails(k_malloc) ? NULL : __libc_memalign(unit, size); }
-void* aligned_alloc(size_t unit, size_t size) { return fails(k_malloc) ? NULL : __libc_memalign(unit, size); }
+void* malloc(size_t size) {
+  return fails(k_malloc) ? NULL : __libc_malloc(size);
+}
+void* calloc(size_t count, size_t size) {
+  return fails(k_malloc) ? NULL : __libc_calloc(count, size);
+}
+void* realloc(void* old, size_t size) {
+  return fails(k_malloc) ? NULL : __libc_realloc(old, size);
+}
+void* memalign(size_t unit, size_t size) {
+  return fails(k_malloc) ? NULL : __libc_memalign(unit, size);
+}
+void* aligned_alloc(size_t unit, size_t size) {
+  return fails(k_malloc) ? NULL : __libc_memalign(unit, size);
+}
 int posix_memalign(void** memory, size_t unit, size_t size) {
   void* const got = fails(k_malloc) ? NULL : __libc_memalign(unit, size);
   if (got == NULL) return ENOMEM;
@@ -288,7 +329,8 @@ static int counted_main(int count, char** values, char** environment) {
 
 int __libc_start_main(int (*entry)(int, char**, char**), int count, char** values, void (*begin)(void),
                       void (*end)(void), void (*loader_end)(void), void* stack_end) {
-  int (*real)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void), void*);
+  int (*real)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void),
+              void*);
   *(void**)&real = dlsym(RTLD_NEXT, "__libc_start_main");
   program = entry;
   return real(counted_main, count, values, begin, end, loader_end, stack_end);

@@ -35,34 +35,35 @@ void table(const fs::path& path, std::vector<Row> (*rows)(const Csv&, const std:
 }
 
 void image(const fs::path& path, Hasher& hasher) {
-  for (const Image& volume : read_images(path)) {
+  for (const data::Image& volume : data::read_images(path)) {
     hasher.add(volume.voxels.data(), volume.voxels.size() * sizeof(float));
     hasher.add(&volume.geometry.origin, sizeof volume.geometry.origin);
   }
 }
 
 void checkpoint(const fs::path& path, Hasher& hasher) {
-  const Checkpoint read = read_checkpoint(path);
+  const pipeline::Checkpoint read = pipeline::read_checkpoint(path);
   for (const auto& [key, value] : read.metadata) hasher.add(key).add(value);
-  for (const Tensor& tensor : read.tensors)
+  for (const pipeline::Tensor& tensor : read.tensors)
     hasher.add(tensor.name).add(tensor.values.data(), tensor.values.size() * sizeof(float));
 }
 
 // The cases of a damaged split are those of the data set beside it.
 void split_file(const fs::path& path, Hasher& hasher) {
-  DatasetOptions data;
+  data::DatasetOptions data;
   data.root = path.parent_path() / "data";
-  SplitOptions options;
+  pipeline::SplitOptions options;
   options.file = path;
-  const Split split = make_split(open_dataset(data), options);
+  const pipeline::Split split = pipeline::make_split(data::open_dataset(data), options);
   for (const std::size_t index : split.training) hasher.add(&index, sizeof index);
 }
 
 void dataset(const fs::path& folder, Hasher& hasher) {
-  DatasetOptions data;
+  data::DatasetOptions data;
   data.root = folder;
-  const Dataset opened = open_dataset(data);
-  for (const CaseFiles& files : opened.cases) hasher.add(files.id).add(read_case(opened, files).id);
+  const data::Dataset opened = data::open_dataset(data);
+  for (const data::CaseFiles& files : opened.cases)
+    hasher.add(files.id).add(data::read_case(opened, files).id);
 }
 
 // What the cache remembers; nothing is remembered where it was damaged.
@@ -75,12 +76,13 @@ void sealed(const fs::path& path, Hasher& hasher) {
 // A prepared case, with the experiment it was prepared for beside it. A damaged one is made anew: what is got
 // and what then lies in the cache is what an undamaged one would have given.
 void prepared(const fs::path& path, Hasher& hasher) {
-  const RunOptions run = load_experiment(path.parent_path() / "experiment.yaml", {}).run;
-  const Dataset data = open_dataset(run.data);
+  const pipeline::RunOptions run =
+      experiments::load_experiment(path.parent_path() / "experiment.yaml", {}).run;
+  const data::Dataset data = data::open_dataset(run.data);
   const std::string name = path.filename().string();
-  for (const CaseFiles& files : data.cases) {
+  for (const data::CaseFiles& files : data.cases) {
     if (!name.starts_with(files.id + "-")) continue;
-    const PreparedCase got = PreparedCache(data, run.preprocess, path.parent_path()).get(files);
+    const data::PreparedCase got = data::PreparedCache(data, run.preprocess, path.parent_path()).get(files);
     hasher.add(got.image.data(), got.image.size() * sizeof got.image[0]);
     hasher.add(got.truth.data(), got.truth.size() * sizeof got.truth[0]);
   }
@@ -90,19 +92,20 @@ void prepared(const fs::path& path, Hasher& hasher) {
 const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds = {
     {"image", image},
     {"label_map", [](const fs::path& path,
-                     Hasher& hasher) { hasher.add(format("{}", read_label_map(path).voxels.size())); }},
+                     Hasher& hasher) { hasher.add(format("{}", data::read_label_map(path).voxels.size())); }},
     {"checkpoint", checkpoint},
     {"split", split_file},
     {"dataset", dataset},
-    {"description",
-     [](const fs::path& path, Hasher& hasher) { hasher.add(join(read_description(path).modalities, ",")); }},
-    {"experiment",
-     [](const fs::path& path, Hasher& hasher) { hasher.add(load_experiment(path, {}).run.resolved); }},
-    {"dice", [](const fs::path& path, Hasher& hasher) { table(path, dice_rows, hasher); }},
-    {"epochs", [](const fs::path& path, Hasher& hasher) { table(path, epoch_rows, hasher); }},
-    {"timing", [](const fs::path& path, Hasher& hasher) { table(path, timing_rows, hasher); }},
-    {"validation", [](const fs::path& path, Hasher& hasher) { table(path, validation_rows, hasher); }},
-    {"memory", [](const fs::path& path, Hasher& hasher) { table(path, memory_rows, hasher); }},
+    {"description", [](const fs::path& path,
+                       Hasher& hasher) { hasher.add(join(data::read_description(path).modalities, ",")); }},
+    {"experiment", [](const fs::path& path,
+                      Hasher& hasher) { hasher.add(experiments::load_experiment(path, {}).run.resolved); }},
+    {"dice", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::dice_rows, hasher); }},
+    {"epochs", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::epoch_rows, hasher); }},
+    {"timing", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::timing_rows, hasher); }},
+    {"validation",
+     [](const fs::path& path, Hasher& hasher) { table(path, pipeline::validation_rows, hasher); }},
+    {"memory", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::memory_rows, hasher); }},
     {"sealed", sealed},
     {"prepared", prepared},
 };

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -364,4 +364,4 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

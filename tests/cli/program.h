@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 
 struct Outcome {
   int code = -1;  // 128 + signal when it was killed
@@ -55,4 +55,4 @@ inline std::string least_budget(const std::string& refusal) {
   return refusal.substr(from + 1, refusal.find(" bytes)", from) - from - 1) + "B";
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -374,4 +374,4 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -318,4 +318,4 @@ TEST_F(Run, ADryRunTellsAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

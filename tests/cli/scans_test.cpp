@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -174,4 +174,4 @@ TEST_F(Scans, ThatArePipesStopNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

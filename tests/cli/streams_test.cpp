@@ -6,7 +6,7 @@
 
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ TEST_F(Streams, ALimitOnFilesIsAMessage) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -8,7 +8,7 @@
 #include "base/csv.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,4 +84,4 @@ std::string name_of(const testing::TestParamInfo<Smaller>& info) {
 INSTANTIATE_TEST_SUITE_P(Small, Study, testing::ValuesIn(all), name_of);
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

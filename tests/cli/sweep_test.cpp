@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,4 +267,4 @@ TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "tests/cli/program.h"
 
-namespace voxswap {
+namespace voxswap::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,4 +140,4 @@ TEST_F(Terminal, IsToldMoreWithLogLevelDebug) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::cli

@@ -18,7 +18,7 @@
 #include "tests/conformance/failed_case.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 struct Check {
   const Operation* operation;
@@ -175,4 +175,4 @@ inline void expect_conformance(const Check& check) {
   expect_the_same_bits_in_place(check, example);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

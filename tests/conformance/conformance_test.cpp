@@ -10,7 +10,7 @@
 #include "net/backends/reference/kernels.h"
 #include "tests/conformance/agreement.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 std::vector<Check> all_checks() {
@@ -95,4 +95,4 @@ TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // An array of f64 as NumPy's format 1.0 describes it.
 inline std::string npy(const Shape& shape, const std::vector<double>& values) {
@@ -67,4 +67,4 @@ inline FailedCases& failed_cases() {
   return cases;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -8,7 +8,7 @@
 #include "net/backends/backends.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -176,4 +176,4 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

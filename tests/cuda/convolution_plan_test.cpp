@@ -13,7 +13,7 @@
 #include "tests/cuda/paper_devices.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 namespace {
 
 using ConvolutionPlans = WithCudnn;
@@ -235,4 +235,4 @@ TEST_F(ConvolutionPlans, NeedLittleBesideTheVolumes) {
 }
 
 }  // namespace
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

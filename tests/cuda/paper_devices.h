@@ -11,7 +11,7 @@
 #include "net/backends/cuda/convolution_choice.h"
 #include "net/backends/cuda/libraries.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 struct PaperDevice {
   std::string name;
@@ -76,4 +76,4 @@ class WithCudnn : public testing::Test {
   }
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -12,7 +12,7 @@
 #include "tests/cuda_emulation/cudnn_version.h"
 #include "tests/cuda_emulation/gpu.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 // A convolution of the table by a backend.
@@ -216,4 +216,4 @@ TEST(CudaBackend, SaysWhatDoesNotFitAndWhatHelps) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -11,7 +11,7 @@
 
 namespace {
 
-using voxswap::ElementType;
+using voxswap::net::ElementType;
 
 ElementType element(cudaDataType_t type) {
   return type == CUDA_R_32F ? ElementType::f32 : type == CUDA_R_16F ? ElementType::f16 : ElementType::bf16;
@@ -29,7 +29,7 @@ struct Matrix {
   std::int64_t elements() const { return stride * (columns - 1) + rows; }
   std::vector<double> values() const {
     std::vector<double> result(static_cast<std::size_t>(elements()));
-    voxswap::load_elements(result.data(), data, element(type), elements());
+    voxswap::net::load_elements(result.data(), data, element(type), elements());
     return result;
   }
   bool lies_well() const {
@@ -115,8 +115,8 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
     }
     // Column by column: what lies between them is not this matrix's.
     for (std::int64_t column = 0; column < n; ++column)
-      voxswap::store_elements(static_cast<std::byte*>(c) + column * ldc * bytes_of(type_c),
-                              z.data() + column * ldc, element(type_c), m);
+      voxswap::net::store_elements(static_cast<std::byte*>(c) + column * ldc * bytes_of(type_c),
+                                   z.data() + column * ldc, element(type_c), m);
   });
   return CUBLAS_STATUS_SUCCESS;
 }

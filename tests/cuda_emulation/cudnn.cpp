@@ -223,7 +223,7 @@ class Run {
     if (tensor.is_virtual)
       virtual_[tensor.id] = std::move(found);
     else
-      voxswap::store_elements(places_.at(tensor.id), found.data(), tensor.type, tensor.count());
+      voxswap::net::store_elements(places_.at(tensor.id), found.data(), tensor.type, tensor.count());
   }
 
   Content plan_;

@@ -35,7 +35,7 @@ bool channels_innermost(const Tensor& t) {
 
 std::vector<double> values(const Tensor& tensor, const void* data) {
   std::vector<double> result(static_cast<std::size_t>(tensor.count()));
-  voxswap::load_elements(result.data(), data, tensor.type, tensor.count());
+  voxswap::net::load_elements(result.data(), data, tensor.type, tensor.count());
   return result;
 }
 

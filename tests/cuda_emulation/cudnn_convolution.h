@@ -16,7 +16,7 @@ using Sizes = std::vector<std::int64_t>;
 
 struct Tensor {
   std::int64_t id;
-  ElementType type;
+  net::ElementType type;
   Sizes sizes, strides;  // N,C,D,H,W
   bool is_virtual;
 
@@ -26,14 +26,14 @@ struct Tensor {
         strides(of.all<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES)),
         is_virtual(of.has(CUDNN_ATTR_TENSOR_IS_VIRTUAL) && of.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0) {
     const auto data_type = of.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-    type = data_type == CUDNN_DATA_FLOAT  ? ElementType::f32
-           : data_type == CUDNN_DATA_HALF ? ElementType::f16
-                                          : ElementType::bf16;
+    type = data_type == CUDNN_DATA_FLOAT  ? net::ElementType::f32
+           : data_type == CUDNN_DATA_HALF ? net::ElementType::f16
+                                          : net::ElementType::bf16;
   }
   std::int64_t count() const {
     return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
   }
-  std::int64_t bytes() const { return count() * voxswap::element_bytes(type); }
+  std::int64_t bytes() const { return count() * voxswap::net::element_bytes(type); }
 };
 
 // Channels lie innermost in all that our backend hands over: no other layout is emulated.

@@ -6,7 +6,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::unique_ptr<Backend> make_emulated_cuda_backend() {
   return std::make_unique<EmulatedBackend>();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

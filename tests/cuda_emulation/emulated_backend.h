@@ -6,8 +6,8 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::unique_ptr<Backend> make_emulated_cuda_backend();
 
-}  // namespace voxswap
+}  // namespace voxswap::net

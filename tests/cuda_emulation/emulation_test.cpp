@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 using emulation::Order;
@@ -82,4 +82,4 @@ TEST(Emulation, RefusesGridsThatNoDeviceTakes) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ TEST_F(GpuCheck, EndsInItsTimeAndStillReportsWhereEverythingHangs) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

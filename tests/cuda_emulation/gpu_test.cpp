@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct Device {
@@ -167,4 +167,4 @@ TEST(EmulatedGpuDeathTest, IsBrokenForAllCallsAfterAKernelThatFailed) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -10,7 +10,7 @@
 #include "net/graph/operation.h"
 #include "tests/cuda_emulation/emulation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 // Zeros, without a page of memory until it is written.
@@ -167,4 +167,4 @@ TEST_F(EndsOfGrids, ConcatenationsAreCountedInSixtyFourBits) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -16,7 +16,7 @@
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 constexpr int steps = 4;
@@ -33,26 +33,27 @@ struct Subject {
   }
   // Swaps some and keeps some, so that there are copies as well as kernels that follow one another.
   void plan_within_half() {
-    PlanRequest request{&step.graph, compiled.workspaces(), {}, {step.loss}};
-    const CostModel costs = estimate_costs(step.graph, find_device_rates("v100"));
+    swap::PlanRequest request{&step.graph, compiled.workspaces(), {}, {step.loss}};
+    const swap::CostModel costs = swap::estimate_costs(step.graph, swap::find_device_rates("v100"));
     request.costs = &costs;
     request.quick = true;
     request.lms_threshold = 2048;
-    request.budgets = {make_plan("keep", request).peak_bytes, 1 << 30, 0};
-    plan = make_plan("lms-threshold", request);
+    request.budgets = {swap::make_plan("keep", request).peak_bytes, 1 << 30, 0};
+    plan = swap::make_plan("lms-threshold", request);
   }
   // Of a training: each group of kernels is recorded in the second step, and launched in it and all that
   // follow.
   std::int64_t expected_launches() const {
     std::int64_t count = 0;
-    for (const LaunchGroup& group : launch_groups(step.graph, plan))
+    for (const swap::LaunchGroup& group : swap::launch_groups(step.graph, plan))
       count += group.repeats && group.instructions.size() > 1 ? steps - 1 : 0;
     return count;
   }
   // Losses and weights, and how many graphs were launched for them.
-  std::pair<test::Results, std::int64_t> train(Detail detail, const ExecutorOptions& options = {}) {
+  std::pair<test::Results, std::int64_t> train(swap::Detail detail,
+                                               const swap::ExecutorOptions& options = {}) {
     const test::ScratchFolder folder;
-    Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, folder.path()), options);
+    swap::Executor executor(compiled, plan, swap::allocate_tiers(*backend, {&plan}, folder.path()), options);
     const std::int64_t before = emulation::graph_launches();
     test::InDetail runner(executor, detail);
     test::Results results = test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
@@ -61,24 +62,24 @@ struct Subject {
 
   TrainingStep step;
   std::unique_ptr<Backend> backend;
-  CompiledGraph compiled;
-  Plan plan;
+  swap::CompiledGraph compiled;
+  swap::Plan plan;
 };
 
 void expect_the_same_bits(Subject& subject) {
-  const auto [expected, no_graphs] = subject.train(Detail::instructions);
+  const auto [expected, no_graphs] = subject.train(swap::Detail::instructions);
   EXPECT_EQ(no_graphs, 0) << "where every instruction is timed, each is enqueued by itself";
   {
     const test::Graphs off(false);
-    const auto [one_by_one, still_none] = subject.train(Detail::lanes);
+    const auto [one_by_one, still_none] = subject.train(swap::Detail::lanes);
     EXPECT_EQ(still_none, 0);
     EXPECT_TRUE(one_by_one == expected);
   }
-  const auto [in_groups, some] = subject.train(Detail::lanes);
+  const auto [in_groups, some] = subject.train(swap::Detail::lanes);
   EXPECT_EQ(some, subject.expected_launches());
   EXPECT_TRUE(in_groups == expected);
   const auto [over_a_slow_link, as_many] =
-      subject.train(Detail::lanes, {.to_host_rate = 500e6, .to_device_rate = 500e6});
+      subject.train(swap::Detail::lanes, {.to_host_rate = 500e6, .to_device_rate = 500e6});
   EXPECT_EQ(as_many, some);
   EXPECT_TRUE(over_a_slow_link == expected);
 }
@@ -97,7 +98,7 @@ TEST(CudaGraphs, GiveTheSameBitsBetweenCopiesAlsoWithPoisonInFreedPlaces) {
     const test::Poisoned poisoned(poison);
     Subject subject({});
     subject.plan_within_half();
-    EXPECT_GT(totals(subject.plan).out_bytes, 0);
+    EXPECT_GT(swap::totals(subject.plan).out_bytes, 0);
     EXPECT_GT(subject.expected_launches(), steps);
     expect_the_same_bits(subject);
   }
@@ -105,14 +106,14 @@ TEST(CudaGraphs, GiveTheSameBitsBetweenCopiesAlsoWithPoisonInFreedPlaces) {
 
 // Losses and weights of a few steps as the program makes them.
 std::vector<float> trained(const std::string& precision) {
-  RunOptions options;
+  pipeline::RunOptions options;
   options.memory.device = "cuda";
   options.memory.planner = "checkpoint";
   options.memory.host_bytes = 1 << 20;
   options.training.precision = precision;
   options.network = {.base_filters = 2, .depth = 2};
   options.preprocess.resolution = {8, 8, 8};
-  Session session(options, 2, 3, Session::Purpose::training);
+  pipeline::Session session(options, 2, 3, pipeline::Session::Purpose::training);
   session.initialize(3);
   std::vector<float> images(2 * 512), results;
   std::vector<std::uint8_t> targets(512);
@@ -121,7 +122,7 @@ std::vector<float> trained(const std::string& precision) {
   for (std::int64_t step = 1; step <= steps; ++step)
     results.push_back(session.train(images, targets, {3, step, 1e-2}));
   for (const auto& tensors : {session.weights(), session.optimizer_state()})
-    for (const Tensor& tensor : tensors)
+    for (const pipeline::Tensor& tensor : tensors)
       results.insert(results.end(), tensor.values.begin(), tensor.values.end());
   return results;
 }
@@ -140,10 +141,10 @@ TEST(CudaGraphs, GiveTheSameBitsInHalfPrecisionAndWithLossScaling) {
 TEST(CudaGraphs, ThatAGpuRefusesAreDoneWithoutAndToldOfOnce) {
   Subject subject({.host = false});
   ASSERT_GT(subject.expected_launches(), steps);
-  const auto [expected, none] = subject.train(Detail::instructions);
+  const auto [expected, none] = subject.train(swap::Detail::instructions);
   const emulation::GraphsRefused refused;
   testing::internal::CaptureStderr();
-  const auto [found, launched] = subject.train(Detail::lanes);
+  const auto [found, launched] = subject.train(swap::Detail::lanes);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(found == expected);
   EXPECT_EQ(launched, none);
@@ -156,13 +157,13 @@ TEST(CudaGraphs, ThatAGpuRefusesAreDoneWithoutAndToldOfOnce) {
 TEST(CudaGraphs, LeaveTimesOfLanesButNoneOfInstructions) {
   Subject subject({});
   const test::ScratchFolder folder;
-  Executor executor(subject.compiled, subject.plan,
-                    allocate_tiers(*subject.backend, {&subject.plan}, folder.path()));
+  swap::Executor executor(subject.compiled, subject.plan,
+                          swap::allocate_tiers(*subject.backend, {&subject.plan}, folder.path()));
   for (int step = 1; step <= 3; ++step) {
-    const StepReport report = executor.run({1, step, 1e-3}, Detail::lanes);
+    const swap::StepReport report = executor.run({1, step, 1e-3}, swap::Detail::lanes);
     EXPECT_TRUE(report.begin.empty() && report.end.empty());
     EXPECT_GT(report.compute_seconds, 0);
-    EXPECT_GT(report.busy_seconds[static_cast<std::size_t>(Lane::to_host)], 0);
+    EXPECT_GT(report.busy_seconds[static_cast<std::size_t>(swap::Lane::to_host)], 0);
     EXPECT_LE(report.compute_seconds + report.stall_seconds, report.seconds);
   }
   EXPECT_EQ(executor.run({1, 4, 1e-3}).begin.size(), subject.plan.instructions.size());
@@ -260,4 +261,4 @@ TEST(CudaEvents, ForOrderAloneHaveNoTime) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -10,7 +10,7 @@
 #include "tests/cuda_emulation/emulated_backend.h"
 #include "tests/cuda_emulation/emulation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 using emulation::Order;
@@ -128,4 +128,4 @@ TEST(OwnKernelsTable, HasEveryOperationButConvolutions) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

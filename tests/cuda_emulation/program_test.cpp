@@ -7,7 +7,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,10 +28,10 @@ memory: {host: 64MiB}
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  Outcome program(const std::vector<std::string>& arguments) {
-    return finish(start(arguments, folder_ / "log"), folder_ / "log");
+  cli::Outcome program(const std::vector<std::string>& arguments) {
+    return cli::finish(cli::start(arguments, folder_ / "log"), folder_ / "log");
   }
-  Outcome run(const std::string& name, const std::vector<std::string>& keys) {
+  cli::Outcome run(const std::string& name, const std::vector<std::string>& keys) {
     std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
                                           (folder_ / name).string(),
                                           "data.cache=" + (folder_ / "cache").string()};
@@ -43,17 +43,17 @@ memory: {host: 64MiB}
 };
 
 TEST_F(ProgramOnGpu, FindsItAndTellsOfIt) {
-  const Outcome info = program({"info"});
+  const cli::Outcome info = program({"info"});
   EXPECT_EQ(info.code, 0);
   EXPECT_NE(info.output.find("backend cuda          emulated GPU, compute capability 9.0"), std::string::npos)
       << info.output;
 }
 
 TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
-  const Outcome kept = run("kept", {"memory.planner=keep"});
+  const cli::Outcome kept = run("kept", {"memory.planner=keep"});
   ASSERT_EQ(kept.code, 0) << kept.output;
   EXPECT_NE(kept.output.find("emulated GPU, "), std::string::npos) << "memory.device: auto takes it";
-  const Outcome swapped = run("swapped", {"memory.budget=400KiB"});
+  const cli::Outcome swapped = run("swapped", {"memory.budget=400KiB"});
   ASSERT_EQ(swapped.code, 0) << swapped.output;
   for (const char* file : {"dice.csv", "checkpoints/best.safetensors"})
     EXPECT_TRUE(read_file(folder_ / "kept" / file) == read_file(folder_ / "swapped" / file)) << file;
@@ -69,7 +69,7 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
   std::vector<std::string> on_gpu = keys, on_cpu = keys;
   on_gpu.insert(on_gpu.end(), {"--log-level", "debug"});
   on_cpu.push_back("memory.device=reference");
-  const Outcome gpu_run = run("gpu", on_gpu);
+  const cli::Outcome gpu_run = run("gpu", on_gpu);
   ASSERT_EQ(gpu_run.code, 0) << gpu_run.output;
   EXPECT_NE(gpu_run.output.find("batch uploaded during the step before"), std::string::npos)
       << gpu_run.output;
@@ -93,7 +93,7 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   };
   ASSERT_EQ(plan({"--estimate"}).code, 0);
   EXPECT_FALSE(fs::exists(folder_ / "cache" / "routines"));
-  const Outcome search = plan({"--max-resolution"});
+  const cli::Outcome search = plan({"--max-resolution"});
   ASSERT_EQ(search.code, 0) << search.output;
   const std::size_t begin = search.output.find("\"largest\": \"");
   ASSERT_NE(begin, std::string::npos) << search.output;
@@ -122,7 +122,7 @@ TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
             std::string::npos);
   fs::remove_all(folder_ / "cache");
   fs::remove(folder_ / "first/routines.txt");  // the checkpoint has them as well
-  const Outcome resumed = run("first", {"--resume", "training.epochs=2"});
+  const cli::Outcome resumed = run("first", {"--resume", "training.epochs=2"});
   ASSERT_EQ(resumed.code, 0) << resumed.output;
   EXPECT_EQ(read_file(folder_ / "first/routines.txt"), routines);
   ASSERT_EQ(run("second", {}).code, 0);
@@ -130,4 +130,4 @@ TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -9,7 +9,7 @@
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 std::vector<double> losses(const TrainingStep& step, Backend& backend) {
@@ -75,4 +75,4 @@ TEST(EmulatedTraining, FollowsTheReferenceInHalfPrecision) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

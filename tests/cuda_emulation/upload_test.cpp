@@ -12,7 +12,7 @@
 #include "pipeline/device/session.h"
 #include "tests/cuda_emulation/gpu.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 constexpr std::int64_t side = 8, voxels = side * side * side, channels = 2;
@@ -36,12 +36,12 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
   const auto backend = make_cuda_backend({});
   const Value image = value({1, 1, 1, 1, 4}, ElementType::f32), target = value({1, 1, 1, 1}, ElementType::u8);
   for (const std::int64_t spare : {std::int64_t{0}, std::int64_t{1} << 20}) {
-    Upload upload(*backend, image, target, spare);
+    pipeline::Upload upload(*backend, image, target, spare);
     for (const float x : {1.5F, 2.5F}) {
       const float voxel[] = {x, -x};
       const std::uint8_t bits[] = {static_cast<std::uint8_t>(x)};
       upload.begin(voxel, bits);
-      const Upload::Places places = upload.finish();
+      const pipeline::Upload::Places places = upload.finish();
       EXPECT_EQ(emulation::in_device_memory(places.image, 16), spare > 0);
       float found[4] = {};
       std::uint8_t found_bits = 0;
@@ -58,8 +58,8 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
 class SessionOnGpu : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  RunOptions options(std::int64_t budget) const {
-    RunOptions options;
+  pipeline::RunOptions options(std::int64_t budget) const {
+    pipeline::RunOptions options;
     options.cache = folder_;
     options.memory.device = "cuda";
     options.network = {.base_filters = 2, .depth = 2};
@@ -78,31 +78,32 @@ constexpr std::int64_t steps = 4;
 using MakeStep = std::function<float(const Batch& batch, const Batch& next, const StepContext& context)>;
 
 // Each step's loss, and the weights after the last.
-std::vector<float> train(Session& session, const MakeStep& make_step) {
+std::vector<float> train(pipeline::Session& session, const MakeStep& make_step) {
   session.initialize(3);
   std::vector<float> results;
   for (std::size_t i = 0; i < steps; ++i)
     results.push_back(make_step(Batch(i), Batch(i + 1), {3, static_cast<std::int64_t>(i) + 1, 1e-2}));
-  for (const Tensor& tensor : session.weights())
+  for (const pipeline::Tensor& tensor : session.weights())
     results.insert(results.end(), tensor.values.begin(), tensor.values.end());
   return results;
 }
 
-std::vector<float> train_one_by_one(Session& session) {
+std::vector<float> train_one_by_one(pipeline::Session& session) {
   return train(session, [&](const Batch& batch, const Batch&, const StepContext& context) {
     return session.train(batch.images, batch.targets, context);
   });
 }
 
 TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsToTheSameBits) {
-  Session session(options(std::int64_t{64} << 20), channels, 3, Session::Purpose::training);
+  pipeline::Session session(options(std::int64_t{64} << 20), channels, 3,
+                            pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(session);
   EXPECT_NE(expected[0], expected[steps - 1]);
   const Batch first(0);
   session.give(first.images, first.targets);
   const auto make_step = [&](const Batch&, const Batch& next, const StepContext& context) {
     auto held = std::make_unique<emulation::KernelsHeld>();
-    return session.train(context, nullptr, Detail::lanes, [&] {
+    return session.train(context, nullptr, swap::Detail::lanes, [&] {
       const std::int64_t begun = emulation::kernels_begun(), copied = emulation::bytes_copied();
       session.give(next.images, next.targets);
       // Were the copy behind the step's kernels it would wait for ever.
@@ -115,27 +116,28 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
 }
 
 TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
-  Session ample(options(std::int64_t{64} << 20), channels, 3, Session::Purpose::training);
+  pipeline::Session ample(options(std::int64_t{64} << 20), channels, 3, pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(ample);
-  Session tight(options(ample.arena_bytes()), channels, 3, Session::Purpose::training);
+  pipeline::Session tight(options(ample.arena_bytes()), channels, 3, pipeline::Session::Purpose::training);
   const Batch first(0);
   tight.give(first.images, first.targets);
   EXPECT_TRUE(train(tight, [&](const Batch&, const Batch& next, const StepContext& context) {
-                return tight.train(context, nullptr, Detail::lanes,
+                return tight.train(context, nullptr, swap::Detail::lanes,
                                    [&] { tight.give(next.images, next.targets); });
               }) == expected);
 }
 
 TEST_F(SessionOnGpu, ThrowsWhatGoesWrongMeanwhileWhenTheStepIsDone) {
-  Session session(options(std::int64_t{64} << 20), channels, 3, Session::Purpose::training);
+  pipeline::Session session(options(std::int64_t{64} << 20), channels, 3,
+                            pipeline::Session::Purpose::training);
   session.initialize(3);
   const Batch batch(0);
   session.give(batch.images, batch.targets);
-  EXPECT_THROW(
-      session.train({3, 1, 1e-2}, nullptr, Detail::lanes, [] { fail(Exit::bad_data, "the next case"); }),
-      Error);
+  EXPECT_THROW(session.train({3, 1, 1e-2}, nullptr, swap::Detail::lanes,
+                             [] { fail(Exit::bad_data, "the next case"); }),
+               Error);
   EXPECT_NE(session.train(batch.images, batch.targets, {3, 2, 1e-2}), 0) << "and goes on";
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -9,7 +9,7 @@
 #include "base/philox.h"
 #include "net/backends/reference/elements.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 const cuda::WeightShape shapes[] = {{1, 1, 1}, {5, 3, 27}, {16, 20, 27}, {64, 32, 8}, {3, 7, 1}};
@@ -142,4 +142,4 @@ TEST(Bias, ItsGradientIsTheSumOverTheVoxels) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

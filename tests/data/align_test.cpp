@@ -16,7 +16,7 @@
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST_F(Unaligned, ChannelsAndTruthAreResampledOntoTheFirstWhenAskedFor) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -9,7 +9,7 @@
 #include "data/augment/augment.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -308,4 +308,4 @@ TEST(ADraw, HappensAsOftenAsItsProbabilitySaysAndStaysInItsRange) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -170,4 +170,4 @@ TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -107,4 +107,4 @@ TEST(BiasCorrection, IsForT1AndT2ByTheirNamesUnlessChannelsAreNamed) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -9,7 +9,7 @@
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -182,4 +182,4 @@ TEST(SensibleResolutions, FitTheMedianAndTheLargestForeground) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -15,7 +15,7 @@
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -275,4 +275,4 @@ INSTANTIATE_TEST_SUITE_P(
             "regions_class_order": [1, 2], "numTraining": 1, "file_ending": ".nii.gz"})"));
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -11,7 +11,7 @@
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -189,4 +189,4 @@ TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

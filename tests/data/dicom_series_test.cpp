@@ -7,7 +7,7 @@
 #include "tests/data/dicom_bytes.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -206,4 +206,4 @@ TEST_F(ASeries, TellsItsDescriptionWithoutReadingItsPixels) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

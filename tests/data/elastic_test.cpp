@@ -6,7 +6,7 @@
 #include "data/augment/spatial_map.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -119,4 +119,4 @@ TEST(Noise, IsNormalWithTheDeviationAskedFor) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -12,7 +12,7 @@
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ TEST(Formats, AreWrittenOrRefusedAsTheirExtensionsSay) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

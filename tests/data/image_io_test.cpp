@@ -10,7 +10,7 @@
 #include "data/formats/image_writing.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -215,4 +215,4 @@ TEST(Grids, AreTheSameUpToWhatFilesRoundAway) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -7,7 +7,7 @@
 #include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -314,4 +314,4 @@ TEST(Brats2015, OpensAndReadsThroughPatterns) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -8,7 +8,7 @@
 #include "data/layouts/prediction_input.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -189,4 +189,4 @@ TEST_F(Predicting, RefusesWhatHoldsNoScans) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

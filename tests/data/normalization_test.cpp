@@ -5,7 +5,7 @@
 #include "data/prepare/prepare.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -31,7 +31,7 @@ PreparedCase prepared_as(const std::string& normalize) {
   PrepareOptions options = as_it_is();
   options.normalize = normalize;
   PreparedCase result = prepare(ramp(), options);
-  voxswap::normalize(result, normalization_for(result, options, {{10}, {4}}));
+  voxswap::data::normalize(result, normalization_for(result, options, {{10}, {4}}));
   return result;
 }
 
@@ -92,4 +92,4 @@ TEST(Preparing, AppliesBiasCorrectionToTheChannelsThatAreNamed) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/layouts/open_dataset.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -130,4 +130,4 @@ TEST(ChannelsOfACase, StoredInDifferentOrdersWithRightAffinesAreOneGrid) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

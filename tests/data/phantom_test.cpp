@@ -17,7 +17,7 @@
 #include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -226,4 +226,4 @@ TEST_F(PhantomDataset, RefusesOptionsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

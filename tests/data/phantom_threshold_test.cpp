@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "data/phantoms/phantom.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 constexpr int bins = 40, subjects = 10;
@@ -135,4 +135,4 @@ TEST(PhantomThresholds, DoNotSolveAnyRegion) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

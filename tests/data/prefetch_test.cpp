@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 Sample numbered(std::size_t i) {
@@ -94,4 +94,4 @@ TEST(Prefetching, StopsWhenItIsDestroyedEarly) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/prepare/cache.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -275,4 +275,4 @@ TEST_F(Cache, IsSharedByNormalizationsForItStoresNone) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -10,7 +10,7 @@
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -155,4 +155,4 @@ TEST(Headers, TellWhatCouldBeMeantOtherwise) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

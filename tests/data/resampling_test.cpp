@@ -6,7 +6,7 @@
 #include "data/volumes/transforms.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -138,4 +138,4 @@ TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -9,7 +9,7 @@
 #include "data/prepare/prepare.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -81,4 +81,4 @@ INSTANTIATE_TEST_SUITE_P(, EveryLayout, testing::ValuesIn(names()),
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

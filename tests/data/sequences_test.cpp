@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 std::string told(const std::string& name) {
@@ -129,4 +129,4 @@ TEST(Sequences, AreToldByFolderAndDescriptionTogether) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -42,22 +42,23 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-inline Geometry geometry(const Size3& size) {
-  Geometry result;
+inline data::Geometry geometry(const data::Size3& size) {
+  data::Geometry result;
   result.size = size;
   return result;
 }
 
 // Random voxels between 1 and 2, the same for the same seed.
-inline Image random_image(const Geometry& grid, std::uint64_t seed = 1) {
-  Image image{grid, std::vector<float>(static_cast<std::size_t>(grid.count()))};
+inline data::Image random_image(const data::Geometry& grid, std::uint64_t seed = 1) {
+  data::Image image{grid, std::vector<float>(static_cast<std::size_t>(grid.count()))};
   const Philox random(seed, 0);
   for (std::size_t i = 0; i < image.voxels.size(); ++i) image.voxels[i] = 1 + random.uniform(i);
   return image;
 }
 
-inline LabelMap random_labels(const Geometry& grid, const std::vector<int>& values, std::uint64_t seed = 2) {
-  LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()))};
+inline data::LabelMap random_labels(const data::Geometry& grid, const std::vector<int>& values,
+                                    std::uint64_t seed = 2) {
+  data::LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()))};
   const Philox random(seed, 0);
   for (std::size_t i = 0; i < labels.voxels.size(); ++i) {
     labels.voxels[i] = static_cast<std::int16_t>(values[random.word(i) % values.size()]);
@@ -66,8 +67,8 @@ inline LabelMap random_labels(const Geometry& grid, const std::vector<int>& valu
 }
 
 // Turned about an oblique axis (a Rodrigues rotation), one axis flipped: what scanners produce.
-inline Geometry oblique_geometry(const Size3& size) {
-  Geometry grid = geometry(size);
+inline data::Geometry oblique_geometry(const data::Size3& size) {
+  data::Geometry grid = geometry(size);
   grid.spacing = {0.9, 1.2, 2.5};
   grid.origin = {-80.5, 33.25, 12.125};
   const double c = std::cos(0.4), s = std::sin(0.4), k = 1 / std::sqrt(3.0), t = (1 - c) / 3;

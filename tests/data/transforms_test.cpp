@@ -6,7 +6,7 @@
 #include "data/layouts/dataset.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -111,4 +111,4 @@ TEST(Labels, AreTurnedAsImagesAre) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -15,7 +15,7 @@
 #include "data/layouts/prediction_input.h"
 #include "tests/data/support.h"
 
-namespace voxswap {
+namespace voxswap::data {
 namespace {
 
 using namespace test;
@@ -312,4 +312,4 @@ TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::data

@@ -4,7 +4,7 @@
 #include "experiments/sweep.h"
 #include "tests/experiments/support.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 namespace {
 
 using Found = std::map<std::string, std::string>;
@@ -55,7 +55,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"evaluate.metrics=[dice, lesion_wise_hd95]", "evaluate.lesions.dilation=2"},
       {"network.name=unet3d", "network.dropout=0.3"}};  // what it is anyhow
   for (const auto& lines : effective) EXPECT_EQ(found("", lines), Found{}) << lines[1];
-  const RunOptions run = load("");
+  const pipeline::RunOptions run = load("");
   EXPECT_EQ(found(run.resolved), Found{}) << "the resolved file has every key";
 }
 
@@ -79,4 +79,4 @@ TEST_F(KeysWithoutEffect, AreInNoExperimentThatShips) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -2,19 +2,19 @@
 #include "metrics/metrics.h"
 #include "tests/experiments/support.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 namespace {
 
 // Expected values: what `voxswap run --help` promises.
 TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
-  const RunOptions run = load("");
+  const pipeline::RunOptions run = load("");
   EXPECT_EQ(run.name, "study");  // the file's name
   EXPECT_EQ(run.data.root, fs::weakly_canonical(folder_ / "data/phantom"));
   EXPECT_EQ(run.data.layout, "auto");
   EXPECT_TRUE(run.data.labels.empty() && run.data.regions.empty() && run.data.files.empty());
   EXPECT_EQ(run.split.validation, 0.2);
   EXPECT_EQ(run.split.seed, 1u);
-  EXPECT_EQ(run.preprocess.resolution, (Size3{128, 128, 128}));
+  EXPECT_EQ(run.preprocess.resolution, (data::Size3{128, 128, 128}));
   EXPECT_EQ(run.preprocess.crop, "foreground");
   EXPECT_EQ(run.preprocess.normalize, "dataset");
   EXPECT_EQ(run.preprocess.background, 0);
@@ -39,7 +39,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.training.targets, "labels");
   EXPECT_EQ(run.training.precision, "auto");
   EXPECT_TRUE(run.training.augment.symmetries);
-  EXPECT_EQ(run.training.augment, AugmentOptions{});
+  EXPECT_EQ(run.training.augment, data::AugmentOptions{});
   EXPECT_EQ(run.training.seed, 1u);
   EXPECT_TRUE(run.training.deterministic);
   EXPECT_EQ(run.training.repeats, 1);
@@ -51,7 +51,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_TRUE(run.memory.disk_folder.empty());
   EXPECT_EQ(run.memory.to_host_rate, 0);
   EXPECT_EQ(run.memory.to_device_rate, 0);
-  EXPECT_EQ(run.memory.tflms, TflmsOptions{});
+  EXPECT_EQ(run.memory.tflms, swap::TflmsOptions{});
   EXPECT_EQ(run.memory.lms_threshold, 8 << 20);
   EXPECT_EQ(run.evaluate.at, std::vector<std::string>{"native"});
   EXPECT_EQ(run.evaluate.empty, "brats");
@@ -61,10 +61,10 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
 
 TEST_F(Experiments, LetTheCommandLineWinOverTheFile) {
   const std::string file = "preprocess: {resolution: 128}\ntraining: {epochs: 3}\n";
-  const RunOptions run =
+  const pipeline::RunOptions run =
       load(file, {"preprocess.resolution=[48, 64, 48]", "training.epochs=7", "training.epochs=9",
                   "evaluate.at=[native,192]", "memory.budget=16GiB", "output.dir=out/{name}/x"});
-  EXPECT_EQ(run.preprocess.resolution, (Size3{48, 64, 48}));
+  EXPECT_EQ(run.preprocess.resolution, (data::Size3{48, 64, 48}));
   EXPECT_EQ(run.training.epochs, 9);
   EXPECT_EQ(run.evaluate.at, (std::vector<std::string>{"native", "192"}));
   EXPECT_EQ(run.memory.budget_bytes, 16LL << 30);
@@ -76,15 +76,16 @@ TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder)
       "data: {root: scans, cache: kept, split: {file: split.csv}}\nmemory: {disk: {path: scratch, budget: "
       "1GiB}}\noutput: {dir: \"out/{name}\"}\n";
   const fs::path here = fs::weakly_canonical(folder_), current = fs::current_path();
-  const RunOptions beside = load(file);
+  const pipeline::RunOptions beside = load(file);
   EXPECT_EQ(beside.data.root, here / "scans");
   EXPECT_EQ(beside.cache, here / "kept");
   EXPECT_EQ(beside.split.file, here / "split.csv");
   EXPECT_EQ(beside.memory.disk_folder, here / "scratch");
   EXPECT_EQ(beside.output, here / "out/study");
 
-  const RunOptions line = load(file, {"data.root=scans", "data.cache=kept", "data.split.file=split.csv",
-                                      "memory.disk.path=scratch", "output.dir=out/{name}"});
+  const pipeline::RunOptions line =
+      load(file, {"data.root=scans", "data.cache=kept", "data.split.file=split.csv",
+                  "memory.disk.path=scratch", "output.dir=out/{name}"});
   for (const fs::path& path :
        {line.data.root, line.cache, line.split.file, line.memory.disk_folder, line.output})
     EXPECT_TRUE(path.is_relative() || path.string().starts_with(current.string())) << path;
@@ -99,12 +100,13 @@ TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder)
 }
 
 TEST_F(Experiments, TakeOverridesOfSectionsAndOfEntriesOfMaps) {
-  const RunOptions run = load("data: {labels: {core: 1, edge: 2}}\n",
-                              {"network={name: unet3d, depth: 4}", "data.labels.edge=3", "data.labels.rim=4",
-                               "data.layout=files", "data.files.t1={case}/t1*.nii.gz"});
+  const pipeline::RunOptions run =
+      load("data: {labels: {core: 1, edge: 2}}\n",
+           {"network={name: unet3d, depth: 4}", "data.labels.edge=3", "data.labels.rim=4",
+            "data.layout=files", "data.files.t1={case}/t1*.nii.gz"});
   EXPECT_EQ(run.network.name, "unet3d");
   EXPECT_EQ(run.network.depth, 4);
-  EXPECT_EQ(run.data.labels, (Labels{{"core", 1}, {"edge", 3}, {"rim", 4}}));
+  EXPECT_EQ(run.data.labels, (data::Labels{{"core", 1}, {"edge", 3}, {"rim", 4}}));
   EXPECT_EQ(run.data.files.at("t1"), "{case}/t1*.nii.gz");
 }
 
@@ -234,8 +236,9 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   EXPECT_TRUE(contains(box, "y is 60, nearest: 48 and 64")) << box;
   EXPECT_TRUE(contains(box, "z is 8, nearest: 16")) << box;
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
-  const RunOptions patches = load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
-  EXPECT_EQ(patches.training.patch, (Size3{64, 64, 32}));
+  const pipeline::RunOptions patches =
+      load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
+  EXPECT_EQ(patches.training.patch, (data::Size3{64, 64, 32}));
   EXPECT_TRUE(contains(patches.resolved, "patch: [64, 64, 32]"));
   EXPECT_EQ(load("training: {patch: 64}\n", {"training.patch=none"}).training.patch, std::nullopt);
   EXPECT_TRUE(contains(refusal("training: {patch: 100}\n"), "training.patch: 100 does not fit"));
@@ -251,12 +254,12 @@ TEST_F(Experiments, KnowHowDeepEachNetworkMayBe) {
 }
 
 TEST_F(Experiments, ScoreEveryMetricOrOneByItsName) {
-  EXPECT_EQ(load("", {"evaluate.metrics=all"}).evaluate.metrics, metric_names());
+  EXPECT_EQ(load("", {"evaluate.metrics=all"}).evaluate.metrics, metrics::metric_names());
   EXPECT_EQ(load("", {"evaluate.metrics=dice"}).evaluate.metrics, std::vector<std::string>{"dice"});
 }
 
 TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
-  const RunOptions run = load(
+  const pipeline::RunOptions run = load(
       "data:\n  root: some/where\n  layout: files\n"
       "  files: {flair: \"{case}/F l*.nii.gz\", t1c: \"{case}/T1c.nii.gz\", truth: \"a: \\\"b\\\" #c\"}\n"
       "  labels: {rim: 4, core: 1}\n  regions: {whole: [4, 1], core: 1}\n  split: {file: split.csv}\n"
@@ -267,13 +270,13 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
       "100B\nevaluate: {at: [training, 64], metrics: [dice]}\n");
   fs::create_directories(folder_ / "elsewhere");
   write(run.resolved + "ran_with:\n  voxswap: \"9.9\"\n", "elsewhere/experiment.yaml");
-  const RunOptions again = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
+  const pipeline::RunOptions again = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
   EXPECT_EQ(again.resolved, run.resolved);
   EXPECT_EQ(changed_keys(run, again), std::vector<std::string>{});
   EXPECT_EQ(again.data.files, run.data.files);
   EXPECT_EQ(again.data.modalities, (std::vector<std::string>{"flair", "t1c"}));
-  EXPECT_EQ(again.data.labels, (Labels{{"rim", 4}, {"core", 1}}));  // in the order of the file
-  EXPECT_EQ(again.data.regions, (Regions{{"whole", {4, 1}}, {"core", {1}}}));
+  EXPECT_EQ(again.data.labels, (data::Labels{{"rim", 4}, {"core", 1}}));  // in the order of the file
+  EXPECT_EQ(again.data.regions, (data::Regions{{"whole", {4, 1}}, {"core", {1}}}));
   EXPECT_EQ(again.data.root, fs::weakly_canonical(folder_ / "some/where"));
   EXPECT_EQ(again.split.file, fs::weakly_canonical(folder_ / "split.csv"));
   EXPECT_EQ(again.training.optimizer.learning_rate, 3e-4);
@@ -284,7 +287,7 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   EXPECT_EQ(again.memory.disk_bytes, 1LL << 40);
   EXPECT_EQ(again.memory.to_host_rate, 0);
   EXPECT_EQ(again.memory.to_device_rate, 1.5e9);
-  EXPECT_EQ(again.memory.tflms, (TflmsOptions{{}, 3, {}, 2}));
+  EXPECT_EQ(again.memory.tflms, (swap::TflmsOptions{{}, 3, {}, 2}));
   EXPECT_EQ(again.memory.lms_threshold, 100);
   EXPECT_TRUE(again.preprocess.corner_background);
 
@@ -341,4 +344,4 @@ TEST_F(Experiments, OfRunsThatADeviceFailsToReadAreNotCalledDamaged) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -1,7 +1,7 @@
 // The keys of memory: tiers, links and the knobs of planners.
 #include "tests/experiments/support.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 namespace {
 
 TEST_F(Experiments, NameTheDeviceThatAGpuIsHere) {
@@ -12,7 +12,7 @@ TEST_F(Experiments, NameTheDeviceThatAGpuIsHere) {
 }
 
 TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
-  const MemoryOptions memory =
+  const pipeline::MemoryOptions memory =
       load(
           "memory:\n  host: none\n  disk: {path: scratch, budget: 200GiB}\n"
           "  link: {to_host: 12GB/s, to_device: 500MB/s}\n",
@@ -24,7 +24,7 @@ TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
   EXPECT_EQ(memory.disk_bytes, 1 << 30);
   EXPECT_EQ(memory.to_host_rate, 12e9);
   EXPECT_EQ(memory.to_device_rate, 5e8);
-  EXPECT_EQ(memory.tflms, (TflmsOptions{7, {}, {}, 0}));
+  EXPECT_EQ(memory.tflms, (swap::TflmsOptions{7, {}, {}, 0}));
   EXPECT_TRUE(load("", {"memory.disk=none"}).memory.disk_folder.empty());
   EXPECT_EQ(load("memory: {host: 1GiB}", {"memory.host=auto"}).memory.host_bytes, std::nullopt);
 }
@@ -52,4 +52,4 @@ TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::experiments

@@ -1,12 +1,13 @@
 // The keys of bias correction, clipping and augmentation.
 #include "tests/experiments/support.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 namespace {
 
 TEST_F(Experiments, TakeBiasCorrectionAndClipping) {
   EXPECT_TRUE(load("preprocess: {bias_correction: none, clip: none}\n").preprocess.bias_correction.empty());
-  const PrepareOptions named = load("preprocess: {bias_correction: [t1, t2], clip: [0.5, 99]}\n").preprocess;
+  const data::PrepareOptions named =
+      load("preprocess: {bias_correction: [t1, t2], clip: [0.5, 99]}\n").preprocess;
   EXPECT_EQ(named.bias_correction, (std::vector<std::string>{"t1", "t2"}));
   EXPECT_EQ(named.clip_low, 0.5);
   EXPECT_EQ(named.clip_high, 99);
@@ -19,25 +20,25 @@ TEST_F(Experiments, TakeBiasCorrectionAndClipping) {
 }
 
 TEST_F(Experiments, TakeAugmentationAsANumberOrARangeWithAProbability) {
-  const AugmentOptions augment =
+  const data::AugmentOptions augment =
       load(
           "training:\n  augment:\n    rotation: 15\n    zoom: {range: [0.8, 1.3], probability: 0.25}\n"
           "    gamma: {range: [0.7, 1.5]}\n    low_resolution: 0.4\n    noise: 0.1\n    flip: [0.5, 0, "
           "0.25]\n")
           .training.augment;
-  EXPECT_EQ(augment.rotation, (Draw{-15, 15, 1}));
-  EXPECT_EQ(augment.zoom, (Draw{0.8, 1.3, 0.25}));
-  EXPECT_EQ(augment.gamma, (Draw{0.7, 1.5, 1}));
-  EXPECT_EQ(augment.low_resolution, (Draw{0.6, 1, 1}));
-  EXPECT_EQ(augment.noise, (Draw{0, 0.1, 1}));
+  EXPECT_EQ(augment.rotation, (data::Draw{-15, 15, 1}));
+  EXPECT_EQ(augment.zoom, (data::Draw{0.8, 1.3, 0.25}));
+  EXPECT_EQ(augment.gamma, (data::Draw{0.7, 1.5, 1}));
+  EXPECT_EQ(augment.low_resolution, (data::Draw{0.6, 1, 1}));
+  EXPECT_EQ(augment.noise, (data::Draw{0, 0.1, 1}));
   EXPECT_EQ(augment.flip, (std::array{0.5, 0.0, 0.25}));
-  EXPECT_EQ(augment.blur, Draw{});
+  EXPECT_EQ(augment.blur, data::Draw{});
 }
 
 TEST_F(Experiments, BeginAugmentationAtAPresetThatSingleKeysChange) {
-  EXPECT_EQ(load("training: {augment: nnunet}\n").training.augment, nnunet_augmentation());
-  EXPECT_EQ(load("training: {augment: {preset: nnunet}}\n").training.augment, nnunet_augmentation());
-  AugmentOptions expected = nnunet_augmentation();
+  EXPECT_EQ(load("training: {augment: nnunet}\n").training.augment, data::nnunet_augmentation());
+  EXPECT_EQ(load("training: {augment: {preset: nnunet}}\n").training.augment, data::nnunet_augmentation());
+  data::AugmentOptions expected = data::nnunet_augmentation();
   expected.rotation.probability = 0.5;
   expected.zoom = {};
   expected.gamma = {0.9, 1.1, 1};
@@ -46,7 +47,7 @@ TEST_F(Experiments, BeginAugmentationAtAPresetThatSingleKeysChange) {
                  {"training.augment.rotation.probability=0.5", "training.augment.gamma={range: [0.9, 1.1]}"})
                 .training.augment,
             expected);
-  EXPECT_EQ(load("", {"training.augment=nnunet"}).training.augment, nnunet_augmentation());
+  EXPECT_EQ(load("", {"training.augment=nnunet"}).training.augment, data::nnunet_augmentation());
   EXPECT_TRUE(
       contains(refusal("training: {augment: monai}\n"), "study.yaml:1: training.augment.preset: expected"));
 }
@@ -66,4 +67,4 @@ TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::experiments

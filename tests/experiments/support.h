@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "experiments/experiment.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 
 namespace fs = std::filesystem;
 
@@ -28,7 +28,7 @@ class Experiments : public testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  RunOptions load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+  pipeline::RunOptions load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     return load_experiment(write(text), overrides).run;
   }
   // The message with which the experiment is refused; the folder's name is cut from it.
@@ -52,4 +52,4 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::experiments

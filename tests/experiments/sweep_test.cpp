@@ -8,7 +8,7 @@
 #include "pipeline/report/tables.h"
 #include "tests/experiments/support.h"
 
-namespace voxswap {
+namespace voxswap::experiments {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -40,8 +40,8 @@ TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
   EXPECT_EQ(names(sweep), (Words{"resolution-112_seed-1", "resolution-112_seed-2", "resolution-112_seed-3",
                                  "resolution-144_seed-1", "resolution-144_seed-2", "resolution-144_seed-3"}));
   EXPECT_EQ(sweep.columns, (Words{"resolution", "seed"}));
-  const RunOptions& last = sweep.cells[5].experiment.run;
-  EXPECT_EQ(resolution_text(last.preprocess.resolution), "144");
+  const pipeline::RunOptions& last = sweep.cells[5].experiment.run;
+  EXPECT_EQ(pipeline::resolution_text(last.preprocess.resolution), "144");
   EXPECT_EQ(last.training.seed, 3u);
   EXPECT_EQ(last.name, "resolution-144_seed-3");
   EXPECT_EQ(last.output, fs::path("out") / "resolution-144_seed-3");
@@ -51,7 +51,7 @@ TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
 TEST_F(Sweeps, TakeListsAndMapsAsValuesOnTheLine) {
   const Sweep sweep = load("", {"preprocess.resolution=[32, 48, 32],[16,32,16],48", "training.epochs=3"});
   EXPECT_EQ(names(sweep), (Words{"resolution-32x48x32", "resolution-16x32x16", "resolution-48"}));
-  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (Size3{16, 32, 16}));
+  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (data::Size3{16, 32, 16}));
   EXPECT_EQ(sweep.cells[2].experiment.run.training.epochs, 3);
   const Sweep links = load("", {"memory.link=measured,{to_host: 12GB/s, to_device: 8GB/s}"});
   EXPECT_EQ(names(links), (Words{"link-measured", "link-12GBs_8GBs"}));
@@ -190,4 +190,4 @@ TEST(ShippedExperiments, CanBeLoadedAndBeginBySayingWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::experiments

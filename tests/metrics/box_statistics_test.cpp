@@ -10,7 +10,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -93,4 +93,4 @@ TEST(BoxStatistics, DoNotDependOnTheOrderOfTheValues) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::metrics

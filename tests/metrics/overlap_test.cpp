@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "metrics/metrics.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 namespace {
 
 const std::vector<std::int16_t> truth = {0, 0, 1, 1, 2, 2, 4, 4, 0, 0};
@@ -114,4 +114,4 @@ TEST(Metrics, RefuseAnUnknownNameAndSuggestTheNearest) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::metrics

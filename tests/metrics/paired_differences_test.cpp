@@ -10,7 +10,7 @@
 #include "metrics/bootstrap.h"
 #include "metrics/paired_test.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -99,4 +99,4 @@ TEST(Holm, MultipliesByHowManyAreLeftAndNeverFalls) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::metrics

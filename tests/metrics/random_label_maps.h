@@ -9,7 +9,7 @@
 
 #include "metrics/mask.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 
 // splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 struct Numbers {
@@ -83,4 +83,4 @@ struct RandomLabelMaps {
   }
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::metrics

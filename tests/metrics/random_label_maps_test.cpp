@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "metrics/metrics.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 namespace {
 
 const std::vector<int> label_2 = {2}, all = {1, 2, 3};
@@ -55,4 +55,4 @@ TEST(RandomLabelMaps, ScoreTheSameOneRegionAtATimeAndAllAtOnce) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::metrics

@@ -11,7 +11,7 @@
 #include "metrics/lesions.h"
 #include "tests/metrics/random_label_maps.h"
 
-namespace voxswap {
+namespace voxswap::metrics {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -151,4 +151,4 @@ TEST(Lesions, OfNoneAtAllFollowTheRule) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::metrics

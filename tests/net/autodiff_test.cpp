@@ -10,7 +10,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct Convolution {
@@ -108,4 +108,4 @@ TEST(Autodiff, DifferentiatesATransposedConvolutionIntoConvolutions) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -17,7 +17,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 using std::chrono::milliseconds;
@@ -297,4 +297,4 @@ TEST(CudaDevice, ThatIsNotThereIsRefusedWithItsReason) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

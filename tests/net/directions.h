@@ -6,7 +6,7 @@
 
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 inline std::vector<double> normal_values(std::int64_t count, std::uint64_t stream) {
   return fill_values(Fill::normal, count, stream);
@@ -23,4 +23,4 @@ inline std::vector<double> moved(std::vector<double> x, double step, const std::
   return x;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -10,7 +10,7 @@
 #include "net/steps/step.h"
 #include "tests/net/directions.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 // A forward graph with the backward pass of <seed, output> behind it, and what its values hold.
@@ -186,4 +186,4 @@ TEST(Differentiate, AddsTheGradientsOfEveryReader) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 ValueId add_input(Graph& graph, const Shape& shape, ElementType type = ElementType::f32) {
@@ -91,4 +91,4 @@ TEST(Operations, HaveNamesOfTheirOwnAndCasesThatTheyAccept) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 class FunctionKernel : public Kernel {
@@ -296,4 +296,4 @@ TEST(HostStream, FinishesWhatWasEnqueuedBeforeItEnds) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

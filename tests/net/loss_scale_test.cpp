@@ -12,7 +12,7 @@
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 StepOptions small(ElementType activations) {
@@ -174,4 +174,4 @@ TEST(Float16, EveryBitPatternIsReadAsTheReferenceBackendReadsIt) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -10,7 +10,7 @@
 #include "net/steps/step.h"
 #include "tests/net/directions.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct NetworkCase {
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Whole, NetworkGradient, testing::ValuesIn(network_cases
                          });
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -12,7 +12,7 @@
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 std::int64_t parameters(const NetworkOptions& options, std::int64_t outputs = 3) {
@@ -256,4 +256,4 @@ TEST(InitialValues, DependOnSeedAndPositionOnly) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -5,7 +5,7 @@
 
 #include "net/graph/autodiff.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 // conv a -> norm + activation b -> upsample c -> conv y, with the gradient of <seed, y>.
@@ -80,4 +80,4 @@ TEST(Passes, MoveUpdatesToWhereParametersAndGradientsAreNeededNoMore) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -15,7 +15,7 @@
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct Tensor {
@@ -189,4 +189,4 @@ TEST(SmallIsensee2017Inference, PredictsAsInPyTorchOnEveryBackend) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

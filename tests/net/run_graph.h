@@ -18,7 +18,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 // A block of device memory between two guards whose bytes nobody may change. What is inside starts as bytes
 // that are NaN in every floating point type.
@@ -193,4 +193,4 @@ inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint6
   return values;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

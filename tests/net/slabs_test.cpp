@@ -9,7 +9,7 @@
 #include "net/backends/backends.h"
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct Volume {
@@ -144,4 +144,4 @@ TEST(Slabs, AreTakenWhereTheLibraryWantsLargeTemporariesAndLowerThem) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -14,7 +14,7 @@
 #include "net/networks/networks.h"
 #include "tests/net/run_graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 StepOptions small(ElementType type = ElementType::bf16) {
@@ -219,4 +219,4 @@ TEST(Steps, RefuseUnknownLossesAndOptimizers) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::net

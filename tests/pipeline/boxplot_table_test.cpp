@@ -10,7 +10,7 @@
 #include "pipeline/report/boxes.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 const std::string fixtures = VOXSWAP_SOURCE_DIR "/tests/fixtures/";
@@ -66,4 +66,4 @@ TEST(BoxplotTable, IsThatOfNumPyAndMatplotlibForOneToTwelveGroups) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

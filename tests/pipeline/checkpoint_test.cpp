@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -269,4 +269,4 @@ TEST(Checkpoint, TheLastGoodOneStaysWhenTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pipeline/report/boxes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 RunInTable run(const std::string& name, const std::string& resolution,
@@ -181,4 +181,4 @@ TEST(Comparison, IsWrittenInItsColumns) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "data/formats/image_writing.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,8 +28,8 @@ class Evaluation : public testing::Test {
   fs::path prediction() const { return root_ / "prediction"; }
 
   // 4 x 4 x 4 voxels; the planes low <= z < high carry the label.
-  static LabelMap slab(std::int64_t low, std::int64_t high, std::int16_t label = 1) {
-    LabelMap map;
+  static data::LabelMap slab(std::int64_t low, std::int64_t high, std::int16_t label = 1) {
+    data::LabelMap map;
     map.geometry.size = {4, 4, 4};
     map.voxels.assign(64, 0);
     for (std::int64_t z = low; z < high; ++z) {
@@ -38,7 +38,7 @@ class Evaluation : public testing::Test {
     return map;
   }
 
-  static FolderOptions with_regions(const Regions& regions) {
+  static FolderOptions with_regions(const data::Regions& regions) {
     FolderOptions options;
     options.regions = regions;
     return options;
@@ -58,10 +58,10 @@ class Evaluation : public testing::Test {
 };
 
 TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
-  write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
-  write_label_map(truth() / "b.nii.gz", slab(0, 2));
-  write_label_map(prediction() / "b.nii.gz", slab(1, 3));
+  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "b.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "b.nii.gz", slab(1, 3));
   const auto rows = evaluate_folders(truth(), prediction(), {});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].case_id, "a");
@@ -75,10 +75,10 @@ TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
 }
 
 TEST_F(Evaluation, MatchesCasesAcrossFormatsAndSegmentationSuffixes) {
-  write_label_map(truth() / "a_seg.nii", slab(0, 2));
-  write_label_map(prediction() / "a.nrrd", slab(0, 2));
-  write_label_map(truth() / "b-seg.nii.gz", slab(0, 1, 4));
-  write_label_map(prediction() / "b.mha", slab(0, 1, 4));
+  data::write_label_map(truth() / "a_seg.nii", slab(0, 2));
+  data::write_label_map(prediction() / "a.nrrd", slab(0, 2));
+  data::write_label_map(truth() / "b-seg.nii.gz", slab(0, 1, 4));
+  data::write_label_map(prediction() / "b.mha", slab(0, 1, 4));
   const auto rows = evaluate_folders(truth(), prediction(), with_regions({{"whole", {1, 4}}}));
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].case_id, "b");
@@ -87,37 +87,37 @@ TEST_F(Evaluation, MatchesCasesAcrossFormatsAndSegmentationSuffixes) {
 
 TEST_F(Evaluation, ReadsTruthFromAFolderPerCase) {
   fs::create_directories(truth() / "a");
-  write_label_map(truth() / "a" / "a_seg.nii.gz", slab(0, 2));
-  write_label_map(truth() / "a" / "a_t1.nii.gz", slab(0, 3));
-  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "a" / "a_seg.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "a" / "a_t1.nii.gz", slab(0, 3));
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
   EXPECT_EQ(evaluate_folders(truth(), prediction(), {}).at(0).dice, 1);
 }
 
 TEST_F(Evaluation, RefusesAMissingPredictionByNameOfTheCase) {
-  write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
-  write_label_map(prediction() / "other.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "other.nii.gz", slab(0, 2));
   expect_bad_data("case 'lonely'");
 }
 
 TEST_F(Evaluation, LeavesCasesWithoutAPredictionOutWhereThatIsAskedFor) {
-  write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
-  write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
+  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
   FolderOptions options;
   options.partial = true;
   const auto rows = evaluate_folders(truth(), prediction(), options);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].case_id, "a");
   fs::remove(prediction() / "a.nii.gz");
-  write_label_map(prediction() / "b.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "b.nii.gz", slab(0, 2));
   EXPECT_THROW(evaluate_folders(truth(), prediction(), options), Error);  // nothing is left
 }
 
 TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
-  write_label_map(truth() / "a.nii.gz", slab(0, 2, 1));
-  write_label_map(prediction() / "a.nii.gz", slab(0, 2, 7));
-  write_label_map(truth() / "b.nii.gz", slab(0, 2, 4));
-  write_label_map(prediction() / "b.nii.gz", slab(0, 2, 4));
+  data::write_label_map(truth() / "a.nii.gz", slab(0, 2, 1));
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2, 7));
+  data::write_label_map(truth() / "b.nii.gz", slab(0, 2, 4));
+  data::write_label_map(prediction() / "b.nii.gz", slab(0, 2, 4));
   const auto rows = evaluate_folders(truth(), prediction(), {});
   ASSERT_EQ(rows.size(), 4u);  // labels 1 and 4; 7 is in no truth
   EXPECT_EQ(rows[0].region, "label_1");
@@ -130,10 +130,10 @@ TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
 }
 
 TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
-  LabelMap low = slab(0, 1), high = slab(2, 3);
+  data::LabelMap low = slab(0, 1), high = slab(2, 3);
   low.geometry.spacing = high.geometry.spacing = {1, 1, 2.5};
-  write_label_map(truth() / "a.mha", low);
-  write_label_map(prediction() / "a.nrrd", high);
+  data::write_label_map(truth() / "a.mha", low);
+  data::write_label_map(prediction() / "a.nrrd", high);
   FolderOptions options;
   options.evaluate.metrics = {"dice", "hd95", "average_surface_distance"};
   const auto rows = evaluate_folders(truth(), prediction(), options);
@@ -143,10 +143,10 @@ TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
 }
 
 TEST_F(Evaluation, RefusesPredictionsOnAnotherGrid) {
-  LabelMap moved = slab(0, 2);
+  data::LabelMap moved = slab(0, 2);
   moved.geometry.origin[0] = 1;
-  write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  write_label_map(prediction() / "a.nii.gz", moved);
+  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
+  data::write_label_map(prediction() / "a.nii.gz", moved);
   expect_bad_data("is not on the grid of");
 }
 
@@ -157,7 +157,7 @@ TEST_F(Evaluation, RefusesEmptyAndMissingFolders) {
 }
 
 TEST(Score, LeavesMetricsThatWereNotAskedForAsNaN) {
-  LabelMap map;
+  data::LabelMap map;
   map.geometry.size = {2, 1, 1};
   map.voxels = {0, 1};
   EvaluateOptions options;
@@ -188,4 +188,4 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

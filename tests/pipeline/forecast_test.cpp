@@ -10,7 +10,7 @@
 #include "pipeline/report/tables.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 // On a GPU that is not here: nothing is measured and no kernel is made.
@@ -65,7 +65,7 @@ TEST(Forecast, PutsEveryPlannerBesideTheOthersWithAPlanOrAReason) {
       StepForecast(options, data_shape(options), as_v100).plan("keep").peak_bytes * 3 / 4;
   const StepForecast step(options, data_shape(options), as_v100);
   const std::vector<PlannerRow> rows = compare_planners(step);
-  ASSERT_EQ(rows.size(), planner_names().size());
+  ASSERT_EQ(rows.size(), swap::planner_names().size());
   for (const PlannerRow& row : rows) {
     EXPECT_NE(row.plan.has_value(), row.why_not.find("memory.") != std::string::npos) << row.planner;
     if (!row.plan) continue;
@@ -170,4 +170,4 @@ TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

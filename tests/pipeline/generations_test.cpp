@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "tests/pipeline/scratch.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ TEST_F(Generation, ABestByItselfPredicts) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

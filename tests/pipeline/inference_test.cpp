@@ -13,15 +13,15 @@
 #include "pipeline/record/normalization.h"
 #include "pipeline/record/run_folder.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
 
-const Size3 size{16, 16, 16};
+const data::Size3 size{16, 16, 16};
 constexpr std::int64_t channels = 2, outputs = 3;
 
-RunOptions options_with(std::optional<Size3> patch) {
+RunOptions options_with(std::optional<data::Size3> patch) {
   RunOptions options;
   options.memory.device = "reference";
   options.memory.planner = "keep";
@@ -34,14 +34,14 @@ RunOptions options_with(std::optional<Size3> patch) {
 }
 
 struct Network : Session {
-  explicit Network(std::optional<Size3> patch)
+  explicit Network(std::optional<data::Size3> patch)
       : Session(options_with(patch), channels, outputs, Purpose::inference) {
     initialize(3);
   }
 };
 
-PreparedCase noise() {
-  PreparedCase prepared;
+data::PreparedCase noise() {
+  data::PreparedCase prepared;
   prepared.size = size;
   prepared.channels = channels;
   prepared.image.resize(static_cast<std::size_t>(channels * size[0] * size[1] * size[2]));
@@ -63,7 +63,7 @@ float largest_difference(const std::vector<float>& a, const std::vector<float>& 
 }
 
 TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
-  const PreparedCase prepared = noise();
+  const data::PreparedCase prepared = noise();
   Network whole(std::nullopt), windowed(size);
   const std::vector<float> expected = whole.predict(prepared.image);
   EXPECT_EQ(infer(whole, prepared, outputs, {size, 0.5, {}}), expected);
@@ -72,8 +72,8 @@ TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
 
 // Far from a window's edge a voxel sees all that it would in the whole volume, but for the norm's statistics.
 TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
-  const PreparedCase prepared = noise();
-  Network whole(std::nullopt), windowed(Size3{8, 8, 8});
+  const data::PreparedCase prepared = noise();
+  Network whole(std::nullopt), windowed(data::Size3{8, 8, 8});
   const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, {}});
   const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, {}});
   const float apart = largest_difference(found, expected);
@@ -83,7 +83,7 @@ TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
 }
 
 TEST(Inference, RefusesAWindowLargerThanTheVolume) {
-  PreparedCase small = noise();
+  data::PreparedCase small = noise();
   small.size = {16, 16, 8};
   Network session(std::nullopt);
   EXPECT_THROW(infer(session, small, outputs, {size, 0.5, {}}), Error);
@@ -91,48 +91,49 @@ TEST(Inference, RefusesAWindowLargerThanTheVolume) {
 
 // The mean over all mirrorings does not know which way round its input was.
 TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
-  const PreparedCase prepared = noise();
+  const data::PreparedCase prepared = noise();
   Network session(std::nullopt);
   const InferenceOptions mirrored{size, 0.5, {true, true, true}}, plain{size, 0.5, {}};
   const std::vector<float> expected = infer(session, prepared, outputs, mirrored);
   for (const int flips : {1, 2, 4, 7}) {
-    PreparedCase other = prepared;
-    other.image = apply(symmetry(flips), prepared.image, size, channels);
+    data::PreparedCase other = prepared;
+    other.image = data::apply(data::symmetry(flips), prepared.image, size, channels);
     const std::vector<float> back =
-        apply(symmetry(flips), infer(session, other, outputs, mirrored), size, outputs);
+        data::apply(data::symmetry(flips), infer(session, other, outputs, mirrored), size, outputs);
     EXPECT_LT(largest_difference(back, expected), 1e-6f) << flips;
-    EXPECT_GT(largest_difference(apply(symmetry(flips), infer(session, other, outputs, plain), size, outputs),
-                                 infer(session, prepared, outputs, plain)),
+    EXPECT_GT(largest_difference(
+                  data::apply(data::symmetry(flips), infer(session, other, outputs, plain), size, outputs),
+                  infer(session, prepared, outputs, plain)),
               1e-4f);  // a single look does know
   }
 }
 
 // An input that looks the same in a mirror gets an output that does.
 TEST(Mirroring, OfASymmetricInputIsSymmetric) {
-  PreparedCase prepared = noise();
+  data::PreparedCase prepared = noise();
   std::vector<float> sum(prepared.image.size());
   for (int flips = 0; flips < 8; ++flips) {
-    const std::vector<float> turned = apply(symmetry(flips), prepared.image, size, channels);
+    const std::vector<float> turned = data::apply(data::symmetry(flips), prepared.image, size, channels);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += turned[i] / 8;
   }
   prepared.image = sum;
   Network session(std::nullopt);
   const std::vector<float> found = infer(session, prepared, outputs, {size, 0.5, {true, true, true}});
   for (int flips = 1; flips < 8; ++flips)
-    EXPECT_LT(largest_difference(apply(symmetry(flips), found, size, outputs), found), 1e-5f);
+    EXPECT_LT(largest_difference(data::apply(data::symmetry(flips), found, size, outputs), found), 1e-5f);
 }
 
 // A mean over mirrors of one axis knows which way round its input was along the others.
 TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
-  const PreparedCase prepared = noise();
+  const data::PreparedCase prepared = noise();
   Network session(std::nullopt);
   const std::vector<float> plain = session.predict(prepared.image);
   for (int axis = 0; axis < 3; ++axis) {
     InferenceOptions one{size, 0.5, {}};
     one.mirrored[static_cast<std::size_t>(axis)] = true;
-    const Symmetry mirror = symmetry(1 << axis);
-    const std::vector<float> other =
-        apply(mirror, session.predict(apply(mirror, prepared.image, size, channels)), size, outputs);
+    const data::Symmetry mirror = data::symmetry(1 << axis);
+    const std::vector<float> other = data::apply(
+        mirror, session.predict(data::apply(mirror, prepared.image, size, channels)), size, outputs);
     const std::vector<float> found = infer(session, prepared, outputs, one);
     EXPECT_GT(largest_difference(other, plain), 1e-4f);
     for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], (plain[i] + other[i]) / 2);
@@ -155,9 +156,8 @@ class Ensembles : public testing::Test {
       std::map<std::string, std::string> metadata = model_metadata(dataset_, options_, "", repeat);
       metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
       fs::create_directories(checkpoint_folder(options_, repeat));
-      write_checkpoint(
-          checkpoint_folder(options_, repeat) / "best.safetensors",
-          {metadata, session.weights()});
+      write_checkpoint(checkpoint_folder(options_, repeat) / "best.safetensors",
+                       {metadata, session.weights()});
     }
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -171,15 +171,15 @@ class Ensembles : public testing::Test {
 
   fs::path folder_;
   RunOptions options_;
-  Dataset dataset_;
+  data::Dataset dataset_;
 };
 
 TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   const std::vector<float> first = predict({1}), second = predict({2}), both = predict({1, 2});
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
-  PreparedCase normal = noise();
-  normalize(normal, {{0.5, 0}, {2, 1}});
+  data::PreparedCase normal = noise();
+  data::normalize(normal, {{0.5, 0}, {2, 1}});
   Session session(options_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
@@ -217,7 +217,7 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
 }
 
 TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
-  for (const Size3& window : {Size3{15, 16, 16}, Size3{32, 16, 16}}) {
+  for (const data::Size3& window : {data::Size3{15, 16, 16}, data::Size3{32, 16, 16}}) {
     PredictOptions how;
     how.window = window;
     try {
@@ -231,4 +231,4 @@ TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

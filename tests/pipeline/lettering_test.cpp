@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 // The dots of a text, as a picture of rows.
@@ -33,4 +33,4 @@ TEST(Lettering, ShowsThatThereIsASignThatItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

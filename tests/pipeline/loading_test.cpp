@@ -10,7 +10,7 @@
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/cases/cases.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class Loading : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    write_phantoms({.out = folder() / "phantom", .cases = 4, .size = {16, 16, 16}, .seed = 3});
+    data::write_phantoms({.out = folder() / "phantom", .cases = 4, .size = {16, 16, 16}, .seed = 3});
   }
   static void TearDownTestSuite() { fs::remove_all(folder()); }
   static fs::path folder() { return fs::path(testing::TempDir()) / format("voxswap_loading_{}", ::getpid()); }
@@ -28,15 +28,15 @@ class Loading : public testing::Test {
     options.data.root = folder() / "phantom";
     options.preprocess.resolution = {12, 12, 12};
     options.training.batch_size = 2;
-    options.training.augment = nnunet_augmentation();
+    options.training.augment = data::nnunet_augmentation();
     options.training.augment.elastic = {0.5, 1, 0.5};
-    for (Draw* draw : {&options.training.augment.rotation, &options.training.augment.noise,
-                       &options.training.augment.blur, &options.training.augment.gamma})
+    for (data::Draw* draw : {&options.training.augment.rotation, &options.training.augment.noise,
+                             &options.training.augment.blur, &options.training.augment.gamma})
       draw->probability = 0.5;
     return options;
   }
 
-  Loading() : options_(options()), cases_(options_, open_dataset(options_.data)) {
+  Loading() : options_(options()), cases_(options_, data::open_dataset(options_.data)) {
     cases_.prepare_all({0, 1, 2, 3}, {});
   }
   EpochSampler sampler(const std::vector<std::size_t>& which = {0, 1, 2, 3}) const {
@@ -47,7 +47,7 @@ class Loading : public testing::Test {
   Cases cases_;
 };
 
-bool same(const Sample& a, const Sample& b) {
+bool same(const data::Sample& a, const data::Sample& b) {
   return a.image == b.image && a.target == b.target;
 }
 
@@ -58,8 +58,8 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
   const auto produce = [&](std::size_t i) {
     return all.batch(cases_, static_cast<std::int64_t>(i / steps) + 1, static_cast<std::int64_t>(i % steps));
   };
-  std::vector<Sample> one, four, backwards(count);
-  Prefetcher single(count, produce, 2, 1), several(count, produce, 5, 4);
+  std::vector<data::Sample> one, four, backwards(count);
+  data::Prefetcher single(count, produce, 2, 1), several(count, produce, 5, 4);
   for (std::size_t i = 0; i < count; ++i) {
     one.push_back(single.next());
     four.push_back(several.next());
@@ -74,13 +74,13 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
 
 // A case is augmented alike whatever else is in the training part.
 TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
-  const AugmentKey key{7, 1, 2};
-  const Sample alone = cases_.sample(2, options_.training.augment, key);
+  const data::AugmentKey key{7, 1, 2};
+  const data::Sample alone = cases_.sample(2, options_.training.augment, key);
   const std::size_t half = alone.image.size();
   const EpochSampler all = sampler();
   bool met = false;
   for (std::int64_t step = 0; step < all.steps(); ++step) {
-    const Sample batch = all.batch(cases_, 1, step);
+    const data::Sample batch = all.batch(cases_, 1, step);
     for (const std::size_t start : {std::size_t{0}, half})
       met = met || std::equal(alone.image.begin(), alone.image.end(),
                               batch.image.begin() + static_cast<std::ptrdiff_t>(start));
@@ -89,11 +89,11 @@ TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
 }
 
 TEST_F(Loading, LeavesSamplesAsPreparedWithoutAugmentation) {
-  AugmentOptions none;
+  data::AugmentOptions none;
   none.symmetries = false;
   EXPECT_TRUE(same(cases_.sample(1, none, {1, 1, 1}), cases_.sample(1)));
   EXPECT_FALSE(same(cases_.sample(1, options_.training.augment, {1, 1, 1}), cases_.sample(1)));
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "pipeline/report/tables.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 
 namespace fs = std::filesystem;
 
@@ -81,4 +81,4 @@ class MadeUpRuns : public testing::Test {
   fs::path root_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

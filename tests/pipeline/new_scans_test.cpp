@@ -15,7 +15,7 @@
 #include "data/volumes/orientation.h"
 #include "pipeline/train/run.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,12 +26,12 @@ class NewScans : public testing::Test {
     return fs::path(testing::TempDir()) / format("voxswap_new_scans_{}", ::getpid());
   }
   static void write_phantoms_as(const std::string& layout, int cases) {
-    PhantomOptions phantoms;
+    data::PhantomOptions phantoms;
     phantoms.out = folder() / layout;
     phantoms.layout = layout;
     phantoms.cases = cases;
     phantoms.size = {20, 24, 18};
-    write_phantoms(phantoms);
+    data::write_phantoms(phantoms);
   }
   // One short training on nnU-Net's layout, whose data then goes away.
   static void SetUpTestSuite() {
@@ -54,8 +54,8 @@ class NewScans : public testing::Test {
     static RunOptions run;
     return run;
   }
-  static LabelMap expected(int index) {
-    return read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
+  static data::LabelMap expected(int index) {
+    return data::read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
   }
 };
 
@@ -66,35 +66,38 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
         std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
     write_phantoms_as(layout, 2);
     predict(options(), folder() / layout, folder() / "out" / layout, {});
-    const LabelMap found = read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
+    const data::LabelMap found =
+        data::read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
     EXPECT_EQ(found.voxels, expected(1).voxels) << layout;
-    EXPECT_TRUE(same_grid(found.geometry, expected(1).geometry)) << layout << describe(found.geometry);
+    EXPECT_TRUE(data::same_grid(found.geometry, expected(1).geometry))
+        << layout << data::describe(found.geometry);
   }
 }
 
 // Axes in another order, two of them flipped, under an affine that says so.
 TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
   const fs::path from = folder() / "brats2021/BraTS2021_00000", to = folder() / "turned/BraTS2021_00000";
-  Geometry stored;
+  data::Geometry stored;
   fs::create_directories(to);
   for (const char* channel : {"t1", "t1ce", "t2", "flair"}) {
     const std::string name = format("BraTS2021_00000_{}.nii.gz", channel);
-    const Image image = read_image(from / name);
-    const Geometry& straight = image.geometry;
+    const data::Image image = data::read_image(from / name);
+    const data::Geometry& straight = image.geometry;
     stored = straight;
     stored.size = {straight.size[2], straight.size[0], straight.size[1]};
     stored.spacing = {straight.spacing[2], straight.spacing[0], straight.spacing[1]};
     stored.direction = {0, -1, 0, 0, 0, 1, -1, 0, 0};  // the first axis runs down, the second to the right
     stored.origin[0] += straight.spacing[0] * static_cast<double>(straight.size[0] - 1);
     stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
-    write_image(to / name, as_stored(image, stored));
+    data::write_image(to / name, data::as_stored(image, stored));
   }
   predict(options(), folder() / "turned", folder() / "out/turned", {});
-  const LabelMap found = read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
-  EXPECT_TRUE(same_grid(found.geometry, read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))
-      << describe(found.geometry);
-  EXPECT_EQ(found.voxels, as_stored(expected(0), stored).voxels);
+  const data::LabelMap found = data::read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
+  EXPECT_TRUE(
+      data::same_grid(found.geometry, data::read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))
+      << data::describe(found.geometry);
+  EXPECT_EQ(found.voxels, data::as_stored(expected(0), stored).voxels);
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

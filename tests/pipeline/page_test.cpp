@@ -7,7 +7,7 @@
 #include "pipeline/report/slices.h"
 #include "tests/pipeline/made_up_runs.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 class Page : public MadeUpRuns {};
@@ -156,15 +156,15 @@ TEST_F(Page, TakesInAnArenaPictureThatIsNothingElse) {
 
 TEST_F(Page, CarriesTheSlicesInItself) {
   const fs::path run = make_run("a", "sliced", "64");
-  Image image;
+  data::Image image;
   image.geometry.size = {6, 5, 4};
   for (int i = 0; i < 120; ++i) image.voxels.push_back(static_cast<float>(i));
-  LabelMap labels;
+  data::LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.assign(120, 0);
   labels.voxels[70] = 1;
   fs::create_directories(run / "slices");
-  const Labels names{{"edema", 1}};
+  const data::Labels names{{"edema", 1}};
   write_slices(run / "slices" / "case_1.png", {"case_1", "t1", image, labels, labels, names, image.geometry});
   EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
   report({run}, run);
@@ -175,4 +175,4 @@ TEST_F(Page, CarriesTheSlicesInItself) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

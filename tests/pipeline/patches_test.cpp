@@ -5,10 +5,10 @@
 
 #include <map>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
-const Size3 size{20, 16, 12}, patch{8, 8, 8};
+const data::Size3 size{20, 16, 12}, patch{8, 8, 8};
 
 std::size_t at(std::int64_t x, std::int64_t y, std::int64_t z) {
   return static_cast<std::size_t>((z * size[1] + y) * size[0] + x);
@@ -24,7 +24,7 @@ std::vector<std::int16_t> truth() {
   return labels;
 }
 
-bool holds(const Box& box, const Size3& voxel) {
+bool holds(const data::Box& box, const data::Size3& voxel) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (voxel[axis] < box.start[axis] || voxel[axis] >= box.start[axis] + box.size[axis]) return false;
   }
@@ -32,9 +32,9 @@ bool holds(const Box& box, const Size3& voxel) {
 }
 
 TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
-  std::map<Size3, int> seen;
+  std::map<data::Size3, int> seen;
   for (std::uint32_t number = 0; number < 300; ++number) {
-    const Box box = draw_patch(truth(), size, patch, 5, 2, number);
+    const data::Box box = draw_patch(truth(), size, patch, 5, 2, number);
     EXPECT_EQ(box, draw_patch(truth(), size, patch, 5, 2, number));
     EXPECT_EQ(box.size, patch);
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -59,14 +59,14 @@ TEST(Patches, SeeARareLabelInASixthOfThem) {
 
 TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
   const std::vector<std::int16_t> nothing(truth().size(), 0);
-  std::map<Size3, int> seen;
+  std::map<data::Size3, int> seen;
   for (std::uint32_t number = 0; number < 3000; ++number)
     ++seen[draw_patch(nothing, size, patch, 1, 1, number).start];
   EXPECT_GT(seen.size(), 500u);  // of 585 places
 }
 
 TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
-  PreparedCase whole;
+  data::PreparedCase whole;
   whole.size = size;
   whole.channels = 2;
   whole.image.resize(2 * truth().size());
@@ -78,12 +78,12 @@ TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
   whole.original.spacing = {0.5, 0.5, 2};
   whole.original.origin = {10, 20, 30};
   whole.box = {{0, 0, 0}, whole.original.size};
-  const PreparedCase part = cut_case(whole, {{4, 5, 4}, patch});
+  const data::PreparedCase part = cut_case(whole, {{4, 5, 4}, patch});
   EXPECT_EQ(part.size, patch);
   EXPECT_EQ(part.mean, whole.mean);
   EXPECT_EQ(part.image[2 * ((3 * 8 + 1) * 8 + 1) + 1], 3);
   EXPECT_EQ(part.truth.size(), 512u);
-  const Geometry place = part.training_geometry(), all = whole.training_geometry();
+  const data::Geometry place = part.training_geometry(), all = whole.training_geometry();
   EXPECT_EQ(place.spacing, (std::array<double, 3>{1, 1, 4}));
   EXPECT_DOUBLE_EQ(place.origin[0], all.origin[0] + 4 * 1.0);
   EXPECT_DOUBLE_EQ(place.origin[2], all.origin[2] + 4 * 4.0);
@@ -96,8 +96,8 @@ TEST(Patches, OfAnEpochMakeAboutAWholeVolume) {
   EXPECT_EQ(input_size(options), options.preprocess.resolution);
   options.training.patch = {128, 128, 128};
   EXPECT_EQ(patches_per_case(options), 3);  // 3.375
-  EXPECT_EQ(input_size(options), (Size3{128, 128, 128}));
+  EXPECT_EQ(input_size(options), (data::Size3{128, 128, 128}));
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -6,26 +6,26 @@
 #include "base/error.h"
 #include "swap/planners/planner.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 // A device of which only its free memory is known.
-class FreeMemory : public Backend {
+class FreeMemory : public net::Backend {
  public:
   FreeMemory(std::int64_t device, std::int64_t host, bool one) : device_(device), host_(host), one_(one) {}
   std::string name() const override { return "fake"; }
   std::string description() const override { return "fake"; }
-  bool supports(ElementType) const override { return true; }
-  ElementType fastest_type() const override { return ElementType::f32; }
-  std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return nullptr; }
-  std::unique_ptr<Memory> allocate(std::int64_t) override { return nullptr; }
-  std::unique_ptr<Memory> allocate_host(std::int64_t) override { return nullptr; }
-  std::unique_ptr<Stream> make_stream() override { return nullptr; }
-  std::unique_ptr<Stream> make_host_stream() override { return nullptr; }
-  std::unique_ptr<Event> make_event() override { return nullptr; }
-  double elapsed(const Event&, const Event&) const override { return 0; }
+  bool supports(net::ElementType) const override { return true; }
+  net::ElementType fastest_type() const override { return net::ElementType::f32; }
+  std::unique_ptr<net::Kernel> compile(const net::Graph&, const net::Node&) override { return nullptr; }
+  std::unique_ptr<net::Memory> allocate(std::int64_t) override { return nullptr; }
+  std::unique_ptr<net::Memory> allocate_host(std::int64_t) override { return nullptr; }
+  std::unique_ptr<net::Stream> make_stream() override { return nullptr; }
+  std::unique_ptr<net::Stream> make_host_stream() override { return nullptr; }
+  std::unique_ptr<net::Event> make_event() override { return nullptr; }
+  double elapsed(const net::Event&, const net::Event&) const override { return 0; }
   std::int64_t free_bytes() const override { return device_; }
   std::int64_t free_host_bytes() const override { return host_; }
   bool computes_on_host() const override { return one_; }
@@ -40,14 +40,14 @@ const FreeMemory cpu(20 * gib, 20 * gib, true);  // of which 18 GiB may be used:
 TEST(Budgets, OfOneMemoryLeaveTheHostWhatTheDeviceDoesNotGet) {
   MemoryOptions memory;
   memory.budget_bytes = 4 * gib;
-  const Budgets budgets = choose_budgets(cpu, memory);
+  const swap::Budgets budgets = choose_budgets(cpu, memory);
   EXPECT_EQ(budgets.device, 4 * gib);
   EXPECT_EQ(budgets.host, 14 * gib);
   EXPECT_EQ(budgets.disk, 0);
 }
 
 TEST(Budgets, OfOneMemoryGoToTheDeviceWhenNobodyAsks) {
-  const Budgets budgets = choose_budgets(cpu, {});
+  const swap::Budgets budgets = choose_budgets(cpu, {});
   EXPECT_EQ(budgets.device, 18 * gib);
   EXPECT_EQ(budgets.host, 0);
 }
@@ -56,7 +56,7 @@ TEST(Budgets, OfOneMemoryKeepAPoolForTheWayToDisk) {
   MemoryOptions memory;
   memory.disk_folder = "somewhere";
   memory.disk_bytes = 100 * gib;
-  const Budgets budgets = choose_budgets(cpu, memory);
+  const swap::Budgets budgets = choose_budgets(cpu, memory);
   EXPECT_GE(budgets.host, 2 * gib);
   EXPECT_EQ(budgets.device + budgets.host, 18 * gib);
   EXPECT_EQ(budgets.disk, 100 * gib);
@@ -77,7 +77,7 @@ TEST(Budgets, OfOneMemoryAreNeverTogetherMoreThanIsFreeUnlessAskedFor) {
 
 TEST(Budgets, OfTwoMemoriesAreWhatEachHasFreeLessAReserve) {
   const FreeMemory gpu(2 * gib, 40 * gib, false);
-  const Budgets budgets = choose_budgets(gpu, {});
+  const swap::Budgets budgets = choose_budgets(gpu, {});
   EXPECT_EQ(budgets.device, 2 * gib - gib / 2);  // at least half a GiB
   EXPECT_EQ(budgets.host, 36 * gib);
 }
@@ -98,7 +98,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   const Steps steps = build_steps(options, 1, 1, v100, true);
   const PlannableStep step = plannable(v100, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.workspaces, std::vector<std::int64_t>(step.graph.nodes().size(), 0));
-  const CostModel costs = estimate(step, v100, options.memory);
+  const swap::CostModel costs = estimate(step, v100, options.memory);
   EXPECT_EQ(costs.to_host.alone, 64e9);
   EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
 }
@@ -106,12 +106,12 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
 // Volta's tensor cores know f16 alone; bf16 came with Ampere.
 TEST(Estimates, TakeAPrecisionThatTheDeviceHas) {
   RunOptions options = tiny();
-  EXPECT_EQ(open_target(options, "v100").precision, ElementType::f16);
-  EXPECT_EQ(open_target(options, "a100").precision, ElementType::bf16);
-  EXPECT_EQ(open_target(options, "cpu").precision, ElementType::f32);
+  EXPECT_EQ(open_target(options, "v100").precision, net::ElementType::f16);
+  EXPECT_EQ(open_target(options, "a100").precision, net::ElementType::bf16);
+  EXPECT_EQ(open_target(options, "cpu").precision, net::ElementType::f32);
   options.training.precision = "bf16";
   EXPECT_THROW(open_target(options, "v100"), Error);
-  EXPECT_EQ(open_target(options, "rtx4090").precision, ElementType::bf16);
+  EXPECT_EQ(open_target(options, "rtx4090").precision, net::ElementType::bf16);
 }
 
 TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
@@ -121,7 +121,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   const Target here = open_target(options);
   const Steps steps = build_steps(options, 1, 1, here, true);
   const PlannableStep step = plannable(here, steps.training->graph, {steps.training->loss});
-  const CostModel costs = estimate(step, here, options.memory);
+  const swap::CostModel costs = estimate(step, here, options.memory);
   EXPECT_LT(costs.to_host.alone, 1e15);
   EXPECT_EQ(costs.to_device.alone, 1e6);
   EXPECT_EQ(costs.to_device.busy, 1e6);
@@ -141,7 +141,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   const Target h200 = open_target(options, "h200");  // on paper it is keep's plan
   const Steps steps = build_steps(options, 1, 1, h200, true);
   const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
-  const Plan unified = plan_step("unified", step, h200.budgets, options.memory);
+  const swap::Plan unified = plan_step("unified", step, h200.budgets, options.memory);
   EXPECT_EQ(unified.planner, "unified");
   EXPECT_EQ(unified.peak_bytes, plan_step("keep", step, h200.budgets, options.memory).peak_bytes);
 }
@@ -169,7 +169,7 @@ TEST(Precisions, Tf32IsForGpus) {
   options.memory.device = "cpu";
   options.training.precision = "tf32";
   EXPECT_THROW(open_target(options), Error);
-  EXPECT_EQ(open_target(options, "h200").precision, ElementType::f32);
+  EXPECT_EQ(open_target(options, "h200").precision, net::ElementType::f32);
   EXPECT_TRUE(backend_options(options.training).tensor_floats);
 }
 
@@ -195,15 +195,15 @@ TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
   const Steps steps = build_steps(tiny(), 2, 3, here, true);
   const PlannableStep training = plannable(here, steps.training->graph, {steps.training->loss}),
                       inference = plannable(here, steps.inference.graph, kept_values(steps.inference));
-  const Plan a = *plan_staying(training, {}, {}), b = *plan_staying(inference, {}, {});
+  const swap::Plan a = *plan_staying(training, {}, {}), b = *plan_staying(inference, {}, {});
   EXPECT_EQ(a.persistent_bytes, b.persistent_bytes);
   std::vector<std::int64_t> places[2];
   for (const auto& [plan, step, found] :
        {std::tuple(&a, &training, &places[0]), {&b, &inference, &places[1]}})
-    for (const Residency& r : plan->residencies)
-      if (r.value != none && step->graph.value(r.value).persistent()) found->push_back(r.offset);
+    for (const swap::Residency& r : plan->residencies)
+      if (r.value != net::none && step->graph.value(r.value).persistent()) found->push_back(r.offset);
   EXPECT_EQ(places[0], places[1]);
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -16,7 +16,7 @@
 #include "pipeline/sweep/sweep_plot.h"
 #include "tests/pipeline/svg_shapes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 using test::boxes_of;
@@ -35,7 +35,7 @@ BoxRow box(const std::string& resolution, const std::string& setting, const std:
   row.region = region;
   row.metric = "dice";
   row.values = values;
-  row.statistics = box_statistics(std::move(values));
+  row.statistics = metrics::box_statistics(std::move(values));
   return row;
 }
 
@@ -337,4 +337,4 @@ TEST(SweepPlots, IsEmptyWhereNoRowHasANumberToDraw) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 constexpr std::int64_t epochs = 20, steps = 5;
@@ -93,4 +93,4 @@ TEST(Position, IsRefusedWhereNoTrainingComesTo) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

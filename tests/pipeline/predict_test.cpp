@@ -10,11 +10,11 @@
 #include "base/philox.h"
 #include "pipeline/predict/largest_component.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
-Dataset brats() {
-  Dataset dataset;
+data::Dataset brats() {
+  data::Dataset dataset;
   dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}};
   dataset.regions = {{"whole_tumor", {1, 2, 4}}, {"tumor_core", {1, 4}}, {"enhancing_tumor", {4}}};
   return dataset;
@@ -39,8 +39,8 @@ TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
 }
 
 // A case of which a crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
-PreparedCase large_case() {
-  PreparedCase prepared;
+data::PreparedCase large_case() {
+  data::PreparedCase prepared;
   prepared.size = {16, 16, 16};
   prepared.channels = 1;
   prepared.original.size = {300, 150, 210};
@@ -49,7 +49,7 @@ PreparedCase large_case() {
   return prepared;
 }
 
-ProbabilityMaps random_maps(const PreparedCase& prepared, std::size_t channels) {
+ProbabilityMaps random_maps(const data::PreparedCase& prepared, std::size_t channels) {
   const Philox random(4, 2);
   std::vector<float> probabilities(16 * 16 * 16 * channels);
   for (std::size_t i = 0; i < probabilities.size(); ++i) probabilities[i] = random.uniform(i);
@@ -58,19 +58,19 @@ ProbabilityMaps random_maps(const PreparedCase& prepared, std::size_t channels) 
 
 // The streamed decision equals one that holds everything at once.
 TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
-  const PreparedCase prepared = large_case();
+  const data::PreparedCase prepared = large_case();
   const ProbabilityMaps maps = random_maps(prepared, 3);
   for (const char* targets : {"labels", "regions"}) {
     const LabelDecoder decoder = make_decoder(brats(), targets);
     const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
     std::vector<float> fine(3 * voxels);
     for (std::size_t c = 0; c < 3; ++c) {
-      const Image whole = resample_linear(maps.channels[c], prepared.box.size);
+      const data::Image whole = data::resample_linear(maps.channels[c], prepared.box.size);
       for (std::size_t v = 0; v < voxels; ++v) fine[3 * v + c] = whole.voxels[v];
     }
-    LabelMap on_box{crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
+    data::LabelMap on_box{data::crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
     const Prediction found = decide(maps, prepared, decoder);
-    EXPECT_EQ(found.native.voxels, restore(on_box, prepared.box, prepared.original).voxels) << targets;
+    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels) << targets;
     EXPECT_EQ(found.native.geometry, prepared.original);
     EXPECT_EQ(found.on_training_grid.geometry.size, prepared.size);
     EXPECT_GT(std::count(found.native.voxels.begin(), found.native.voxels.end(), 4), 1000);
@@ -78,10 +78,10 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
 }
 
 TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
-  const PreparedCase prepared = large_case();
+  const data::PreparedCase prepared = large_case();
   const ProbabilityMaps maps = random_maps(prepared, 1);
-  const Image native = native_probability(maps.channels[0], prepared);
-  const Image expected = resample_linear(maps.channels[0], prepared.box.size);
+  const data::Image native = native_probability(maps.channels[0], prepared);
+  const data::Image expected = data::resample_linear(maps.channels[0], prepared.box.size);
   EXPECT_EQ(native.geometry, prepared.original);
   EXPECT_EQ(native.at(5, 6, 7), expected.at(0, 0, 0));
   EXPECT_EQ(native.at(294, 135, 206), expected.at(289, 129, 199));
@@ -89,15 +89,15 @@ TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
   EXPECT_EQ(native.at(295, 135, 206), 0);
 }
 
-LabelMap row(std::vector<std::int16_t> labels) {
-  LabelMap map;
+data::LabelMap row(std::vector<std::int16_t> labels) {
+  data::LabelMap map;
   map.geometry.size = {static_cast<std::int64_t>(labels.size()), 1, 1};
   map.voxels = std::move(labels);
   return map;
 }
 
 std::vector<std::int16_t> kept(std::vector<std::int16_t> labels, const std::vector<std::string>& names) {
-  LabelMap map = row(std::move(labels));
+  data::LabelMap map = row(std::move(labels));
   keep_largest_components(map, choose_regions(brats().regions, names), brats().regions);
   return map.voxels;
 }
@@ -127,4 +127,4 @@ TEST(LargestComponent, OfNothingAndOfOneChangesNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

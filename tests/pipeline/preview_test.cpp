@@ -11,7 +11,7 @@
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/report/lettering.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ class Previews : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(testing::TempDir()) / format("voxswap_preview_{}", ::getpid());
-    write_phantoms({.out = folder_ / "phantom", .cases = 3, .size = {16, 16, 16}, .seed = 3});
+    data::write_phantoms({.out = folder_ / "phantom", .cases = 3, .size = {16, 16, 16}, .seed = 3});
     options_.data.root = folder_ / "phantom";
     options_.preprocess.resolution = {12, 12, 12};
   }
@@ -92,4 +92,4 @@ TEST(Captions, AreWrappedAtSpacesAndInsideWordsThatAreTooLong) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

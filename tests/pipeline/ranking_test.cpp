@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pipeline/report/headings.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 DiceRow score(const std::string& run, const std::string& id, const std::string& region, double dice) {
@@ -109,4 +109,4 @@ TEST(Headings, AreWordsWithUnits) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -11,7 +11,7 @@
 #include "pipeline/report/html.h"
 #include "tests/pipeline/made_up_runs.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 class Report : public MadeUpRuns {};
@@ -219,4 +219,4 @@ TEST(Base64, AgreesWithTheVectorsOfRfc4648) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

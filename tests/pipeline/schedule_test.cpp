@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 TrainingOptions with_schedule(const std::string& name) {
@@ -56,4 +56,4 @@ TEST(Schedule, PolyAndCosineFallFromTheFullRateTowardsZero) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,7 +56,7 @@ Example example() {
 }
 
 // Three steps, with a validation between them: both share weights and memory.
-Results train(Session& session, StepReport* report = nullptr) {
+Results train(Session& session, swap::StepReport* report = nullptr) {
   const auto [image, target] = example();
   Results results;
   session.initialize(3);
@@ -164,16 +164,16 @@ TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMoments
 
 TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {
   Session session = open(options_for("hybrid", small));
-  StepReport report;
+  swap::StepReport report;
   train(session, &report);
-  const Plan& plan = session.plan();
-  EXPECT_GT(totals(plan).out_bytes, 0);
+  const swap::Plan& plan = session.plan();
+  EXPECT_GT(swap::totals(plan).out_bytes, 0);
   EXPECT_GT(plan.predicted_seconds, 0);
   EXPECT_GE(plan.predicted_seconds, session.bound().seconds * 0.999);
   EXPECT_GT(session.costs().to_host.alone, 0);
   EXPECT_GT(report.seconds, 0);
   EXPECT_GT(report.compute_seconds, 0);
-  EXPECT_GT(report.busy_seconds[static_cast<std::size_t>(Lane::to_host)], 0);
+  EXPECT_GT(report.busy_seconds[static_cast<std::size_t>(swap::Lane::to_host)], 0);
   EXPECT_EQ(report.end.size(), plan.instructions.size());
 }
 
@@ -202,7 +202,7 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
     const RunOptions options = options_for("hybrid", budget);
     Session session(options, 2, 3, Session::Purpose::inference);
     session.initialize(3);
-    *out = totals(session.plan()).out_bytes;
+    *out = swap::totals(session.plan()).out_bytes;
     return session.predict(std::vector<float>(2 * 16 * 16 * 16, 0.5f));
   };
   std::int64_t nothing = -1, something = 0;
@@ -215,4 +215,4 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

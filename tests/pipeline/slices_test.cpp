@@ -9,14 +9,14 @@
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
 
 // Of the PNG's header: big-endian, from byte 16.
-std::pair<int, int> size_of(const Image& image, const LabelMap& truth, const LabelMap& prediction,
-                            const Labels& names) {
+std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,
+                            const data::LabelMap& prediction, const data::Labels& names) {
   const fs::path png = fs::path(testing::TempDir()) / format("voxswap_slices_{}.png", ::getpid());
   write_slices(png, {"case", "t1", image, truth, prediction, names, image.geometry});
   const std::string bytes = read_file(png);
@@ -31,8 +31,8 @@ std::pair<int, int> size_of(const Image& image, const LabelMap& truth, const Lab
 
 // A head of 30 voxels in a corner of 60.
 struct Slices : testing::Test {
-  Image image;
-  LabelMap labels, no_truth;
+  data::Image image;
+  data::LabelMap labels, no_truth;
   Slices() {
     image.geometry.size = labels.geometry.size = {60, 60, 60};
     image.voxels.assign(60 * 60 * 60, 0);
@@ -68,7 +68,7 @@ TEST_F(Slices, NameTheirLabelsInLinesThatFit) {
 // A file whose first axis is the canonical one from inferior to superior, and another that runs the other
 // way.
 TEST(SliceNumber, IsThatOfTheFile) {
-  Geometry canonical, stored;
+  data::Geometry canonical, stored;
   canonical.size = {10, 20, 30};
   stored.size = {30, 10, 20};
   stored.direction = {0, 1, 0, 0, 0, 1, 1, 0, 0};
@@ -81,7 +81,7 @@ TEST(SliceNumber, IsThatOfTheFile) {
 
 // Red, green and blue of every pixel: the legend shows the very colours of the outlines.
 TEST_F(Slices, OutlineLabelsInTheColoursOfTheLegend) {
-  const Geometry& grid = image.geometry;
+  const data::Geometry& grid = image.geometry;
   const Plane plane(grid, views[0], labels, to_fit(grid, 288));
   Pixels picture(plane.width(), plane.height());
   paint(picture, 0, 0, plane, image, window_of(image), labels, 2);
@@ -100,7 +100,7 @@ TEST_F(Slices, OutlineLabelsInTheColoursOfTheLegend) {
 }
 
 TEST_F(Slices, OfDifferentGridsAreRefused) {
-  LabelMap other = labels;
+  data::LabelMap other = labels;
   other.geometry.spacing = {2, 2, 2};
   try {
     size_of(image, labels, other, {});
@@ -111,4 +111,4 @@ TEST_F(Slices, OfDifferentGridsAreRefused) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

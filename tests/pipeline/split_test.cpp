@@ -7,18 +7,18 @@
 #include "base/error.h"
 #include "base/file.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
-Dataset dataset_of(int cases) {
-  Dataset dataset;
+data::Dataset dataset_of(int cases) {
+  data::Dataset dataset;
   dataset.root = "somewhere";
   for (int i = 0; i < cases; ++i) dataset.cases.push_back({format("case_{:02d}", i), {}, {}, "truth.nii.gz"});
   return dataset;
 }
 
 TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
-  const Dataset dataset = dataset_of(25);
+  const data::Dataset dataset = dataset_of(25);
   const Split split = make_split(dataset, {0.2, 7, {}, 0}), again = make_split(dataset, {0.2, 7, {}, 0});
   EXPECT_EQ(split.validation, again.validation);
   EXPECT_EQ(split.validation.size(), 5u);
@@ -31,7 +31,7 @@ TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
 }
 
 TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
-  const Dataset dataset = dataset_of(10);
+  const data::Dataset dataset = dataset_of(10);
   const Split split = make_split(dataset, {0.3, 1, {}, 0});
   const auto file = std::filesystem::path(testing::TempDir()) / "split.csv";
   write_split(file, dataset, split);
@@ -77,7 +77,7 @@ TEST(Split, ComesFromAFoldOfNnUNet) {
 }
 
 TEST(Split, NeedsTwoCasesWithTruth) {
-  Dataset dataset = dataset_of(3);
+  data::Dataset dataset = dataset_of(3);
   dataset.cases[0].truth.clear();
   EXPECT_EQ(make_split(dataset, {0.01, 1, {}, 0}).validation.size(), 1u);
   dataset.cases[1].truth.clear();
@@ -85,4 +85,4 @@ TEST(Split, NeedsTwoCasesWithTruth) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

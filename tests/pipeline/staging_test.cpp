@@ -9,7 +9,7 @@
 #include "base/bfloat16.h"
 #include "base/float16.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 // Of more voxels than one thread takes at a time, if `many`.
@@ -24,16 +24,16 @@ std::vector<float> image_of(const Shape& input, std::int64_t channels) {
 }
 
 template <class Element>
-std::vector<Element> staged(const std::vector<float>& image, const Value& input) {
+std::vector<Element> staged(const std::vector<float>& image, const net::Value& input) {
   std::vector<Element> elements(static_cast<std::size_t>(input.shape.count()), static_cast<Element>(-1));
   stage(image, input, reinterpret_cast<std::byte*>(elements.data()));
   return elements;
 }
 
 template <class Element, class Convert>
-void expect_zeros_behind_the_channels(ElementType type, std::int64_t channels, std::int64_t wide, bool many,
-                                      Convert convert) {
-  const Value input{"input", stored(wide, many), type, Role::input};
+void expect_zeros_behind_the_channels(net::ElementType type, std::int64_t channels, std::int64_t wide,
+                                      bool many, Convert convert) {
+  const net::Value input{"input", stored(wide, many), type, net::Role::input};
   const std::vector<float> image = image_of(input.shape, channels);
   const std::vector<Element> found = staged<Element>(image, input);
   std::size_t wrong = 0;
@@ -43,24 +43,26 @@ void expect_zeros_behind_the_channels(ElementType type, std::int64_t channels, s
     const Element expected = own ? convert(image[voxel * static_cast<std::size_t>(channels) + c]) : Element{};
     wrong += found[i] != expected;
   }
-  EXPECT_EQ(wrong, 0u) << element_name(type) << ", " << channels << " of " << wide;
+  EXPECT_EQ(wrong, 0u) << net::element_name(type) << ", " << channels << " of " << wide;
 }
 
 TEST(Staging, ConvertsAnImageAndPutsZerosBehindItsChannels) {
   for (const bool many : {false, true}) {
     for (const auto& [channels, wide] : {std::pair{4, 8}, {1, 8}, {3, 3}, {8, 8}, {5, 8}}) {
-      expect_zeros_behind_the_channels<std::uint16_t>(ElementType::bf16, channels, wide, many, to_bfloat16);
-      expect_zeros_behind_the_channels<std::uint16_t>(ElementType::f16, channels, wide, many, to_float16);
-      expect_zeros_behind_the_channels<float>(ElementType::f32, channels, wide, many,
+      expect_zeros_behind_the_channels<std::uint16_t>(net::ElementType::bf16, channels, wide, many,
+                                                      to_bfloat16);
+      expect_zeros_behind_the_channels<std::uint16_t>(net::ElementType::f16, channels, wide, many,
+                                                      to_float16);
+      expect_zeros_behind_the_channels<float>(net::ElementType::f32, channels, wide, many,
                                               [](float x) { return x; });
     }
   }
 }
 
 TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
-  const Value same{"input", stored(4), ElementType::f32, Role::input},
-      wider{"input", stored(8), ElementType::f32, Role::input},
-      half{"input", stored(4), ElementType::bf16, Role::input};
+  const net::Value same{"input", stored(4), net::ElementType::f32, net::Role::input},
+      wider{"input", stored(8), net::ElementType::f32, net::Role::input},
+      half{"input", stored(4), net::ElementType::bf16, net::Role::input};
   const std::vector<float> image = image_of(same.shape, 4);
   EXPECT_TRUE(is_staged(image, same));
   EXPECT_FALSE(is_staged(image, wider));
@@ -68,4 +70,4 @@ TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

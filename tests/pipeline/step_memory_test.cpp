@@ -5,14 +5,14 @@
 
 #include "tests/swap/graphs.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 TEST(StepMemory, FollowsThePlanThroughItsTime) {
   test::Small small;
-  CostModel costs;
+  swap::CostModel costs;
   costs.node_seconds = {1, 2, 4};
-  const Plan plan = make_plan("keep", small.request);
+  const swap::Plan plan = swap::make_plan("keep", small.request);
   const auto rows = step_memory(small.graph, plan, costs, "r", "2");
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows.front().seconds, 0);
@@ -33,4 +33,4 @@ TEST(StepMemory, FollowsThePlanThroughItsTime) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

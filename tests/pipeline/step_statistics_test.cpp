@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
-StepReport report(double seconds, double compute, double stall, double to_host) {
-  StepReport made;
+swap::StepReport report(double seconds, double compute, double stall, double to_host) {
+  swap::StepReport made;
   made.seconds = seconds;
   made.compute_seconds = compute;
   made.stall_seconds = stall;
-  made.busy_seconds[static_cast<std::size_t>(Lane::to_host)] = to_host;
+  made.busy_seconds[static_cast<std::size_t>(swap::Lane::to_host)] = to_host;
   return made;
 }
 
@@ -30,9 +30,9 @@ TEST(StepStatistics, GiveTheRateOfALaneWhileItWasBusy) {
   StepStatistics steps;
   steps.add(report(5, 4, 1, 0.5));
   steps.add(report(5, 4, 1, 1.5));
-  EXPECT_EQ(steps.rate(Lane::to_host, 1000), 1000);  // 2000 bytes in 2 seconds
-  EXPECT_EQ(steps.rate(Lane::to_device, 1000), 0);
+  EXPECT_EQ(steps.rate(swap::Lane::to_host, 1000), 1000);  // 2000 bytes in 2 seconds
+  EXPECT_EQ(steps.rate(swap::Lane::to_device, 1000), 0);
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -76,7 +76,7 @@ inline std::vector<Text> texts_of(const std::string& svg) {
     const std::string content = trim((*at)[5].str());
     if (content.empty()) continue;
     const double x = std::stod((*at)[1]), y = std::stod((*at)[2]), size = std::stod((*at)[3]);
-    const double width = 0.55 * size * static_cast<double>(letters(content));
+    const double width = 0.55 * size * static_cast<double>(pipeline::letters(content));
     const std::string anchor = (*at)[4];
     const double left = anchor == "end" ? x - width : anchor == "middle" ? x - width / 2 : x;
     texts.push_back({content, x, y, {left, y - 0.75 * size, left + width, y + 0.1 * size}});

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "pipeline/report/boxes.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 DiceRow dice_row(std::int64_t repeat, const std::string& id, double value,
@@ -192,7 +192,7 @@ TEST(Boxes, AreOverTheMeansOfARunsRepeatsPerCase) {
   const auto boxes = box_rows({dice_row(1, "x", 0.2), dice_row(2, "x", 0.4), dice_row(1, "y", 0.9),
                                dice_row(2, "y", std::nan("")), dice_row(1, "z", std::nan(""))});
   ASSERT_EQ(boxes.size(), 3u);  // dice, sensitivity, specificity; hd95 was never computed
-  const BoxStatistics& dice = boxes[0].statistics;
+  const metrics::BoxStatistics& dice = boxes[0].statistics;
   EXPECT_EQ(boxes[0].metric, "dice");
   EXPECT_EQ(dice.n, 2u);
   EXPECT_EQ(dice.nan, 1u);
@@ -226,4 +226,4 @@ TEST(Resolution, IsOneNumberForACubeAndThreeForABox) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 // 3 epochs of 4 steps with batches of 2, 2 validation cases after each and again at the end.
@@ -33,4 +33,4 @@ TEST(TimeLeft, EndsAtNothing) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

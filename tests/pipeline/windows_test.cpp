@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 std::vector<float> ramp(std::size_t count) {
@@ -19,7 +19,7 @@ TEST(Windows, HaveWeightsThatSumToOneAtEveryVoxel) {
   for (const double overlap : {0.0, 0.25, 0.5, 0.8}) {
     const Windows windows = make_windows({50, 17, 16}, {16, 16, 16}, overlap);
     const std::vector<float> ones(16 * 16 * 16, 1.0f);
-    const std::vector<float> sums = stitch(windows, 1, [&](const Box&) { return ones; });
+    const std::vector<float> sums = stitch(windows, 1, [&](const data::Box&) { return ones; });
     ASSERT_EQ(sums.size(), 50u * 17 * 16);
     for (float sum : sums) EXPECT_NEAR(sum, 1, 1e-6);
   }
@@ -38,15 +38,15 @@ TEST(Windows, LieEvenlyFromEdgeToEdgeAndOverlapAsAsked) {
 TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
   const std::vector<float> expected = ramp(8 * 6 * 4 * 3);
   const Windows windows = make_windows({8, 6, 4}, {8, 6, 4}, 0.5);
-  EXPECT_EQ(stitch(windows, 3, [&](const Box&) { return expected; }), expected);
+  EXPECT_EQ(stitch(windows, 3, [&](const data::Box&) { return expected; }), expected);
 }
 
 TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
-  const Size3 size{20, 9, 13};
+  const data::Size3 size{20, 9, 13};
   const std::vector<float> whole = ramp(20 * 9 * 13 * 2);
   const Windows windows = make_windows(size, {8, 9, 5}, 0.5);
   const std::vector<float> again =
-      stitch(windows, 2, [&](const Box& box) { return cut(whole, size, box, 2); });
+      stitch(windows, 2, [&](const data::Box& box) { return cut(whole, size, box, 2); });
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(again[i], whole[i], 1e-6);
 }
 
@@ -65,4 +65,4 @@ TEST(Windows, TrustTheMiddleByAGaussianOfAnEighthOfTheirSide) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

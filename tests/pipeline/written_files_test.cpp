@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "tests/pipeline/scratch.h"
 
-namespace voxswap {
+namespace voxswap::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST_F(WrittenFiles, DamagedNotesAreToldOf) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::pipeline

@@ -20,7 +20,7 @@ namespace voxswap::test {
 class Adversary {
  public:
   // REQUIRES: sizes and chunks in multiples of `cell` bytes, instructions and residencies of what exists.
-  Adversary(const Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan)
+  Adversary(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const swap::Plan& plan)
       : graph_(graph), workspaces_(workspaces), plan_(plan), count_(plan.instructions.size()) {
     whole_ = sizes_are_sane() && resolve();
     if (whole_) find_order();
@@ -54,7 +54,7 @@ class Adversary {
 
  private:
   static constexpr std::int64_t cell = 16;  // bytes
-  using Kind = Instruction::Kind;
+  using Kind = swap::Instruction::Kind;
   using Mark = std::int64_t;
   static constexpr Mark rubbish = -1;
   static Mark under_way(std::size_t instruction) { return -2 - static_cast<Mark>(instruction); }
@@ -64,7 +64,7 @@ class Adversary {
     bool end;
   };
   struct Operand {
-    ValueId value;  // none: workspace
+    net::ValueId value;  // none: workspace
     std::size_t begin, cells;
     int version;                // to be found, or written
     bool written_over = false;  // by an output, as the operation allows
@@ -78,7 +78,7 @@ class Adversary {
 
   static std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
   static std::size_t cells_of(std::int64_t bytes) { return at((bytes + cell - 1) / cell); }
-  static Mark mark(ValueId value, int version, std::size_t index) {
+  static Mark mark(net::ValueId value, int version, std::size_t index) {
     return ((static_cast<Mark>(value) << 12) + version) * (Mark{1} << 32) + static_cast<Mark>(index);
   }
 
@@ -91,9 +91,10 @@ class Adversary {
     return true;
   }
 
-  const Residency* place(ValueId value, NodeId node, std::int64_t bytes, std::size_t when) const {
-    for (const Residency& r : plan_.residencies)
-      if (r.value == value && (value != none || r.node == node) && at(r.first) <= when &&
+  const swap::Residency* place(net::ValueId value, net::NodeId node, std::int64_t bytes,
+                               std::size_t when) const {
+    for (const swap::Residency& r : plan_.residencies)
+      if (r.value == value && (value != net::none || r.node == node) && at(r.first) <= when &&
           when <= at(r.last)) {
         const bool good =
             r.offset >= 0 && r.offset % 64 == 0 && r.bytes >= bytes && r.offset + r.bytes <= plan_.peak_bytes;
@@ -101,8 +102,8 @@ class Adversary {
       }
     return nullptr;
   }
-  bool operand(ValueId value, std::size_t when, int version, std::vector<Operand>& list) const {
-    const Residency* r = place(value, none, graph_.value(value).bytes(), when);
+  bool operand(net::ValueId value, std::size_t when, int version, std::vector<Operand>& list) const {
+    const swap::Residency* r = place(value, net::none, graph_.value(value).bytes(), when);
     if (r != nullptr)
       list.push_back({value, at(r->offset / cell), cells_of(graph_.value(value).bytes()), version});
     return r != nullptr;
@@ -110,15 +111,15 @@ class Adversary {
 
   bool resolve() {
     std::vector<int> version(graph_.values().size(), 0);
-    std::vector<std::map<ValueId, int>> expected;  // versions that nodes find, in the graph's order
-    for (const Node& node : graph_.nodes()) {
+    std::vector<std::map<net::ValueId, int>> expected;  // versions that nodes find, in the graph's order
+    for (const net::Node& node : graph_.nodes()) {
       expected.emplace_back();
-      for (const ValueId value : node.inputs) expected.back()[value] = version[at(value)];
-      for (const ValueId value : node.updates) expected.back()[value] = version[at(value)]++;
+      for (const net::ValueId value : node.inputs) expected.back()[value] = version[at(value)];
+      for (const net::ValueId value : node.updates) expected.back()[value] = version[at(value)]++;
     }
-    std::set<NodeId> nodes;
+    std::set<net::NodeId> nodes;
     for (std::size_t i = 0; i < count_; ++i) {
-      const Instruction& instruction = plan_.instructions[i];
+      const swap::Instruction& instruction = plan_.instructions[i];
       resolved_.emplace_back();
       if (instruction.kind == Kind::run) {
         nodes.insert(instruction.node);
@@ -132,39 +133,39 @@ class Adversary {
     return nodes.size() == graph_.nodes().size() && resolve_ends(version);
   }
   bool resolve_ends(const std::vector<int>& version) {
-    for (ValueId id = 0; at(id) < graph_.values().size(); ++id) {
-      const Value& value = graph_.value(id);
+    for (net::ValueId id = 0; at(id) < graph_.values().size(); ++id) {
+      const net::Value& value = graph_.value(id);
       if (value.persistent() &&
           !(operand(id, 0, 0, before_) && operand(id, count_ - 1, version[at(id)], after_)))
         return false;
-      if (value.role == Role::input) operand(id, 0, 0, before_);
+      if (value.role == net::Role::input) operand(id, 0, 0, before_);
     }
     return std::all_of(plan_.kept.begin(), plan_.kept.end(),
-                       [&](ValueId id) { return operand(id, count_ - 1, version[at(id)], after_); });
+                       [&](net::ValueId id) { return operand(id, count_ - 1, version[at(id)], after_); });
   }
 
-  bool resolve_run(std::size_t i, const std::map<ValueId, int>& versions) {
+  bool resolve_run(std::size_t i, const std::map<net::ValueId, int>& versions) {
     Resolved& run = resolved_[i];
-    const NodeId id = plan_.instructions[i].node;
-    const Node& node = graph_.node(id);
+    const net::NodeId id = plan_.instructions[i].node;
+    const net::Node& node = graph_.node(id);
     for (const auto* list : {&node.inputs, &node.updates})
-      for (const ValueId value : *list)
+      for (const net::ValueId value : *list)
         if (!operand(value, i, versions.at(value), run.reads)) return false;
     if (const std::int64_t bytes = workspaces_[at(id)]; bytes > 0) {
-      const Residency* r = place(none, id, bytes, i);
+      const swap::Residency* r = place(net::none, id, bytes, i);
       if (r == nullptr) return false;
-      run.writes.push_back({none, at(r->offset / cell), cells_of(bytes), 0});
+      run.writes.push_back({net::none, at(r->offset / cell), cells_of(bytes), 0});
     }
-    for (const ValueId value : node.outputs)
+    for (const net::ValueId value : node.outputs)
       if (!operand(value, i, 0, run.writes)) return false;
-    for (const ValueId value : node.updates)
+    for (const net::ValueId value : node.updates)
       if (!operand(value, i, versions.at(value) + 1, run.writes)) return false;
     for (Operand& read : run.reads)
       for (const Operand& write : run.writes)
         read.written_over |= read.begin == write.begin && may_lie_over(node, write.value, read.value);
     return true;
   }
-  bool may_lie_over(const Node& node, ValueId output, ValueId input) const {
+  bool may_lie_over(const net::Node& node, net::ValueId output, net::ValueId input) const {
     if (std::count(node.updates.begin(), node.updates.end(), input) > 0) return output == input;
     if (std::count(node.inputs.begin(), node.inputs.end(), input) != 1) return false;
     return std::any_of(
@@ -174,8 +175,8 @@ class Adversary {
   }
 
   bool resolve_move(std::size_t i) {
-    const Instruction& m = plan_.instructions[i];
-    const bool disk = m.lane() == Lane::to_disk || m.lane() == Lane::from_disk;
+    const swap::Instruction& m = plan_.instructions[i];
+    const bool disk = m.lane() == swap::Lane::to_disk || m.lane() == swap::Lane::from_disk;
     const std::int64_t bytes = disk ? (m.bytes + 4095) / 4096 * 4096 : m.bytes;
     if (m.bytes <= 0 || m.begin < 0 || m.begin + m.bytes > graph_.value(m.value).bytes()) return false;
     if (m.host < 0 || m.host + bytes > plan_.host_bytes) return false;
@@ -185,7 +186,7 @@ class Adversary {
       if (m.disk % 4096 != 0 || m.host % 4096 != 0) return false;
       other = at(m.disk / cell);
     } else {
-      const Residency* r = place(m.value, none, graph_.value(m.value).bytes(), i);
+      const swap::Residency* r = place(m.value, net::none, graph_.value(m.value).bytes(), i);
       if (r == nullptr) return false;
       other = at((r->offset + m.begin) / cell);
     }
@@ -202,12 +203,12 @@ class Adversary {
 
   // Direct predecessors: the one before on its stream, and those that it waits for.
   void find_order() {
-    std::vector<std::int32_t> latest(lane_count, none);
+    std::vector<std::int32_t> latest(swap::lane_count, net::none);
     for (std::size_t i = 0; i < count_; ++i) {
-      const Instruction& instruction = plan_.instructions[i];
+      const swap::Instruction& instruction = plan_.instructions[i];
       before_each_.emplace_back(instruction.waits.begin(), instruction.waits.end());
       std::int32_t& on_lane = latest[static_cast<std::size_t>(instruction.lane())];
-      if (on_lane != none) before_each_.back().push_back(at(on_lane));
+      if (on_lane != net::none) before_each_.back().push_back(at(on_lane));
       on_lane = static_cast<std::int32_t>(i);
     }
   }
@@ -235,9 +236,9 @@ class Adversary {
 
   std::vector<Event> random_order(const Philox& random) const {
     std::uint64_t draw = 0;
-    double speed[lane_count];
+    double speed[swap::lane_count];
     for (double& s : speed) s = std::pow(10.0, 4.0 * random.uniform(draw++) - 2);
-    std::vector<std::vector<std::size_t>> queue(lane_count);
+    std::vector<std::vector<std::size_t>> queue(swap::lane_count);
     for (std::size_t i = count_; i-- > 0;)
       queue[static_cast<std::size_t>(plan_.instructions[i].lane())].push_back(i);
     std::vector<bool> begun(count_, false), ended(count_, false);
@@ -245,7 +246,7 @@ class Adversary {
     while (order.size() < 2 * count_) {
       std::vector<std::size_t> lanes;
       double sum = 0;
-      for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      for (std::size_t lane = 0; lane < swap::lane_count; ++lane) {
         if (queue[lane].empty()) continue;
         const std::size_t next = queue[lane].back();
         const auto& waits = plan_.instructions[next].waits;
@@ -292,7 +293,7 @@ class Adversary {
   void write(const Operand& operand) {
     for (std::size_t i = 0; i < operand.cells; ++i)
       memory_[0][operand.begin + i] =
-          operand.value == none ? rubbish : mark(operand.value, operand.version, i);
+          operand.value == net::none ? rubbish : mark(operand.value, operand.version, i);
   }
 
   void begin_run(std::size_t i) {
@@ -307,7 +308,7 @@ class Adversary {
     for (const Operand& operand : resolved_[i].writes)
       for (std::size_t k = 0; k < operand.cells; ++k) {
         Mark& place = memory_[0][operand.begin + k];
-        const bool alone = place == under_way(i) && operand.value != none;
+        const bool alone = place == under_way(i) && operand.value != net::none;
         place = alone ? mark(operand.value, operand.version, k) : rubbish;
       }
   }
@@ -328,9 +329,9 @@ class Adversary {
     }
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
-  const Plan& plan_;
+  const swap::Plan& plan_;
   const std::size_t count_;
   bool whole_ = false, fault_ = false;
   std::vector<Resolved> resolved_;

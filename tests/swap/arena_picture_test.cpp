@@ -14,7 +14,7 @@
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Element {
@@ -166,7 +166,7 @@ TEST(ArenaPicture, IsWellFormedAndWithinItsFrameForEveryKindOfPlan) {
 }
 
 TEST(ArenaPicture, IsWellFormedForAGraphWithoutNodes) {
-  const Graph graph;
+  const net::Graph graph;
   const std::string svg = arena_svg(graph, make_plan("keep", {&graph, {}, {}, {}}));
   EXPECT_TRUE(Xml(svg).good());
 }
@@ -175,7 +175,7 @@ TEST(ArenaPicture, HasARectanglePerPlaceThatIsLargeEnoughToSee) {
   const Drawn drawn(test::SwapOptions{.recompute = true});
   std::map<std::string, int> places;
   for (const Residency& r : drawn.plan.residencies)
-    if (r.value == none)
+    if (r.value == net::none)
       ++places["w"];
     else if (drawn.step.graph.value(r.value).bytes() > 5000 && !drawn.step.graph.value(r.value).persistent())
       ++places["volume"];
@@ -208,16 +208,17 @@ TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
 
 // Letters are taken to be 6.1 pixels wide, as the picture does; the frame is 1200.
 TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
-  StepOptions options;
+  net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
-  const TrainingStep step = build_training_step(options);
+  const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 3000);
   Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.recompute = true});
   // Of a gradient that does not leave, whatever this plan does with the others.
   for (std::size_t id = 0; id < step.graph.values().size(); ++id) {
-    if (step.graph.values()[id].role != Role::gradient) continue;
+    if (step.graph.values()[id].role != net::Role::gradient) continue;
     for (Instruction& instruction : plan.instructions)
-      if (instruction.kind == Instruction::Kind::copy_out && instruction.value == static_cast<ValueId>(id))
+      if (instruction.kind == Instruction::Kind::copy_out &&
+          instruction.value == static_cast<net::ValueId>(id))
         instruction.kind = Instruction::Kind::copy_in;
     break;
   }
@@ -236,9 +237,9 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
 }
 
 TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {
-  StepOptions options;
+  net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
-  const TrainingStep step = build_training_step(options);
+  const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
   const std::string svg =
       arena_svg(step.graph, make_plan("keep", {&step.graph, workspaces, {}, {step.loss}}));
@@ -249,9 +250,9 @@ TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {
 }
 
 TEST(ArenaPicture, EscapesNames) {
-  Graph graph;
-  const ValueId x = graph.add_value("x", {1, 2, 2, 2, 4}, ElementType::f32, Role::input);
-  const ValueId y = graph.apply("sigmoid", "a<b & \"c\" \x01>d", {x});
+  net::Graph graph;
+  const net::ValueId x = graph.add_value("x", {1, 2, 2, 2, 4}, net::ElementType::f32, net::Role::input);
+  const net::ValueId y = graph.apply("sigmoid", "a<b & \"c\" \x01>d", {x});
   const std::string svg = arena_svg(graph, make_plan("keep", {&graph, {0}, {}, {y}}));
   const Xml xml(svg);
   EXPECT_TRUE(xml.good());
@@ -270,4 +271,4 @@ TEST(ArenaPicture, StaysSmallForThousandsOfPlaces) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -9,7 +9,7 @@
 
 #include "base/philox.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 bool meet_in_time(const Interval& a, const Interval& b) {
@@ -141,4 +141,4 @@ TEST(Arena, FiveThousandIntervalsArePackedInSeconds) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -15,7 +15,7 @@
 #include "swap/plan/in_place.h"
 #include "tests/swap/graphs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // A way through the step by chance and thrift: values that are not needed leave for the host or are dropped
@@ -23,78 +23,83 @@ namespace {
 // (places are not assigned), so what comes out is at least as short as plans of the same decisions.
 class Walk {
  public:
-  Walk(const Graph& graph, const std::vector<ValueId>& kept, const Budgets& budgets, std::uint64_t seed)
+  Walk(const net::Graph& graph, const std::vector<net::ValueId>& kept, const Budgets& budgets,
+       std::uint64_t seed)
       : graph_(graph), random_(seed, 3), host_(budgets.host), on_device_(graph.values().size(), false) {
-    const auto end = static_cast<NodeId>(graph.nodes().size());
+    const auto end = static_cast<net::NodeId>(graph.nodes().size());
     on_host_ = must_not_be_made_again_ = on_device_;
-    made_.assign(on_device_.size(), none);
-    copied_.assign(on_device_.size(), none);
+    made_.assign(on_device_.size(), net::none);
+    copied_.assign(on_device_.size(), net::none);
     reads_.resize(on_device_.size());
     last_use_.resize(on_device_.size());
     room_ = budgets.device;
     eager_ = chance();
     prefetch_ = chance();
     remake_ = chance();
-    for (NodeId id = 0; id < end; ++id) {
-      for (const ValueId value : graph.node(id).inputs) reads_[index(value)].push_back(id);
-      for (const ValueId value : graph.node(id).updates) must_not_be_made_again_[index(value)] = true;
+    for (net::NodeId id = 0; id < end; ++id) {
+      for (const net::ValueId value : graph.node(id).inputs) reads_[index(value)].push_back(id);
+      for (const net::ValueId value : graph.node(id).updates) must_not_be_made_again_[index(value)] = true;
     }
-    for (const ValueId value : kept) reads_[index(value)].push_back(end);
+    for (const net::ValueId value : kept) reads_[index(value)].push_back(end);
     for (std::size_t id = 0; id < on_device_.size(); ++id) {
-      const Value& value = graph.values()[id];
+      const net::Value& value = graph.values()[id];
       if (value.persistent()) room_ -= occupied(value.bytes());
-      if (value.role == Role::input && !reads_[id].empty()) take(static_cast<ValueId>(id));
+      if (value.role == net::Role::input && !reads_[id].empty()) take(static_cast<net::ValueId>(id));
     }
   }
 
   std::optional<Plan> run() {
-    for (NodeId node = 0; index(node) < graph_.nodes().size(); ++node) {
+    for (net::NodeId node = 0; index(node) < graph_.nodes().size(); ++node) {
       now_ = node;
       if (!make(node, 0)) return {};
       drop_dead();
       spare_time();
     }
-    now_ = static_cast<NodeId>(graph_.nodes().size());
+    now_ = static_cast<net::NodeId>(graph_.nodes().size());
     for (std::size_t id = 0; id < reads_.size(); ++id)
-      if (!reads_[id].empty() && reads_[id].back() == now_ && !bring(static_cast<ValueId>(id), 0)) return {};
+      if (!reads_[id].empty() && reads_[id].back() == now_ && !bring(static_cast<net::ValueId>(id), 0))
+        return {};
     return plan_;
   }
 
  private:
   double chance() { return random_.uniform(draw_++); }
-  std::int64_t bytes(ValueId value) const { return occupied(graph_.value(value).bytes()); }
-  NodeId next_read(ValueId value) const {
-    for (const NodeId node : reads_[index(value)])
+  std::int64_t bytes(net::ValueId value) const { return occupied(graph_.value(value).bytes()); }
+  net::NodeId next_read(net::ValueId value) const {
+    for (const net::NodeId node : reads_[index(value)])
       if (node > now_) return node;
-    return none;
+    return net::none;
   }
-  bool pinned(ValueId value) const { return std::find(pins_.begin(), pins_.end(), value) != pins_.end(); }
+  bool pinned(net::ValueId value) const {
+    return std::find(pins_.begin(), pins_.end(), value) != pins_.end();
+  }
 
-  void take(ValueId value) {
+  void take(net::ValueId value) {
     on_device_[index(value)] = true;
     room_ -= bytes(value);
   }
-  void drop(ValueId value) {
+  void drop(net::ValueId value) {
     on_device_[index(value)] = false;
     room_ += bytes(value);
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
       freed_[lane] = std::max(freed_[lane], last_use_[index(value)].at[lane]);
-      last_use_[index(value)].at[lane] = none;
+      last_use_[index(value)].at[lane] = net::none;
     }
   }
 
   std::int32_t add(Instruction instruction, bool takes_place) {
     const auto lane = static_cast<std::size_t>(instruction.lane());
     for (std::size_t other = 0; other < lane_count; ++other)
-      if (takes_place && other != lane && freed_[other] != none) instruction.waits.push_back(freed_[other]);
+      if (takes_place && other != lane && freed_[other] != net::none)
+        instruction.waits.push_back(freed_[other]);
     plan_.instructions.push_back(std::move(instruction));
     return static_cast<std::int32_t>(plan_.instructions.size()) - 1;
   }
-  void use(ValueId value, std::int32_t at) {
+  void use(net::ValueId value, std::int32_t at) {
     last_use_[index(value)].at[static_cast<std::size_t>(plan_.instructions[index(at)].lane())] = at;
   }
 
-  bool copy_out(ValueId value) {
+  bool copy_out(net::ValueId value) {
     if (on_host_[index(value)]) return true;
     if (host_ < graph_.value(value).bytes()) return false;
     host_ -= graph_.value(value).bytes();
@@ -103,32 +108,32 @@ class Walk {
     instruction.kind = Instruction::Kind::copy_out;
     instruction.value = value;
     instruction.bytes = graph_.value(value).bytes();
-    if (made_[index(value)] != none) instruction.waits = {made_[index(value)]};
+    if (made_[index(value)] != net::none) instruction.waits = {made_[index(value)]};
     copied_[index(value)] = add(instruction, false);
     use(value, copied_[index(value)]);
     return true;
   }
 
   // Whether a value can be had again after it was dropped without a copy.
-  bool can_be_made_again(ValueId value) const {
-    const NodeId producer = graph_.value(value).producer;
-    if (producer == none || !graph_.node(producer).updates.empty()) return false;
+  bool can_be_made_again(net::ValueId value) const {
+    const net::NodeId producer = graph_.value(value).producer;
+    if (producer == net::none || !graph_.node(producer).updates.empty()) return false;
     return std::none_of(graph_.node(producer).inputs.begin(), graph_.node(producer).inputs.end(),
-                        [&](ValueId input) { return must_not_be_made_again_[index(input)]; });
+                        [&](net::ValueId input) { return must_not_be_made_again_[index(input)]; });
   }
 
   // Makes room by sending away what is read last, usually.
   bool make_room(std::int64_t wanted) {
     while (room_ < wanted) {
-      ValueId victim = none;
+      net::ValueId victim = net::none;
       double best = -1;
-      for (ValueId id = 0; index(id) < on_device_.size(); ++id) {
+      for (net::ValueId id = 0; index(id) < on_device_.size(); ++id) {
         if (!on_device_[index(id)] || pinned(id)) continue;
         const double score = next_read(id) + 3 * chance();
         if (score > best) best = score, victim = id;
       }
-      if (victim == none) return false;
-      if (next_read(victim) != none && !on_host_[index(victim)]) {
+      if (victim == net::none) return false;
+      if (next_read(victim) != net::none && !on_host_[index(victim)]) {
         const bool again = can_be_made_again(victim) && chance() < remake_;
         if (!again && !copy_out(victim) && !can_be_made_again(victim)) return false;
       }
@@ -137,7 +142,7 @@ class Walk {
     return true;
   }
 
-  bool bring(ValueId value, int depth) {
+  bool bring(net::ValueId value, int depth) {
     if (graph_.value(value).persistent() || on_device_[index(value)]) return true;
     if (!on_host_[index(value)])
       return depth < 8 && can_be_made_again(value) && make(graph_.value(value).producer, depth + 1);
@@ -153,26 +158,26 @@ class Walk {
     return true;
   }
 
-  bool make(NodeId id, int depth) {
-    const Node& node = graph_.node(id);
+  bool make(net::NodeId id, int depth) {
+    const net::Node& node = graph_.node(id);
     const std::size_t pins = pins_.size();
-    for (const ValueId input : node.inputs) {
+    for (const net::ValueId input : node.inputs) {
       if (!bring(input, depth)) return false;
       pins_.push_back(input);
     }
     Instruction instruction;
     instruction.node = id;
-    for (const ValueId input : node.inputs)
-      if (made_[index(input)] != none) instruction.waits.push_back(made_[index(input)]);
-    std::vector<ValueId> over;
-    for (const ValueId output : node.outputs) {
+    for (const net::ValueId input : node.inputs)
+      if (made_[index(input)] != net::none) instruction.waits.push_back(made_[index(input)]);
+    std::vector<net::ValueId> over;
+    for (const net::ValueId output : node.outputs) {
       if (on_device_[index(output)]) continue;
-      ValueId under = none;
-      for (const ValueId input : node.inputs)
-        if (depth == 0 && next_read(input) == none && on_device_[index(input)] &&
+      net::ValueId under = net::none;
+      for (const net::ValueId input : node.inputs)
+        if (depth == 0 && next_read(input) == net::none && on_device_[index(input)] &&
             may_take_over(graph_, node, output, input))
           under = input;
-      if (under != none) {
+      if (under != net::none) {
         over.push_back(under);
         drop(under);
         // The copies of what lay there must be done; the runs that read it are on the same lane.
@@ -183,9 +188,9 @@ class Walk {
       pins_.push_back(output);
     }
     const std::int32_t at = add(instruction, true);
-    for (const ValueId input : node.inputs)
+    for (const net::ValueId input : node.inputs)
       if (on_device_[index(input)]) use(input, at);
-    for (const ValueId output : node.outputs) {
+    for (const net::ValueId output : node.outputs) {
       made_[index(output)] = at;
       use(output, at);
     }
@@ -194,38 +199,38 @@ class Walk {
   }
 
   void drop_dead() {
-    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
-      if (on_device_[index(id)] && next_read(id) == none) drop(id);
+    for (net::ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (on_device_[index(id)] && next_read(id) == net::none) drop(id);
   }
 
   // Copies ahead of need, in both directions.
   void spare_time() {
-    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
-      if (on_device_[index(id)] && next_read(id) != none && chance() < eager_) copy_out(id);
-    std::vector<ValueId> waiting;
-    for (ValueId id = 0; index(id) < on_device_.size(); ++id)
-      if (!on_device_[index(id)] && on_host_[index(id)] && next_read(id) != none) waiting.push_back(id);
+    for (net::ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (on_device_[index(id)] && next_read(id) != net::none && chance() < eager_) copy_out(id);
+    std::vector<net::ValueId> waiting;
+    for (net::ValueId id = 0; index(id) < on_device_.size(); ++id)
+      if (!on_device_[index(id)] && on_host_[index(id)] && next_read(id) != net::none) waiting.push_back(id);
     std::sort(waiting.begin(), waiting.end(),
-              [&](ValueId a, ValueId b) { return next_read(a) < next_read(b); });
-    for (const ValueId id : waiting)
+              [&](net::ValueId a, net::ValueId b) { return next_read(a) < next_read(b); });
+    for (const net::ValueId id : waiting)
       if (room_ >= bytes(id) && chance() < prefetch_) bring(id, 0);
   }
 
   struct Uses {
-    std::int32_t at[lane_count] = {none, none, none, none, none};
+    std::int32_t at[lane_count] = {net::none, net::none, net::none, net::none, net::none};
   };
-  const Graph& graph_;
+  const net::Graph& graph_;
   const Philox random_;
   std::uint64_t draw_ = 0;
   std::int64_t room_ = 0, host_ = 0;
   double eager_ = 0, prefetch_ = 0, remake_ = 0;
-  NodeId now_ = 0;
+  net::NodeId now_ = 0;
   std::vector<bool> on_device_, on_host_, must_not_be_made_again_;
   std::vector<std::int32_t> made_, copied_;  // instructions of the present residency, of the copy on the host
-  std::vector<std::vector<NodeId>> reads_;
+  std::vector<std::vector<net::NodeId>> reads_;
   std::vector<Uses> last_use_;
-  std::int32_t freed_[lane_count] = {none, none, none, none, none};
-  std::vector<ValueId> pins_;
+  std::int32_t freed_[lane_count] = {net::none, net::none, net::none, net::none, net::none};
+  std::vector<net::ValueId> pins_;
   Plan plan_;
 };
 
@@ -234,16 +239,17 @@ test::SmallStep hourglass(std::uint64_t seed, int depth) {
   const Philox random(seed, 4);
   test::SmallStep step;
   const Shape volume = {1, 2, 2, 2, 4};
-  std::vector<ValueId> chain = {step.graph.add_value("x", volume, ElementType::f32, Role::input)};
+  std::vector<net::ValueId> chain = {
+      step.graph.add_value("x", volume, net::ElementType::f32, net::Role::input)};
   for (int i = 0; i < depth; ++i) {
     const std::string name = "forward" + std::to_string(i);
     if (random.word(static_cast<std::uint64_t>(i)) % 3 == 0)
       chain.push_back(step.graph.apply("sigmoid", name, {chain.back()}));
     else
-      chain.push_back(
-          step.graph.apply("cast", name, {chain.back()}, {{"type", static_cast<double>(ElementType::f32)}}));
+      chain.push_back(step.graph.apply("cast", name, {chain.back()},
+                                       {{"type", static_cast<double>(net::ElementType::f32)}}));
   }
-  ValueId gradient = chain.back();
+  net::ValueId gradient = chain.back();
   for (int i = depth - 1; i >= 0; --i)
     gradient = step.graph.apply("sigmoid_gradient", "backward" + std::to_string(i),
                                 {chain[static_cast<std::size_t>(i)], gradient});
@@ -274,7 +280,7 @@ TEST(BoundAgainstSearch, NoScheduleIsShorterAndManyComeClose) {
             shortest = std::min(shortest, simulate(*plan, costs).seconds);
         EXPECT_GE(shortest, bound.seconds * (1 - 1e-9))
             << "seed " << seed << ", budget " << budgets.device << ", host " << host;
-        if (bound.node == none || std::isinf(bound.seconds)) continue;
+        if (bound.node == net::none || std::isinf(bound.seconds)) continue;
         ++cases;
         if (shortest <= 1.01 * bound.seconds) ++close;
       }
@@ -284,4 +290,4 @@ TEST(BoundAgainstSearch, NoScheduleIsShorterAndManyComeClose) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -10,15 +10,15 @@
 #include "base/philox.h"
 #include "tests/swap/graphs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr std::int64_t unit = 1024;  // bytes of a volume
 
 // Steps of volumes of one size, made of nodes whose times are given.
 struct Bounds : testing::Test {
-  Graph graph;
-  std::vector<ValueId> kept;
+  net::Graph graph;
+  std::vector<net::ValueId> kept;
   CostModel costs;
   Budgets budgets{0, 1 << 20, 0};
 
@@ -28,19 +28,19 @@ struct Bounds : testing::Test {
     costs.to_disk = {unit / 4, unit / 4};
     costs.from_disk = {unit / 2, unit / 2};
   }
-  ValueId input(const char* name) {
-    return graph.add_value(name, {1, 4, 4, 4, 4}, ElementType::f32, Role::input);
+  net::ValueId input(const char* name) {
+    return graph.add_value(name, {1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
   }
   // Not in place: what it reads must stay beside what it makes.
-  ValueId copy(const char* name, ValueId x, double seconds) {
+  net::ValueId copy(const char* name, net::ValueId x, double seconds) {
     costs.node_seconds.push_back(seconds);
-    return graph.apply("cast", name, {x}, {{"type", static_cast<double>(ElementType::f32)}});
+    return graph.apply("cast", name, {x}, {{"type", static_cast<double>(net::ElementType::f32)}});
   }
-  ValueId in_place(const char* name, ValueId x, double seconds) {
+  net::ValueId in_place(const char* name, net::ValueId x, double seconds) {
     costs.node_seconds.push_back(seconds);
     return graph.apply("sigmoid", name, {x});
   }
-  ValueId add(const char* name, ValueId a, ValueId b, double seconds) {
+  net::ValueId add(const char* name, net::ValueId a, net::ValueId b, double seconds) {
     costs.node_seconds.push_back(seconds);
     return graph.apply("add", name, {a, b});
   }
@@ -50,20 +50,20 @@ struct Bounds : testing::Test {
 };
 
 TEST_F(Bounds, IsTheComputeTimeWhenEverythingFits) {
-  const ValueId a = copy("a", input("x"), 1), b = copy("b", a, 2), c = copy("c", b, 3);
+  const net::ValueId a = copy("a", input("x"), 1), b = copy("b", a, 2), c = copy("c", b, 3);
   kept = {add("d", c, a, 4)};
   for (const std::int64_t device : {std::int64_t{0}, 3 * unit}) {
     budgets.device = device;
     EXPECT_EQ(bound().seconds, 10);
     EXPECT_EQ(bound().compute_seconds, 10);
-    EXPECT_EQ(bound().node, none);
+    EXPECT_EQ(bound().node, net::none);
     EXPECT_EQ(bound().excess_bytes, 0);
   }
 }
 
 // While c is made from b, a is in the way of two volumes.
 TEST_F(Bounds, CountsTheWayOutAndBackOfWhatDoesNotFit) {
-  const ValueId a = copy("a", input("x"), 10), b = copy("b", a, 0.25), c = copy("c", b, 0.5);
+  const net::ValueId a = copy("a", input("x"), 10), b = copy("b", a, 0.25), c = copy("c", b, 0.5);
   kept = {add("d", c, a, 0.25)};
   budgets.device = 2 * unit;
   costs.to_host = {unit / 16, unit / 32};  // 16 s each way at best
@@ -80,9 +80,9 @@ TEST_F(Bounds, CountsTheWayOutAndBackOfWhatDoesNotFit) {
 }
 
 TEST_F(Bounds, RecomputesWhatIsCheapAndMovesWhatIsNot) {
-  const ValueId a = copy("a", input("x"), 0.125);
-  const ValueId b = copy("b", a, 100), c = copy("c", b, 1), d = copy("d", c, 1);
-  const ValueId e = add("e", d, b, 1);
+  const net::ValueId a = copy("a", input("x"), 0.125);
+  const net::ValueId b = copy("b", a, 100), c = copy("c", b, 1), d = copy("d", c, 1);
+  const net::ValueId e = add("e", d, b, 1);
   kept = {add("f", e, a, 1)};
   budgets.device = 2 * unit;  // d is made from c while a and b are alive
   costs.to_device = {unit / 1000.0, unit / 1000.0};
@@ -95,7 +95,7 @@ TEST_F(Bounds, RecomputesWhatIsCheapAndMovesWhatIsNot) {
 }
 
 TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
-  const ValueId a = copy("a", input("x"), 1), b = copy("b", a, 1), c = copy("c", b, 1);
+  const net::ValueId a = copy("a", input("x"), 1), b = copy("b", a, 1), c = copy("c", b, 1);
   kept = {add("d", c, a, 1)};
   budgets = {2 * unit, 0, 1 << 20};  // the way to disk leads through the host
   EXPECT_NEAR(bound().seconds, 5, 1e-9);
@@ -106,7 +106,7 @@ TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
 }
 
 TEST_F(Bounds, AreInfiniteWhereAnInputNeitherFitsNorLeaves) {
-  const ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
+  const net::ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
   kept = {add("c", b, x, 1)};
   budgets = {2 * unit, unit, 0};
   EXPECT_NEAR(bound().seconds, 3, 1e-9);  // x leaves beside a and comes back beside c
@@ -122,7 +122,7 @@ TEST_F(Bounds, AreInfiniteWhereAnInputNeitherFitsNorLeaves) {
 }
 
 TEST_F(Bounds, SendWhatTheHostCannotHoldToDisk) {
-  const ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
+  const net::ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
   kept = {add("c", b, x, 1)};
   budgets = {2 * unit, unit / 2, unit};
   // Half a volume passes the disk: 2 s out at a quarter of a volume per second, 1 s back.
@@ -132,7 +132,7 @@ TEST_F(Bounds, SendWhatTheHostCannotHoldToDisk) {
 }
 
 TEST_F(Bounds, WriteInPlaceWhereThatIsAllowed) {
-  const ValueId a = copy("a", input("x"), 1), b = in_place("b", a, 1), c = in_place("c", b, 1);
+  const net::ValueId a = copy("a", input("x"), 1), b = in_place("b", a, 1), c = in_place("c", b, 1);
   kept = {c};
   EXPECT_EQ(floor().bytes, 2 * unit);  // x and a
   EXPECT_EQ(floor().node, 0);
@@ -142,8 +142,8 @@ TEST_F(Bounds, WriteInPlaceWhereThatIsAllowed) {
 
 // The input of a node in place that is read again later may leave, so that one place is enough for the node.
 TEST_F(Bounds, CountAnInputThatIsWrittenOverAmongWhatLeaves) {
-  const ValueId x = input("x"), a = copy("a", x, 1), b = in_place("b", a, 1), c = copy("c", x, 1);
-  const ValueId d = add("d", b, c, 1);
+  const net::ValueId x = input("x"), a = copy("a", x, 1), b = in_place("b", a, 1), c = copy("c", x, 1);
+  const net::ValueId d = add("d", b, c, 1);
   kept = {add("e", d, a, 1)};
   EXPECT_EQ(floor().bytes, 2 * unit);
   budgets = {2 * unit, 1 << 20, 0};
@@ -155,13 +155,13 @@ TEST_F(Bounds, CountAnInputThatIsWrittenOverAmongWhatLeaves) {
 }
 
 TEST_F(Bounds, HoldInputsAtTheBeginningAndKeptValuesAtTheEnd) {
-  const ValueId x = input("x"), y = input("y"), z = input("z");
-  const ValueId a = copy("a", x, 1);
-  const ValueId b = copy("b", y, 1);
-  const ValueId c = copy("c", z, 1);
+  const net::ValueId x = input("x"), y = input("y"), z = input("z");
+  const net::ValueId a = copy("a", x, 1);
+  const net::ValueId b = copy("b", y, 1);
+  const net::ValueId c = copy("c", z, 1);
   EXPECT_EQ(floor().bytes, 3 * unit);
   EXPECT_EQ(floor().node, 0);
-  kept = {a, b, c, x, a, none};
+  kept = {a, b, c, x, a, net::none};
   EXPECT_EQ(floor().bytes, 4 * unit);
   EXPECT_EQ(floor().node, 2);
   budgets.device = 3 * unit;
@@ -172,9 +172,10 @@ TEST_F(Bounds, HoldInputsAtTheBeginningAndKeptValuesAtTheEnd) {
 }
 
 TEST_F(Bounds, CountPersistentValuesAndWorkspaces) {
-  const ValueId x = input("x");
-  const ValueId w = graph.add_value("w", {4, 4, 1, 1, 1}, ElementType::f32, Role::parameter);  // 64 bytes
-  graph.add_value("m", {20}, ElementType::f32, Role::optimizer_state);                         // 80 bytes
+  const net::ValueId x = input("x");
+  const net::ValueId w =
+      graph.add_value("w", {4, 4, 1, 1, 1}, net::ElementType::f32, net::Role::parameter);  // 64 bytes
+  graph.add_value("m", {20}, net::ElementType::f32, net::Role::optimizer_state);           // 80 bytes
   costs.node_seconds = {1};
   kept = {graph.apply("conv3d", "a", {x, w}, {{"stride", 1}, {"padding", 0}})};
   const Floor least = least_budget(graph, {100}, kept);
@@ -220,13 +221,14 @@ TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
 
 // A training step of a deep chain is planned again and again, so its bound has to be quick.
 TEST(BoundOfALargeStep, TakesLessThanASecond) {
-  Graph graph;
+  net::Graph graph;
   const int depth = 3000;
-  std::vector<ValueId> chain = {graph.add_value("x", {1, 2, 2, 2, 4}, ElementType::f32, Role::input)};
+  std::vector<net::ValueId> chain = {
+      graph.add_value("x", {1, 2, 2, 2, 4}, net::ElementType::f32, net::Role::input)};
   for (int i = 0; i < depth; ++i)
-    chain.push_back(
-        graph.apply("cast", "forward", {chain.back()}, {{"type", static_cast<double>(ElementType::f32)}}));
-  ValueId gradient = chain.back();
+    chain.push_back(graph.apply("cast", "forward", {chain.back()},
+                                {{"type", static_cast<double>(net::ElementType::f32)}}));
+  net::ValueId gradient = chain.back();
   for (int i = depth; i-- > 0;)
     gradient = graph.apply("sigmoid_gradient", "backward", {chain[static_cast<std::size_t>(i)], gradient});
   const std::vector<std::int64_t> workspaces(graph.nodes().size(), 0);
@@ -247,4 +249,4 @@ TEST(BoundOfALargeStep, TakesLessThanASecond) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -7,7 +7,7 @@
 #include "net/graph/graph.h"
 #include "net/steps/step.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 DeviceRates simple_device() {
@@ -21,9 +21,9 @@ DeviceRates simple_device() {
 }
 
 TEST(Estimates, ANodeTakesTheSlowerOfItsArithmeticAndItsTraffic) {
-  Graph graph;
-  const ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, ElementType::f32, Role::input);
-  const ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, ElementType::f32, Role::parameter);
+  net::Graph graph;
+  const net::ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, net::ElementType::f32, net::Role::input);
+  const net::ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, net::ElementType::f32, net::Role::parameter);
   graph.apply("conv3d", "conv", {x, w}, {{"stride", 1}, {"padding", 1}});
   graph.apply("sigmoid", "sigmoid", {x});
   DeviceRates device = simple_device();
@@ -41,10 +41,10 @@ TEST(Estimates, ANodeTakesTheSlowerOfItsArithmeticAndItsTraffic) {
 }
 
 TEST(Estimates, ConvolutionsOfSixteenBitsTakeTheHalfRate) {
-  for (const ElementType type : {ElementType::bf16, ElementType::f16}) {
-    Graph graph;
-    const ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, type, Role::input);
-    const ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, ElementType::f32, Role::parameter);
+  for (const net::ElementType type : {net::ElementType::bf16, net::ElementType::f16}) {
+    net::Graph graph;
+    const net::ValueId x = graph.add_value("x", {1, 10, 10, 10, 8}, type, net::Role::input);
+    const net::ValueId w = graph.add_value("w", {8, 8, 3, 3, 3}, net::ElementType::f32, net::Role::parameter);
     graph.apply("conv3d", "conv", {x, w}, {{"stride", 1}, {"padding", 1}});
     DeviceRates device = simple_device();
     device.memory_rate = 1e12;
@@ -52,12 +52,13 @@ TEST(Estimates, ConvolutionsOfSixteenBitsTakeTheHalfRate) {
   }
 }
 
-// The study (docs/study.md): 228 subjects in 197 s, with convolutions of upsampled volumes, which take 0.82 of the
-// arithmetic here.
+// The study (docs/study.md): 228 subjects in 197 s, with convolutions of upsampled volumes, which take 0.82
+// of the arithmetic here.
 TEST(Estimates, OfTheStudysV100GiveTheStudysEpoch) {
-  StepOptions options;
+  net::StepOptions options;
   options.input = {1, 144, 144, 144, 4};
-  const CostModel costs = estimate_costs(build_training_step(options).graph, find_device_rates("v100-study"));
+  const CostModel costs =
+      estimate_costs(net::build_training_step(options).graph, find_device_rates("v100-study"));
   double step = 0;
   for (const double seconds : costs.node_seconds) step += seconds;
   EXPECT_NEAR(228 * step / 0.82, 197, 197 * 0.05);
@@ -144,4 +145,4 @@ TEST(CostModels, ThatAreDamagedAreBadData) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -83,7 +83,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   release(memory);
 }
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using test::Poisoned;
@@ -94,10 +94,10 @@ using test::without_plan;
 
 Results with_executor(const Trained& run, bool poisoned, int steps) {
   const Poisoned setting(poisoned);
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, run.graph);
   const Plan plan = make_plan("keep", {&run.graph, compiled.workspaces(), {}, run.kept});
-  const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
+  const std::shared_ptr<net::Memory> arena = backend->allocate(plan.peak_bytes);
   Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
   return test::train(executor, run.graph, run.inputs, run.kept, steps);
 }
@@ -114,7 +114,7 @@ TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
 
 TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison) {
   for (const char* network : {"isensee2017", "unet3d", "resnet3d"}) {
-    const TrainingStep step = build_training_step(tiny(network));
+    const net::TrainingStep step = net::build_training_step(tiny(network));
     const Trained run{step.graph, {step.input, step.target}, {step.loss}};
     const Results expected = without_plan(run, 3);
     for (int i = 0; i < 3; ++i) {
@@ -130,8 +130,8 @@ TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison)
 
 TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   const Poisoned setting(true);
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
   const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
   Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
@@ -144,8 +144,8 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
 
 TEST(Executor, AllocatesNothingInsideAStep) {
   const test::ScratchFolder folder;
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
   const Plan keeping = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
   const Plan swapping = test::swap_everything(step.graph, compiled.workspaces(), {step.loss}, {.disk = true});
@@ -163,23 +163,23 @@ TEST(Executor, AllocatesNothingInsideAStep) {
 }
 
 TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
-  const StepOptions options = tiny("isensee2017");
-  const TrainingStep training = build_training_step(options);
-  const InferenceStep inference = build_inference_step(options, true);
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const net::StepOptions options = tiny("isensee2017");
+  const net::TrainingStep training = net::build_training_step(options);
+  const net::InferenceStep inference = net::build_inference_step(options, true);
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph training_kernels(*backend, training.graph), inference_kernels(*backend, inference.graph);
   const Plan train_plan =
       make_plan("keep", {&training.graph, training_kernels.workspaces(), {}, {training.loss}});
   const Plan infer_plan = make_plan(
       "keep",
       {&inference.graph, inference_kernels.workspaces(), {}, {inference.loss, inference.probabilities}});
-  const std::shared_ptr<Memory> arena =
+  const std::shared_ptr<net::Memory> arena =
       backend->allocate(std::max(train_plan.peak_bytes, infer_plan.peak_bytes));
   Executor trainer(training_kernels, train_plan, Tiers{arena, nullptr, nullptr}),
       predictor(inference_kernels, infer_plan, Tiers{arena, nullptr, nullptr});
 
   const auto predict = [&] {
-    for (const ValueId id : {inference.input, inference.target}) {
+    for (const net::ValueId id : {inference.input, inference.target}) {
       const std::vector<std::byte> bytes = test::content(inference.graph, id, 3);
       predictor.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
     }
@@ -207,10 +207,10 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
 
 TEST(Executor, RefusesAPlanThatDoesNotVerifyOrAnArenaThatIsTooSmall) {
   const test::SmallStep step = test::random_step(1, 10);
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
   const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
-  const std::shared_ptr<Memory> arena = backend->allocate(plan.peak_bytes);
+  const std::shared_ptr<net::Memory> arena = backend->allocate(plan.peak_bytes);
   EXPECT_NO_THROW(Executor(compiled, plan, Tiers{arena, nullptr, nullptr}));
   Plan bad = plan;
   std::swap(bad.instructions.front(), bad.instructions.back());
@@ -221,7 +221,7 @@ TEST(Executor, RefusesAPlanThatDoesNotVerifyOrAnArenaThatIsTooSmall) {
 
 TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
   const test::SmallStep step = test::random_step(2, 10);
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
   const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
   Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
@@ -235,16 +235,18 @@ TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
 
 TEST(Executor, CarriesAFailingKernelToTheCaller) {
   // A backend whose kernels break: everything else is the reference's.
-  struct Broken : Kernel {
-    void run(const KernelArguments&) override { fail(Exit::failed, "the kernel {}", "broke"); }
+  struct Broken : net::Kernel {
+    void run(const net::KernelArguments&) override { fail(Exit::failed, "the kernel {}", "broke"); }
   };
-  struct BrokenBackend : HostBackend {
-    std::unique_ptr<Backend> good = make_backend("reference");
+  struct BrokenBackend : net::HostBackend {
+    std::unique_ptr<net::Backend> good = net::make_backend("reference");
     std::string name() const override { return "broken"; }
     std::string description() const override { return ""; }
-    bool supports(ElementType type) const override { return good->supports(type); }
-    ElementType fastest_type() const override { return good->fastest_type(); }
-    std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return std::make_unique<Broken>(); }
+    bool supports(net::ElementType type) const override { return good->supports(type); }
+    net::ElementType fastest_type() const override { return good->fastest_type(); }
+    std::unique_ptr<net::Kernel> compile(const net::Graph&, const net::Node&) override {
+      return std::make_unique<Broken>();
+    }
   } backend;
   const test::SmallStep step = test::random_step(3, 5);
   CompiledGraph compiled(backend, step.graph);
@@ -255,4 +257,4 @@ TEST(Executor, CarriesAFailingKernelToTheCaller) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

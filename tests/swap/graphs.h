@@ -13,21 +13,21 @@
 namespace voxswap::test {
 
 struct SmallStep {
-  Graph graph;
-  std::vector<ValueId> inputs, kept;
+  net::Graph graph;
+  std::vector<net::ValueId> inputs, kept;
 };
 
 // Three nodes, and persistent values that none of them reads: small enough to say by hand where everything
 // lies. Volumes of 128 bytes in f32, 8 times that upsampled.
 struct Small {
-  Graph graph;
-  ValueId p = graph.add_value("p", {5}, ElementType::f32, Role::parameter);
-  ValueId x = graph.add_value("x", Shape{1, 2, 2, 2, 4}, ElementType::f32, Role::input);
-  ValueId q = graph.add_value("q", {33}, ElementType::f32, Role::optimizer_state);
-  ValueId a = graph.apply("upsample_nearest", "a", {x});
-  ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
-  ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
-  PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
+  net::Graph graph;
+  net::ValueId p = graph.add_value("p", {5}, net::ElementType::f32, net::Role::parameter);
+  net::ValueId x = graph.add_value("x", Shape{1, 2, 2, 2, 4}, net::ElementType::f32, net::Role::input);
+  net::ValueId q = graph.add_value("q", {33}, net::ElementType::f32, net::Role::optimizer_state);
+  net::ValueId a = graph.apply("upsample_nearest", "a", {x});
+  net::ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
+  net::ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
+  swap::PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
 };
 
 // A training step without meaning: volumes that are added, convolved, squashed and copied at random, and
@@ -37,28 +37,28 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
   std::uint64_t draw = 0;
   const auto below = [&](std::size_t n) { return random.word(draw++) % n; };
   SmallStep step;
-  Graph& graph = step.graph;
+  net::Graph& graph = step.graph;
   struct Parameter {
-    ValueId weight, bias, m, v;
+    net::ValueId weight, bias, m, v;
   };
   std::vector<Parameter> parameters;
   for (int i = 0; i < 2; ++i) {
     const std::string name = "p" + std::to_string(i);
-    const auto add = [&](const char* suffix, const Shape& shape, Role role) {
-      return graph.add_value(name + suffix, shape, ElementType::f32, role);
+    const auto add = [&](const char* suffix, const Shape& shape, net::Role role) {
+      return graph.add_value(name + suffix, shape, net::ElementType::f32, role);
     };
-    parameters.push_back({add(".weight", {4, 4, 1, 1, 1}, Role::parameter),
-                          add(".bias", {4}, Role::parameter), add(".m", {4}, Role::optimizer_state),
-                          add(".v", {4}, Role::optimizer_state)});
+    parameters.push_back({add(".weight", {4, 4, 1, 1, 1}, net::Role::parameter),
+                          add(".bias", {4}, net::Role::parameter), add(".m", {4}, net::Role::optimizer_state),
+                          add(".v", {4}, net::Role::optimizer_state)});
   }
-  std::vector<ValueId> volumes;
+  std::vector<net::ValueId> volumes;
   for (const char* name : {"first", "second"}) {
-    volumes.push_back(graph.add_value(name, volume, ElementType::f32, Role::input));
+    volumes.push_back(graph.add_value(name, volume, net::ElementType::f32, net::Role::input));
     step.inputs.push_back(volumes.back());
   }
   for (int i = 0; i < nodes; ++i) {
     const std::string name = "n" + std::to_string(i);
-    const ValueId x = volumes[volumes.size() - 1 - below(std::min<std::size_t>(volumes.size(), 6))];
+    const net::ValueId x = volumes[volumes.size() - 1 - below(std::min<std::size_t>(volumes.size(), 6))];
     const Parameter& p = parameters[below(parameters.size())];
     switch (below(6)) {
       case 0:
@@ -75,14 +75,15 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
             graph.apply("conv3d", name, {x, p.weight, p.bias}, {{"stride", 1}, {"padding", 0}}));
         break;
       case 4: {
-        const ValueId wide = graph.apply("concat", name, {x, volumes[below(volumes.size())]}, {{"axis", 4}});
-        const NodeId split = graph.add("split", name + ".split", {wide}, {{"axis", 4}, {"count", 4}});
+        const net::ValueId wide =
+            graph.apply("concat", name, {x, volumes[below(volumes.size())]}, {{"axis", 4}});
+        const net::NodeId split = graph.add("split", name + ".split", {wide}, {{"axis", 4}, {"count", 4}});
         volumes.push_back(graph.apply("cast", name + ".copy", {graph.node(split).outputs[1]},
-                                      {{"type", static_cast<double>(ElementType::f32)}}));
+                                      {{"type", static_cast<double>(net::ElementType::f32)}}));
         break;
       }
       case 5: {
-        const ValueId sum = graph.apply("channel_sum", name, {x});
+        const net::ValueId sum = graph.apply("channel_sum", name, {x});
         graph.add("adam", name + ".update", {sum},
                   {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}},
                   {p.bias, p.m, p.v});
@@ -97,25 +98,26 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
 // Values by id, each in a buffer of its own; nodes in the graph's order. What every plan has to equal.
 class NaiveRunner {
  public:
-  NaiveRunner(Backend& backend, const Graph& graph) : graph_(graph), stream_(backend.make_stream()) {
-    for (const Value& value : graph.values())
+  NaiveRunner(net::Backend& backend, const net::Graph& graph)
+      : graph_(graph), stream_(backend.make_stream()) {
+    for (const net::Value& value : graph.values())
       buffers_.push_back(backend.allocate(std::max<std::int64_t>(value.bytes(), 64)));
-    for (const Node& node : graph.nodes()) {
+    for (const net::Node& node : graph.nodes()) {
       kernels_.push_back(backend.compile(graph, node));
       workspaces_.push_back(backend.allocate(std::max<std::int64_t>(kernels_.back()->workspace_bytes(), 64)));
     }
   }
-  void write(ValueId value, const void* bytes, std::int64_t size) {
+  void write(net::ValueId value, const void* bytes, std::int64_t size) {
     stream_->copy(data(value), bytes, size);
     stream_->synchronize();
   }
-  void read(ValueId value, void* bytes, std::int64_t size) {
+  void read(net::ValueId value, void* bytes, std::int64_t size) {
     stream_->copy(bytes, data(value), size);
     stream_->synchronize();
   }
-  void run(const StepContext& context) {
+  void run(const net::StepContext& context) {
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      const Node& node = graph_.nodes()[i];
+      const net::Node& node = graph_.nodes()[i];
       const auto inputs = addresses(node.inputs), outputs = addresses(node.outputs),
                  updates = addresses(node.updates);
       stream_->launch(*kernels_[i], {inputs, outputs, updates, workspaces_[i]->data(), &context});
@@ -124,29 +126,29 @@ class NaiveRunner {
   }
 
  private:
-  std::byte* data(ValueId value) { return buffers_[static_cast<std::size_t>(value)]->data(); }
-  std::vector<void*> addresses(const std::vector<ValueId>& values) {
+  std::byte* data(net::ValueId value) { return buffers_[static_cast<std::size_t>(value)]->data(); }
+  std::vector<void*> addresses(const std::vector<net::ValueId>& values) {
     std::vector<void*> result;
-    for (const ValueId value : values) result.push_back(data(value));
+    for (const net::ValueId value : values) result.push_back(data(value));
     return result;
   }
 
-  const Graph& graph_;
-  std::unique_ptr<Stream> stream_;
-  std::vector<std::unique_ptr<Memory>> buffers_, workspaces_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;
+  const net::Graph& graph_;
+  std::unique_ptr<net::Stream> stream_;
+  std::vector<std::unique_ptr<net::Memory>> buffers_, workspaces_;
+  std::vector<std::unique_ptr<net::Kernel>> kernels_;
 };
 
 // Something for a value to hold: normal f32 numbers (parameters small, second moments zero), random bits for
 // u8, the same for the same (value, seed).
-inline std::vector<std::byte> content(const Graph& graph, ValueId id, std::uint64_t seed) {
-  const Value& value = graph.value(id);
+inline std::vector<std::byte> content(const net::Graph& graph, net::ValueId id, std::uint64_t seed) {
+  const net::Value& value = graph.value(id);
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
-  if (value.role == Role::optimizer_state) return bytes;
+  if (value.role == net::Role::optimizer_state) return bytes;
   const Philox random(seed, static_cast<std::uint64_t>(id));
   for (std::int64_t i = 0; i < value.shape.count(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (value.type == ElementType::u8) {
+    if (value.type == net::ElementType::u8) {
       bytes[at] = static_cast<std::byte>(random.word(at) & 1);
     } else {
       const auto number = static_cast<float>(random.normal(at) * (value.persistent() ? 0.2 : 1.0));
@@ -158,40 +160,40 @@ inline std::vector<std::byte> content(const Graph& graph, ValueId id, std::uint6
 
 // Runs `steps` steps with fresh inputs for each; returns what is kept after every step, then what persists.
 template <class Runner>
-std::vector<std::vector<std::byte>> train(Runner& runner, const Graph& graph,
-                                          const std::vector<ValueId>& inputs,
-                                          const std::vector<ValueId>& kept, int steps) {
+std::vector<std::vector<std::byte>> train(Runner& runner, const net::Graph& graph,
+                                          const std::vector<net::ValueId>& inputs,
+                                          const std::vector<net::ValueId>& kept, int steps) {
   std::vector<std::vector<std::byte>> results;
-  const auto read = [&](ValueId id) {
+  const auto read = [&](net::ValueId id) {
     results.emplace_back(static_cast<std::size_t>(graph.value(id).bytes()));
     runner.read(id, results.back().data(), graph.value(id).bytes());
   };
-  const auto write = [&](ValueId id, std::uint64_t seed) {
+  const auto write = [&](net::ValueId id, std::uint64_t seed) {
     const std::vector<std::byte> bytes = content(graph, id, seed);
     runner.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
   };
   const auto persistent = [&](auto&& action) {
     for (std::size_t id = 0; id < graph.values().size(); ++id)
-      if (graph.values()[id].persistent()) action(static_cast<ValueId>(id));
+      if (graph.values()[id].persistent()) action(static_cast<net::ValueId>(id));
   };
-  persistent([&](ValueId id) { write(id, 7); });
+  persistent([&](net::ValueId id) { write(id, 7); });
   for (int step = 1; step <= steps; ++step) {
-    for (const ValueId id : inputs) write(id, static_cast<std::uint64_t>(100 + step));
+    for (const net::ValueId id : inputs) write(id, static_cast<std::uint64_t>(100 + step));
     runner.run({5, step, 1e-2});
-    for (const ValueId id : kept) read(id);
+    for (const net::ValueId id : kept) read(id);
   }
   persistent(read);
   return results;
 }
 
 // How often a node writes over a value that comes back later: a copy of it is outside by then.
-inline int written_over_while_away(const Plan& plan) {
+inline int written_over_while_away(const swap::Plan& plan) {
   int count = 0;
-  for (const Residency& old : plan.residencies)
-    for (const Residency& heir : plan.residencies) {
-      if (old.value == none || heir.value == none || old.value == heir.value) continue;
+  for (const swap::Residency& old : plan.residencies)
+    for (const swap::Residency& heir : plan.residencies) {
+      if (old.value == net::none || heir.value == net::none || old.value == heir.value) continue;
       if (heir.first != old.last || heir.offset != old.offset) continue;
-      for (const Residency& later : plan.residencies)
+      for (const swap::Residency& later : plan.residencies)
         count += later.value == old.value && later.first > old.last;
     }
   return count;

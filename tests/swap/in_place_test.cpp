@@ -3,35 +3,35 @@
 
 #include <gtest/gtest.h>
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 const Shape volume = {1, 2, 2, 2, 4};
 
 struct InPlace : testing::Test {
-  Graph graph;
-  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
-  ValueId relu(ValueId of) { return graph.apply("leaky_relu", "relu", {of}, {{"slope", 0.5}}); }
-  ValueId upsample(ValueId of) { return graph.apply("upsample_nearest", "up", {of}); }
-  ValueId add(ValueId a, ValueId b) { return graph.apply("add", "add", {a, b}); }
-  bool last_node_may_write(ValueId output, ValueId over) const {
+  net::Graph graph;
+  net::ValueId x = graph.add_value("x", volume, net::ElementType::f32, net::Role::input);
+  net::ValueId relu(net::ValueId of) { return graph.apply("leaky_relu", "relu", {of}, {{"slope", 0.5}}); }
+  net::ValueId upsample(net::ValueId of) { return graph.apply("upsample_nearest", "up", {of}); }
+  net::ValueId add(net::ValueId a, net::ValueId b) { return graph.apply("add", "add", {a, b}); }
+  bool last_node_may_write(net::ValueId output, net::ValueId over) const {
     return may_take_over(graph, graph.nodes().back(), output, over);
   }
 };
 
 TEST_F(InPlace, AnActivationIsWrittenOverItsInput) {
-  const ValueId a = upsample(x), b = relu(a);
+  const net::ValueId a = upsample(x), b = relu(a);
   EXPECT_TRUE(last_node_may_write(b, a));
 }
 
 TEST_F(InPlace, ASumIsWrittenOverEitherSummand) {
-  const ValueId a = upsample(x), b = upsample(x), c = add(a, b);
+  const net::ValueId a = upsample(x), b = upsample(x), c = add(a, b);
   EXPECT_TRUE(last_node_may_write(c, a));
   EXPECT_TRUE(last_node_may_write(c, b));
 }
 
 TEST_F(InPlace, WhatAnOperationReadsInAnotherOrderIsNotWrittenOver) {
-  const ValueId a = relu(upsample(x)), b = upsample(a);
+  const net::ValueId a = relu(upsample(x)), b = upsample(a);
   EXPECT_FALSE(last_node_may_write(b, a));
 }
 
@@ -40,20 +40,21 @@ TEST_F(InPlace, InputsAreNotWrittenOver) {
 }
 
 TEST_F(InPlace, ParametersAreNotWrittenOver) {
-  const ValueId p = graph.add_value("p", volume, ElementType::f32, Role::parameter);
+  const net::ValueId p = graph.add_value("p", volume, net::ElementType::f32, net::Role::parameter);
   EXPECT_FALSE(last_node_may_write(relu(p), p));
 }
 
 TEST_F(InPlace, AValueReadTwiceByOneNodeIsNotWrittenOver) {
-  const ValueId a = upsample(x), b = add(a, a);
+  const net::ValueId a = upsample(x), b = add(a, a);
   EXPECT_FALSE(last_node_may_write(b, a));
 }
 
 TEST_F(InPlace, AnotherElementTypeIsNotWrittenInPlace) {
-  const ValueId a = upsample(x);
-  const ValueId b = graph.apply("cast", "cast", {a}, {{"type", static_cast<double>(ElementType::bf16)}});
+  const net::ValueId a = upsample(x);
+  const net::ValueId b =
+      graph.apply("cast", "cast", {a}, {{"type", static_cast<double>(net::ElementType::bf16)}});
   EXPECT_FALSE(last_node_may_write(b, a));
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -10,11 +10,11 @@
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 struct Planned {
-  TrainingStep step = build_training_step(test::tiny("isensee2017"));
+  net::TrainingStep step = net::build_training_step(test::tiny("isensee2017"));
   Plan plan;
 
   explicit Planned(bool swaps) {
@@ -56,7 +56,7 @@ TEST_P(LaunchGroups, HaveWhatDependsOnTheStepByItself) {
   int by_themselves = 0;
   for (const LaunchGroup& group : groups)
     for (const std::size_t i : group.instructions) {
-      const Node& node = planned.step.graph.node(planned.instruction(i).node);
+      const net::Node& node = planned.step.graph.node(planned.instruction(i).node);
       if (!node.operation->depends_on_step) continue;
       EXPECT_EQ(group.instructions.size(), 1u) << node.name;
       EXPECT_FALSE(group.repeats) << node.name;
@@ -90,4 +90,4 @@ TEST(LaunchGroupsOfAStepThatStays, AreFew) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -11,7 +11,7 @@
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // Everything that a plan can hold.
@@ -50,7 +50,7 @@ TEST(PlanJson, HoldsEveryInstructionAndResidency) {
     const auto& entry = json["residencies"][i];
     EXPECT_EQ(entry["offset"], plan.residencies[i].offset);
     EXPECT_EQ(entry["bytes"], plan.residencies[i].bytes);
-    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == none);
+    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == net::none);
   }
 }
 
@@ -77,7 +77,7 @@ TEST(PlanText, TellsTheFullestMomentEvenWhenItIsACopy) {
   std::size_t copy = 0;
   while (plan.instructions[copy].kind != Instruction::Kind::copy_in) ++copy;
   plan.live_bytes[copy] = plan.live_peak_bytes + 64;
-  const ValueId value = plan.instructions[copy].value;
+  const net::ValueId value = plan.instructions[copy].value;
   expect_parts(plan_text(swapped.step.graph, plan),
                {format("fullest at instruction {}: copy_in of '{}' before '", copy,
                        swapped.step.graph.value(value).name)});
@@ -120,7 +120,7 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
 TEST(Totals, CountBytesEachWayValuesThatLeaveAndNodesThatRunAgain) {
   using Kind = Instruction::Kind;
   Plan plan;
-  const auto move = [&](Kind kind, ValueId value, std::int64_t bytes) {
+  const auto move = [&](Kind kind, net::ValueId value, std::int64_t bytes) {
     plan.instructions.push_back({.kind = kind, .value = value, .bytes = bytes, .waits = {}});
   };
   move(Kind::copy_out, 1, 10);
@@ -141,4 +141,4 @@ TEST(Totals, CountBytesEachWayValuesThatLeaveAndNodesThatRunAgain) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -13,17 +13,17 @@
 #include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
-StepOptions isensee(std::int64_t side, ElementType type) {
-  StepOptions options;
+net::StepOptions isensee(std::int64_t side, net::ElementType type) {
+  net::StepOptions options;
   options.input = {1, side, side, side, 4};
   options.activations = type;
   return options;
 }
 
-const Residency& place(const Plan& plan, ValueId value) {
+const Residency& place(const Plan& plan, net::ValueId value) {
   for (const Residency& r : plan.residencies)
     if (r.value == value) return r;
   throw std::logic_error("no place");
@@ -77,15 +77,15 @@ TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
 
 // No kernels here: packing depends on sizes and lifetimes only.
 TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
-  for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-    const TrainingStep step = build_training_step(isensee(128, type));
+  for (const net::ElementType type : {net::ElementType::f32, net::ElementType::bf16}) {
+    const net::TrainingStep step = net::build_training_step(isensee(128, type));
     const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
     const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
     EXPECT_EQ(verify(step.graph, workspaces, plan), std::vector<std::string>());
     const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
-    EXPECT_LE(ratio, 1.03) << element_name(type);
+    EXPECT_LE(ratio, 1.03) << net::element_name(type);
   }
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

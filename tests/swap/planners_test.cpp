@@ -16,13 +16,13 @@
 #include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 constexpr std::int64_t plenty = std::int64_t{1} << 40;
 
 // Rates at which computing and copying the small volumes of these tests take about the same time.
-CostModel even_costs(const Graph& graph) {
+CostModel even_costs(const net::Graph& graph) {
   DeviceRates rates;
   rates.flops_f32 = rates.flops_half = 1e12;
   rates.memory_rate = 1e11;
@@ -34,12 +34,12 @@ CostModel even_costs(const Graph& graph) {
 }
 
 struct Case {
-  TrainingStep step;
+  net::TrainingStep step;
   std::vector<std::int64_t> workspaces;
   CostModel costs;
 
-  explicit Case(const StepOptions& options)
-      : step(build_training_step(options)),
+  explicit Case(const net::StepOptions& options)
+      : step(net::build_training_step(options)),
         workspaces(step.graph.nodes().size(), 0),
         costs(even_costs(step.graph)) {
     for (std::size_t node = 0; node < workspaces.size(); node += 7) workspaces[node] = 4096;
@@ -56,8 +56,9 @@ struct Case {
   }
 };
 
-StepOptions network(const std::string& name, std::int64_t side, std::int64_t depth, std::int64_t filters) {
-  StepOptions options;
+net::StepOptions network(const std::string& name, std::int64_t side, std::int64_t depth,
+                         std::int64_t filters) {
+  net::StepOptions options;
   options.network.name = name;
   options.network.depth = depth;
   options.network.base_filters = filters;
@@ -68,7 +69,7 @@ StepOptions network(const std::string& name, std::int64_t side, std::int64_t dep
 class EveryPlanner : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestThatItCanDo) {
-  for (const StepOptions& options :
+  for (const net::StepOptions& options :
        {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4), network("resnet3d", 8, 6, 4)}) {
     const Case test(options);
     const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
@@ -122,15 +123,15 @@ TEST(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
 // An addition of two values that are both needed later: with copies of them outside, its result takes the
 // place of one, and two places are enough.
 TEST(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
-  Graph graph;
-  const ValueId x = graph.add_value("x", Shape{1, 4, 4, 4, 4}, ElementType::f32, Role::input);
-  graph.phase = Phase::backward;  // nothing is computed again
-  const ValueId a = graph.apply("sigmoid", "a", {x});
-  const ValueId b = graph.apply("leaky_relu", "b", {x}, {{"slope", 0.5}});
-  const ValueId sum = graph.apply("add", "sum", {a, b});
-  const ValueId c = graph.apply("sigmoid", "c", {sum});
-  const ValueId d = graph.apply("add", "d", {c, a});
-  const ValueId e = graph.apply("add", "e", {d, b});
+  net::Graph graph;
+  const net::ValueId x = graph.add_value("x", Shape{1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
+  graph.phase = net::Phase::backward;  // nothing is computed again
+  const net::ValueId a = graph.apply("sigmoid", "a", {x});
+  const net::ValueId b = graph.apply("leaky_relu", "b", {x}, {{"slope", 0.5}});
+  const net::ValueId sum = graph.apply("add", "sum", {a, b});
+  const net::ValueId c = graph.apply("sigmoid", "c", {sum});
+  const net::ValueId d = graph.apply("add", "d", {c, a});
+  const net::ValueId e = graph.apply("add", "e", {d, b});
   const std::vector<std::int64_t> workspaces(graph.nodes().size(), 0);
   const CostModel costs = even_costs(graph);
   const std::int64_t bytes = graph.value(x).bytes();
@@ -148,7 +149,7 @@ TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
 }
 
 TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
-  for (const StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
+  for (const net::StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
     const Case test(options);
     const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
     for (const double share : {0.8, 0.5}) {
@@ -171,28 +172,28 @@ TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
 
 // A chain of convolutions with its backward pass; few enough gaps to try every choice.
 struct Chain {
-  Graph graph;
-  ValueId loss = none;
+  net::Graph graph;
+  net::ValueId loss = net::none;
   std::vector<std::int64_t> workspaces;
   CostModel costs;
 
   Chain(int length, std::uint64_t seed) {
     const Philox random(seed, 3);
-    std::vector<ValueId> weights;
-    const ValueId x = graph.add_value("x", {1, 8, 8, 8, 4}, ElementType::f32, Role::input);
-    ValueId y = x;
+    std::vector<net::ValueId> weights;
+    const net::ValueId x = graph.add_value("x", {1, 8, 8, 8, 4}, net::ElementType::f32, net::Role::input);
+    net::ValueId y = x;
     for (int i = 0; i < length; ++i) {
       const std::int64_t in = graph.value(y).shape[4],
                          out = 4 << random.word(static_cast<std::uint64_t>(i)) % 3;
-      weights.push_back(
-          graph.add_value("w" + std::to_string(i), {out, in, 3, 3, 3}, ElementType::f32, Role::parameter));
+      weights.push_back(graph.add_value("w" + std::to_string(i), {out, in, 3, 3, 3}, net::ElementType::f32,
+                                        net::Role::parameter));
       y = graph.apply("conv3d", "c" + std::to_string(i), {y, weights.back()},
                       {{"stride", 1}, {"padding", 1}});
       if (i % 2 == 0) y = graph.apply("sigmoid", "s" + std::to_string(i), {y});
     }
-    graph.phase = Phase::backward;
-    const ValueId seed_gradient = graph.apply("sigmoid", "seed", {y});
-    const std::vector<ValueId> gradients = differentiate(graph, {{y, seed_gradient}}, weights);
+    graph.phase = net::Phase::backward;
+    const net::ValueId seed_gradient = graph.apply("sigmoid", "seed", {y});
+    const std::vector<net::ValueId> gradients = net::differentiate(graph, {{y, seed_gradient}}, weights);
     loss = gradients.front();
     workspaces.assign(graph.nodes().size(), 0);
     costs = even_costs(graph);
@@ -365,4 +366,4 @@ TEST(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSameB
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

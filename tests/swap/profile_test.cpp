@@ -12,7 +12,7 @@
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,8 +24,8 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 }
 
 struct Measured {
-  TrainingStep step = build_training_step(test::tiny("isensee2017"));
-  std::unique_ptr<Backend> backend = make_backend("reference");
+  net::TrainingStep step = net::build_training_step(test::tiny("isensee2017"));
+  std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled = CompiledGraph(*backend, step.graph);
   test::ScratchFolder disk, cache;
   ProfileRequest request;
@@ -66,9 +66,9 @@ TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   ASSERT_EQ(files_in(measured.request.cache).size(), 1u);
   EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(first));
 
-  StepOptions wider = test::tiny("isensee2017");
+  net::StepOptions wider = test::tiny("isensee2017");
   wider.network.base_filters = 4;
-  CompiledGraph other(*measured.backend, build_training_step(wider).graph);
+  CompiledGraph other(*measured.backend, net::build_training_step(wider).graph);
   measured.request.kept.clear();
   measure_costs(other, measured.request);
   EXPECT_EQ(files_in(measured.request.cache).size(), 2u);
@@ -105,7 +105,7 @@ TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
 TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
   Measured measured;
   const std::vector<std::int64_t>& workspaces = measured.compiled.workspaces();
-  const Graph& graph = measured.step.graph;
+  const net::Graph& graph = measured.step.graph;
   const std::int64_t keep = make_plan("keep", {&graph, workspaces, {}, {measured.step.loss}}).peak_bytes;
   const std::int64_t least = least_budget(graph, workspaces, {measured.step.loss}).bytes;
   ASSERT_LT(least, keep);
@@ -126,7 +126,7 @@ TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
 
 TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {
   const test::ScratchFolder folder;
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   const CostModel without = measure_links(*backend, {});
   EXPECT_GT(without.to_host.alone, 1e6);
   EXPECT_GT(without.to_device.alone, 1e6);
@@ -137,4 +137,4 @@ TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

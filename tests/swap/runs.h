@@ -30,8 +30,8 @@ struct Graphs : Setting {
   explicit Graphs(bool on) : Setting("VOXSWAP_GRAPHS", on) {}
 };
 
-inline StepOptions tiny(const std::string& network) {
-  StepOptions options;
+inline net::StepOptions tiny(const std::string& network) {
+  net::StepOptions options;
   options.network.name = network;
   options.network.base_filters = 2;
   options.network.depth = 3;
@@ -41,25 +41,27 @@ inline StepOptions tiny(const std::string& network) {
 }
 
 struct Trained {
-  const Graph& graph;
-  std::vector<ValueId> inputs, kept;
+  const net::Graph& graph;
+  std::vector<net::ValueId> inputs, kept;
 };
 
 // An executor whose steps are asked for so much detail: of lanes alone it may take kernels in groups.
 class InDetail {
  public:
-  InDetail(Executor& executor, Detail detail) : executor_(&executor), detail_(detail) {}
-  void write(ValueId value, const void* bytes, std::int64_t size) { executor_->write(value, bytes, size); }
-  void read(ValueId value, void* bytes, std::int64_t size) { executor_->read(value, bytes, size); }
-  void run(const StepContext& context) { executor_->run(context, detail_); }
+  InDetail(swap::Executor& executor, swap::Detail detail) : executor_(&executor), detail_(detail) {}
+  void write(net::ValueId value, const void* bytes, std::int64_t size) {
+    executor_->write(value, bytes, size);
+  }
+  void read(net::ValueId value, void* bytes, std::int64_t size) { executor_->read(value, bytes, size); }
+  void run(const net::StepContext& context) { executor_->run(context, detail_); }
 
  private:
-  Executor* executor_;
-  Detail detail_;
+  swap::Executor* executor_;
+  swap::Detail detail_;
 };
 
 inline Results without_plan(const Trained& run, int steps) {
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   NaiveRunner runner(*backend, run.graph);
   return train(runner, run.graph, run.inputs, run.kept, steps);
 }

@@ -13,7 +13,7 @@
 #include "swap/planners/planner.h"
 #include "tests/swap/runs.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using test::Results;
@@ -21,15 +21,15 @@ constexpr int steps = 3;  // groups of kernels are recorded in the second, and r
 
 // A step on a backend, with costs under which nothing comes for free.
 struct Subject {
-  TrainingStep step;
-  std::unique_ptr<Backend> backend;
+  net::TrainingStep step;
+  std::unique_ptr<net::Backend> backend;
   CompiledGraph compiled;
   CostModel costs;
   Results expected;
 
   Subject(const std::string& backend_name, const std::string& network)
-      : step(build_training_step(test::tiny(network))),
-        backend(make_backend(backend_name)),
+      : step(net::build_training_step(test::tiny(network))),
+        backend(net::make_backend(backend_name)),
         compiled(*backend, step.graph) {
     DeviceRates rates;
     rates.flops_f32 = rates.flops_half = 1e10;
@@ -51,8 +51,8 @@ struct Subject {
 
   // Kernels in groups, where the device takes them so, and one by one.
   std::vector<bool> ways() const {
-    return dynamic_cast<Recorder*>(backend->make_stream().get()) != nullptr ? std::vector{true, false}
-                                                                            : std::vector{false};
+    return dynamic_cast<net::Recorder*>(backend->make_stream().get()) != nullptr ? std::vector{true, false}
+                                                                                 : std::vector{false};
   }
 
   Results run(const Plan& plan, const ExecutorOptions& options) {
@@ -73,7 +73,7 @@ class SameBits : public testing::TestWithParam<std::tuple<std::string, std::stri
 
 std::vector<std::string> backends() {
   std::vector<std::string> names = {"reference"};
-  if (device_count("cuda") > 0) names.push_back("cuda");
+  if (net::device_count("cuda") > 0) names.push_back("cuda");
   return names;
 }
 
@@ -131,4 +131,4 @@ INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
                          });
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

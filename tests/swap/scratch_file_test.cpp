@@ -13,7 +13,7 @@
 #include "swap/plan/disk_blocks.h"
 #include "tests/swap/disk.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ TEST(ScratchFile, IsWrittenAndReadByTwoThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

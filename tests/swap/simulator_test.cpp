@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using Kind = Instruction::Kind;
@@ -29,7 +29,7 @@ struct Simulator : testing::Test {
   std::int32_t run(double seconds, std::vector<std::int32_t> waits = {}) {
     costs.node_seconds.push_back(seconds);
     Instruction instruction;
-    instruction.node = static_cast<NodeId>(costs.node_seconds.size()) - 1;
+    instruction.node = static_cast<net::NodeId>(costs.node_seconds.size()) - 1;
     instruction.waits = std::move(waits);
     return add(instruction);
   }
@@ -240,4 +240,4 @@ TEST_F(Simulator, TakesLessThanAMillisecondForAThousandInstructions) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -8,16 +8,16 @@
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 // Seconds from the begin of the first of `count` copies until the last was held.
 double seconds_of_copies(std::int64_t bytes, int count, double rate) {
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   SlowLink link(*backend, rate);
-  const std::unique_ptr<Stream> copies = backend->make_stream();
+  const std::unique_ptr<net::Stream> copies = backend->make_stream();
   std::vector<std::byte> from(static_cast<std::size_t>(bytes), std::byte{7}), to(from.size());
-  std::vector<std::unique_ptr<Event>> begun, held;
+  std::vector<std::unique_ptr<net::Event>> begun, held;
   for (int i = 0; i < count; ++i) {
     link.add_copy(bytes);
     begun.push_back(backend->make_event());
@@ -51,4 +51,4 @@ TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

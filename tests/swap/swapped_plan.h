@@ -1,5 +1,5 @@
-// A planner for tests: as much moving about as a plan can hold, made from the contract in swap/plan/plan.h alone
-// and as simply as possible. Nodes run in the graph's order; whatever is not used by the very next node
+// A planner for tests: as much moving about as a plan can hold, made from the contract in swap/plan/plan.h
+// alone and as simply as possible. Nodes run in the graph's order; whatever is not used by the very next node
 // leaves (or is dropped, to be computed again) and comes back right before its next use.
 #pragma once
 
@@ -26,26 +26,27 @@ struct SwapOptions {
 
 class SwapEverything {
  public:
-  SwapEverything(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                 const std::vector<ValueId>& kept, const SwapOptions& options)
+  SwapEverything(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                 const std::vector<net::ValueId>& kept, const SwapOptions& options)
       : graph_(graph), workspaces_(workspaces), options_(options), state_(graph.values().size()) {
-    for (const ValueId value : kept)
-      if (value != none) plan_.kept.push_back(value);
+    for (const net::ValueId value : kept)
+      if (value != net::none) plan_.kept.push_back(value);
   }
 
-  Plan make() {
+  swap::Plan make() {
     plan_.planner = "swap_everything";
     find_needs();
-    for (ValueId id = 0; at(id) < state_.size(); ++id)
-      if (graph_.value(id).producer == none && (graph_.value(id).persistent() || state(id).needed_until >= 0))
+    for (net::ValueId id = 0; at(id) < state_.size(); ++id)
+      if (graph_.value(id).producer == net::none &&
+          (graph_.value(id).persistent() || state(id).needed_until >= 0))
         open(id);
     settle(-1);
-    for (NodeId node = 0; at(node) < graph_.nodes().size(); ++node) {
-      for (const ValueId value : graph_.node(node).inputs) bring(value);
+    for (net::NodeId node = 0; at(node) < graph_.nodes().size(); ++node) {
+      for (const net::ValueId value : graph_.node(node).inputs) bring(value);
       run(node, false);
       settle(node);
     }
-    for (const ValueId value : plan_.kept) bring(value);
+    for (const net::ValueId value : plan_.kept) bring(value);
     for (Place& place : places_)
       if (place.residency.last == open_end) place.residency.last = now() - 1;
     place_device();
@@ -58,16 +59,16 @@ class SwapEverything {
  private:
   static constexpr std::int32_t open_end = -2;
   struct State {
-    std::vector<NodeId> uses;  // nodes that read it; the number of nodes stands for the end of the step
-    NodeId needed_until = -1;  // last of them, and of those of what is computed again from it
-    bool cheap = false;        // computed again instead of brought back
-    int place = -1;            // now
-    int host = -1;             // place in the host pool of its last copy
-    std::int64_t disk = 0;     // offset in the file
+    std::vector<net::NodeId> uses;  // nodes that read it; the number of nodes stands for the end of the step
+    net::NodeId needed_until = -1;  // last of them, and of those of what is computed again from it
+    bool cheap = false;             // computed again instead of brought back
+    int place = -1;                 // now
+    int host = -1;                  // place in the host pool of its last copy
+    std::int64_t disk = 0;          // offset in the file
     bool saved = false;
   };
   struct Place {
-    Residency residency;
+    swap::Residency residency;
     int group = -1;  // residencies with one offset
   };
   struct HostPlace {
@@ -82,67 +83,67 @@ class SwapEverything {
 
   static std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
   static std::int64_t blocks(std::int64_t bytes) {
-    return (bytes + disk_block - 1) / disk_block * disk_block;
+    return (bytes + swap::disk_block - 1) / swap::disk_block * swap::disk_block;
   }
-  State& state(ValueId value) { return state_[at(value)]; }
+  State& state(net::ValueId value) { return state_[at(value)]; }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
-  NodeId end() const { return static_cast<NodeId>(graph_.nodes().size()); }
-  bool to_disk(ValueId value) const { return options_.disk && (!options_.host || value % 2 == 1); }
+  net::NodeId end() const { return static_cast<net::NodeId>(graph_.nodes().size()); }
+  bool to_disk(net::ValueId value) const { return options_.disk && (!options_.host || value % 2 == 1); }
 
   // From the last node to the first: who reads what, and until when it is needed.
   void find_needs() {
-    for (const ValueId value : plan_.kept) {
+    for (const net::ValueId value : plan_.kept) {
       state(value).uses.push_back(end());
       state(value).needed_until = end();
     }
-    std::vector<NodeId> first_update(state_.size(), end());
-    for (NodeId node = end() - 1; node >= 0; --node)
-      for (const ValueId value : graph_.node(node).updates) first_update[at(value)] = node;
-    for (NodeId id = end() - 1; id >= 0; --id) {
-      const Node& node = graph_.node(id);
-      NodeId until = id;
+    std::vector<net::NodeId> first_update(state_.size(), end());
+    for (net::NodeId node = end() - 1; node >= 0; --node)
+      for (const net::ValueId value : graph_.node(node).updates) first_update[at(value)] = node;
+    for (net::NodeId id = end() - 1; id >= 0; --id) {
+      const net::Node& node = graph_.node(id);
+      net::NodeId until = id;
       if (options_.recompute && node.operation->cheap && node.outputs.size() == 1 && node.updates.empty() &&
-          node.phase == Phase::forward) {
+          node.phase == net::Phase::forward) {
         State& output = state(node.outputs[0]);
-        output.cheap = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+        output.cheap = std::all_of(node.inputs.begin(), node.inputs.end(), [&](net::ValueId input) {
           return !graph_.value(input).persistent() || first_update[at(input)] > output.needed_until;
         });
         if (output.cheap) until = std::max(until, output.needed_until);
       }
-      for (const ValueId value : node.inputs) {
+      for (const net::ValueId value : node.inputs) {
         state(value).uses.push_back(id);
         state(value).needed_until = std::max(state(value).needed_until, until);
       }
     }
   }
-  bool used_next(ValueId value, NodeId node) {
-    const std::vector<NodeId>& uses = state(value).uses;
+  bool used_next(net::ValueId value, net::NodeId node) {
+    const std::vector<net::NodeId>& uses = state(value).uses;
     return std::find(uses.begin(), uses.end(), node + 1) != uses.end();
   }
   // Whether its place is given up after `node` without a copy.
-  bool ends(ValueId value, NodeId node) {
+  bool ends(net::ValueId value, net::NodeId node) {
     const State& s = state(value);
     if (s.needed_until <= node) return true;
     return !used_next(value, node) && (s.cheap || s.saved);
   }
 
-  void open(ValueId value, int group = -1) {
+  void open(net::ValueId value, int group = -1) {
     state(value).place = static_cast<int>(places_.size());
-    places_.push_back({{value, none, 0, occupied(graph_.value(value).bytes()), now(), open_end},
+    places_.push_back({{value, net::none, 0, swap::occupied(graph_.value(value).bytes()), now(), open_end},
                        group >= 0 ? group : groups_++});
   }
-  void close(ValueId value) {
+  void close(net::ValueId value) {
     places_[at(state(value).place)].residency.last = now() - 1;
     state(value).place = -1;
   }
 
-  void run(NodeId id, bool again) {
-    const Node& node = graph_.node(id);
-    std::vector<ValueId> taken;
-    for (const ValueId output : node.outputs) {
+  void run(net::NodeId id, bool again) {
+    const net::Node& node = graph_.node(id);
+    std::vector<net::ValueId> taken;
+    for (const net::ValueId output : node.outputs) {
       int group = -1;
-      for (const ValueId input : node.inputs) {
-        if (again || !options_.in_place || group >= 0 || !may_take_over(graph_, node, output, input))
+      for (const net::ValueId input : node.inputs) {
+        if (again || !options_.in_place || group >= 0 || !swap::may_take_over(graph_, node, output, input))
           continue;
         if (!ends(input, id) || std::find(taken.begin(), taken.end(), input) != taken.end()) continue;
         group = places_[at(state(input).place)].group;
@@ -151,52 +152,52 @@ class SwapEverything {
       open(output, group);
     }
     if (workspaces_[at(id)] > 0)
-      places_.push_back({{none, id, 0, occupied(workspaces_[at(id)]), now(), now()}, groups_++});
-    Instruction instruction;
+      places_.push_back({{net::none, id, 0, swap::occupied(workspaces_[at(id)]), now(), now()}, groups_++});
+    swap::Instruction instruction;
     instruction.node = id;
     instruction.again = again;
     plan_.instructions.push_back(instruction);
   }
 
   // What is resident after `node` and not needed by the next one makes room.
-  void settle(NodeId node) {
-    const auto leaves = [&](ValueId value) {
+  void settle(net::NodeId node) {
+    const auto leaves = [&](net::ValueId value) {
       return state(value).place >= 0 && !graph_.value(value).persistent();
     };
-    for (ValueId value = 0; at(value) < state_.size(); ++value)
+    for (net::ValueId value = 0; at(value) < state_.size(); ++value)
       if (leaves(value) && ends(value, node)) close(value);
     if (!options_.host && !options_.disk) return;
-    for (ValueId value = 0; at(value) < state_.size(); ++value) {
+    for (net::ValueId value = 0; at(value) < state_.size(); ++value) {
       if (!leaves(value) || used_next(value, node)) continue;
       save(value);
       close(value);
     }
   }
 
-  void move(Instruction::Kind kind, ValueId value, std::int64_t begin, std::int64_t bytes) {
-    Instruction instruction;
+  void move(swap::Instruction::Kind kind, net::ValueId value, std::int64_t begin, std::int64_t bytes) {
+    swap::Instruction instruction;
     instruction.kind = kind;
     instruction.value = value;
     instruction.begin = begin;
     instruction.bytes = bytes;
     instruction.host = state(value).host;  // the place's number until places have offsets
-    if (instruction.lane() >= Lane::to_disk) instruction.disk = state(value).disk + begin;
+    if (instruction.lane() >= swap::Lane::to_disk) instruction.disk = state(value).disk + begin;
     host_places_[at(state(value).host)].last = now();
     plan_.instructions.push_back(instruction);
   }
   template <class Action>
-  void in_chunks(ValueId value, Action action) {
+  void in_chunks(net::ValueId value, Action action) {
     const std::int64_t size = graph_.value(value).bytes();
     const std::int64_t chunk = to_disk(value) ? blocks(options_.chunk) : options_.chunk;
     for (std::int64_t begin = 0; begin < size; begin += chunk) action(begin, std::min(chunk, size - begin));
   }
-  void open_host(ValueId value) {
+  void open_host(net::ValueId value) {
     state(value).host = static_cast<int>(host_places_.size());
     host_places_.push_back({blocks(graph_.value(value).bytes()), now(), now()});
   }
 
-  void save(ValueId value) {
-    using Kind = Instruction::Kind;
+  void save(net::ValueId value) {
+    using Kind = swap::Instruction::Kind;
     open_host(value);
     if (to_disk(value)) {
       state(value).disk = plan_.disk_bytes;
@@ -209,12 +210,12 @@ class SwapEverything {
     state(value).saved = true;
   }
 
-  void bring(ValueId value) {
-    using Kind = Instruction::Kind;
+  void bring(net::ValueId value) {
+    using Kind = swap::Instruction::Kind;
     if (state(value).place >= 0) return;
     if (state(value).cheap) {
-      const NodeId producer = graph_.value(value).producer;
-      for (const ValueId input : graph_.node(producer).inputs) bring(input);
+      const net::NodeId producer = graph_.value(value).producer;
+      for (const net::ValueId input : graph_.node(producer).inputs) bring(input);
       run(producer, true);
       return;
     }
@@ -230,24 +231,24 @@ class SwapEverything {
 
   void place_device() {
     for (Place& place : places_) {
-      const Residency& r = place.residency;
-      if (r.value == none || !graph_.value(r.value).persistent()) continue;
+      const swap::Residency& r = place.residency;
+      if (r.value == net::none || !graph_.value(r.value).persistent()) continue;
       place.residency.offset = plan_.persistent_bytes;
       plan_.persistent_bytes += r.bytes;
       place.group = -1;
     }
-    std::vector<std::optional<Interval>> of_group(at(groups_));
+    std::vector<std::optional<swap::Interval>> of_group(at(groups_));
     for (const Place& place : places_) {
       if (place.group < 0) continue;
-      const Residency& r = place.residency;
-      std::optional<Interval>& interval = of_group[at(place.group)];
-      if (!interval) interval = Interval{r.bytes, r.first, r.last, 0};
+      const swap::Residency& r = place.residency;
+      std::optional<swap::Interval>& interval = of_group[at(place.group)];
+      if (!interval) interval = swap::Interval{r.bytes, r.first, r.last, 0};
       interval->last = std::max(interval->last, r.last);
     }
-    std::vector<Interval> intervals;
+    std::vector<swap::Interval> intervals;
     for (const auto& interval : of_group)
       if (interval) intervals.push_back(*interval);
-    plan_.peak_bytes = plan_.persistent_bytes + pack(intervals);
+    plan_.peak_bytes = plan_.persistent_bytes + swap::pack(intervals);
     std::size_t next = 0;
     for (auto& interval : of_group)
       if (interval) interval = intervals[next++];
@@ -259,36 +260,37 @@ class SwapEverything {
   }
 
   void place_host() {
-    std::vector<Interval> intervals;
+    std::vector<swap::Interval> intervals;
     for (const HostPlace& place : host_places_)
       intervals.push_back({place.bytes, place.first, place.last, 0});
-    plan_.host_bytes = plan_.host_budget_bytes = pack(intervals);
+    plan_.host_bytes = plan_.host_budget_bytes = swap::pack(intervals);
     plan_.disk_budget_bytes = plan_.disk_bytes;
-    for (Instruction& instruction : plan_.instructions)
-      if (instruction.kind != Instruction::Kind::run)
+    for (swap::Instruction& instruction : plan_.instructions)
+      if (instruction.kind != swap::Instruction::Kind::run)
         instruction.host = intervals[at(instruction.host)].offset + instruction.begin;
   }
 
   std::vector<Range> ranges(std::int32_t index) const {
-    using Kind = Instruction::Kind;
-    const Instruction& i = plan_.instructions[at(index)];
+    using Kind = swap::Instruction::Kind;
+    const swap::Instruction& i = plan_.instructions[at(index)];
     std::vector<Range> result;
-    for (const Residency& r : plan_.residencies) {
+    for (const swap::Residency& r : plan_.residencies) {
       if (r.first > index || r.last < index) continue;
       if (i.kind != Kind::run) {
-        if (r.value == i.value && i.lane() <= Lane::to_device)
+        if (r.value == i.value && i.lane() <= swap::Lane::to_device)
           result.push_back({0, r.offset + i.begin, r.offset + i.begin + i.bytes, i.kind == Kind::copy_in});
         continue;
       }
-      const Node& node = graph_.node(i.node);
-      const auto has = [&](const std::vector<ValueId>& list) {
-        return r.value != none && std::find(list.begin(), list.end(), r.value) != list.end();
+      const net::Node& node = graph_.node(i.node);
+      const auto has = [&](const std::vector<net::ValueId>& list) {
+        return r.value != net::none && std::find(list.begin(), list.end(), r.value) != list.end();
       };
-      const bool writes = has(node.outputs) || has(node.updates) || (r.value == none && r.node == i.node);
+      const bool writes =
+          has(node.outputs) || has(node.updates) || (r.value == net::none && r.node == i.node);
       if (writes || has(node.inputs)) result.push_back({0, r.offset, r.offset + r.bytes, writes});
     }
     if (i.kind == Kind::run) return result;
-    const bool disk = i.lane() >= Lane::to_disk;
+    const bool disk = i.lane() >= swap::Lane::to_disk;
     const std::int64_t bytes = disk ? blocks(i.bytes) : i.bytes;
     result.push_back({1, i.host, i.host + bytes, i.kind == Kind::copy_out || i.kind == Kind::read_disk});
     if (disk) result.push_back({2, i.disk, i.disk + bytes, i.kind == Kind::write_disk});
@@ -300,8 +302,8 @@ class SwapEverything {
     std::vector<std::vector<Range>> all;
     for (std::int32_t i = 0; i < now(); ++i) {
       all.push_back(ranges(i));
-      Instruction& instruction = plan_.instructions[at(i)];
-      bool found[lane_count] = {};
+      swap::Instruction& instruction = plan_.instructions[at(i)];
+      bool found[swap::lane_count] = {};
       found[static_cast<std::size_t>(instruction.lane())] = true;
       for (std::int32_t j = i - 1; j >= 0; --j) {
         bool& done = found[static_cast<std::size_t>(plan_.instructions[at(j)].lane())];
@@ -322,7 +324,7 @@ class SwapEverything {
   void add_sums() {
     plan_.live_bytes.assign(plan_.instructions.size(), 0);
     for (const Place& place : places_) {
-      const Residency& r = place.residency;
+      const swap::Residency& r = place.residency;
       for (std::int32_t i = r.first; i <= r.last; ++i) plan_.live_bytes[at(i)] += r.bytes;
       for (const Place& other : places_)
         if (place.group >= 0 && other.group == place.group && other.residency.last == r.first &&
@@ -333,10 +335,10 @@ class SwapEverything {
       plan_.live_peak_bytes = std::max(plan_.live_peak_bytes, sum);
   }
 
-  const Graph& graph_;
+  const net::Graph& graph_;
   const std::vector<std::int64_t>& workspaces_;
   const SwapOptions options_;
-  Plan plan_;
+  swap::Plan plan_;
   std::vector<State> state_;
   std::vector<Place> places_;
   int groups_ = 0;
@@ -344,8 +346,8 @@ class SwapEverything {
 };
 
 // A plan without budgets for the device; those of host and disk are what it uses.
-inline Plan swap_everything(const Graph& graph, const std::vector<std::int64_t>& workspaces,
-                            const std::vector<ValueId>& kept, const SwapOptions& options = {}) {
+inline swap::Plan swap_everything(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
+                                  const std::vector<net::ValueId>& kept, const SwapOptions& options = {}) {
   return SwapEverything(graph, workspaces, kept, options).make();
 }
 

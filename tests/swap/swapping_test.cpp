@@ -16,7 +16,7 @@
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using test::Poisoned;
@@ -43,13 +43,13 @@ const std::vector<Variant> variants = {
 // A step planned by swap_everything, ready to run.
 struct Swapped {
   Swapped(const Trained& run, const SwapOptions& options, const ExecutorOptions& execution = {})
-      : backend(make_backend("reference")),
+      : backend(net::make_backend("reference")),
         compiled(*backend, run.graph),
         plan(test::swap_everything(run.graph, compiled.workspaces(), run.kept, options)),
         tiers(allocate_tiers(*backend, {&plan}, folder.path())),
         executor(compiled, plan, tiers, execution) {}
   test::ScratchFolder folder;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<net::Backend> backend;
   CompiledGraph compiled;
   Plan plan;
   Tiers tiers;
@@ -87,7 +87,7 @@ TEST(Swapping, EqualsARunnerWithSeparateBuffersBitForBit) {
 
 TEST(Swapping, TrainsNetworksToTheSameBits) {
   for (const char* network : {"isensee2017", "unet3d"}) {
-    const TrainingStep step = build_training_step(tiny(network));
+    const net::TrainingStep step = net::build_training_step(tiny(network));
     const Trained run{step.graph, {step.input, step.target}, {step.loss}};
     const Results expected = without_plan(run, 2);
     for (const Variant& variant : variants)
@@ -100,7 +100,7 @@ TEST(Swapping, TrainsNetworksToTheSameBits) {
 }
 
 TEST(Swapping, ReallyMovesBytesInEveryVariantThatSaysSo) {
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   const Trained run{step.graph, {step.input, step.target}, {step.loss}};
   Swapped both(run, {.disk = true}), none_moved(run, {.host = false, .recompute = true});
   for (const Lane lane : {Lane::to_host, Lane::to_device, Lane::to_disk, Lane::from_disk}) {
@@ -113,7 +113,7 @@ TEST(Swapping, ReallyMovesBytesInEveryVariantThatSaysSo) {
 }
 
 TEST(Swapping, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   const Trained run{step.graph, {step.input, step.target}, {step.loss}};
   const Results expected = without_plan(run, 1);
   constexpr double rate = 2.5e6;
@@ -135,7 +135,7 @@ TEST(Swapping, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
 }
 
 TEST(Swapping, ReportsWhenEveryInstructionRan) {
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true});
   for (int repeat = 0; repeat < 2; ++repeat) {
     const StepReport& report = swapping.executor.run({5, 1, 0});
@@ -164,21 +164,21 @@ TEST(Swapping, ReportsWhenEveryInstructionRan) {
 }
 
 TEST(Swapping, SerialExecutionDoesOneThingAtATime) {
-  const TrainingStep step = build_training_step(tiny("unet3d"));
+  const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
   Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true}, {.serial = true});
   const StepReport& report = swapping.executor.run({5, 1, 0});
   for (std::size_t i = 1; i < report.begin.size(); ++i) EXPECT_GE(report.begin[i], report.end[i - 1]);
 }
 
 TEST(Swapping, LeavesNothingInTheFolderOfTheScratchFile) {
-  const TrainingStep step = build_training_step(tiny("unet3d"));
+  const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
   Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true});
   swapping.executor.run({5, 1, 0});
   EXPECT_TRUE(std::filesystem::is_empty(swapping.folder.path()));
 }
 
 TEST(Swapping, AFullDiskStopsTheStepWithTheReasonAndTheExecutorIsOfNoFurtherUse) {
-  const TrainingStep step = build_training_step(tiny("isensee2017"));
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   const Trained run{step.graph, {step.input, step.target}, {step.loss}};
   for (const ExecutorOptions& execution :
        {ExecutorOptions{}, ExecutorOptions{.serial = true}, ExecutorOptions{.to_host_rate = 1e9}}) {
@@ -215,7 +215,7 @@ TEST(Poison, IsEverywhereAfterAStepExceptInWhatOutlivesIt) {
       test::train(swapping.executor, step.graph, step.inputs, step.kept, 2);
       std::vector<bool> alive(static_cast<std::size_t>(swapping.plan.peak_bytes), false);
       for (const Residency& r : swapping.plan.residencies) {
-        if (r.value == none || static_cast<std::size_t>(r.last) + 1 != swapping.plan.instructions.size())
+        if (r.value == net::none || static_cast<std::size_t>(r.last) + 1 != swapping.plan.instructions.size())
           continue;
         const bool kept = std::find(step.kept.begin(), step.kept.end(), r.value) != step.kept.end();
         if (!kept && !step.graph.value(r.value).persistent()) continue;
@@ -231,14 +231,14 @@ TEST(Poison, IsEverywhereAfterAStepExceptInWhatOutlivesIt) {
 // --- Memories -------------------------------------------------------------------------------------------
 
 // A machine with little memory.
-struct PoorBackend : HostBackend {
+struct PoorBackend : net::HostBackend {
   std::int64_t device = 0, host = 0;
   bool on_host = true;
   std::string name() const override { return "poor"; }
   std::string description() const override { return ""; }
-  bool supports(ElementType) const override { return true; }
-  ElementType fastest_type() const override { return ElementType::f32; }
-  std::unique_ptr<Kernel> compile(const Graph&, const Node&) override { return nullptr; }
+  bool supports(net::ElementType) const override { return true; }
+  net::ElementType fastest_type() const override { return net::ElementType::f32; }
+  std::unique_ptr<net::Kernel> compile(const net::Graph&, const net::Node&) override { return nullptr; }
   std::int64_t free_bytes() const override { return device; }
   std::int64_t free_host_bytes() const override { return host; }
   bool computes_on_host() const override { return on_host; }
@@ -257,7 +257,7 @@ std::string refusal(PoorBackend& backend, const Plan& plan) {
 
 TEST(Tiers, AreAsLargeAsTheLargestPlanNeeds) {
   const test::ScratchFolder folder;
-  const std::unique_ptr<Backend> backend = make_backend("reference");
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   Plan first, second;
   first.peak_bytes = 128;
   second.peak_bytes = 64;
@@ -323,4 +323,4 @@ TEST(Tiers, ApartFromTheHostEachHasToFitByItself) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

@@ -11,13 +11,13 @@
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using nlohmann::json;
 
 struct Traced {
-  TrainingStep step = build_training_step(test::tiny("isensee2017"));
+  net::TrainingStep step = net::build_training_step(test::tiny("isensee2017"));
   std::vector<std::int64_t> workspaces = std::vector<std::int64_t>(step.graph.nodes().size(), 640);
   Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.disk = true, .recompute = true});
   json events;
@@ -63,10 +63,10 @@ TEST(Timeline, HasEveryInstructionInTheRowOfItsLaneWithItsTimesAndWhatItDoes) {
     EXPECT_EQ(event["dur"], 1e6);
     EXPECT_EQ(event["args"]["waits"], instruction.waits);
     if (instruction.kind == Instruction::Kind::run) {
-      const Node& node = traced.step.graph.node(instruction.node);
+      const net::Node& node = traced.step.graph.node(instruction.node);
       EXPECT_EQ(event["name"], node.name + (instruction.again ? " (again)" : ""));
       EXPECT_EQ(event["args"]["operation"], node.operation->name);
-      EXPECT_EQ(event["args"]["bytes"], node_bytes(traced.step.graph, node));
+      EXPECT_EQ(event["args"]["bytes"], net::node_bytes(traced.step.graph, node));
     } else {
       EXPECT_EQ(event["name"], traced.step.graph.value(instruction.value).name);
       EXPECT_EQ(event["args"]["bytes"], instruction.bytes);
@@ -94,4 +94,4 @@ TEST(Timeline, CountsWhatEachTierHolds) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

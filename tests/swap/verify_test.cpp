@@ -16,7 +16,7 @@
 #include "tests/swap/mutations.h"
 #include "tests/swap/swapped_plan.h"
 
-namespace voxswap {
+namespace voxswap::swap {
 namespace {
 
 using test::Adversary;
@@ -198,7 +198,7 @@ TEST(Verify, CatchesAWorkspaceThatOverlapsAValue) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Planned p = planned(seed, 20);
     for (Residency& r : p.plan.residencies) {
-      if (r.value != none) continue;
+      if (r.value != net::none) continue;
       r.offset = 0;  // over the first parameter, which is always live
       EXPECT_TRUE(mentions(violations(p), "the workspace of")) << "seed " << seed;
       ++tried;
@@ -255,16 +255,16 @@ TEST(Verify, CatchesSumsThatAreWrong) {
 
 // A convolution, and an update of its bias.
 struct Updated {
-  Graph graph;
+  net::Graph graph;
   Shape volume = {1, 2, 2, 2, 4};
-  ValueId p = graph.add_value("p", {4}, ElementType::f32, Role::parameter);
-  ValueId m = graph.add_value("m", {4}, ElementType::f32, Role::optimizer_state);
-  ValueId v = graph.add_value("v", {4}, ElementType::f32, Role::optimizer_state);
-  ValueId w = graph.add_value("w", {4, 4, 1, 1, 1}, ElementType::f32, Role::parameter);
-  ValueId x = graph.add_value("x", volume, ElementType::f32, Role::input);
-  ValueId sum = graph.apply("channel_sum", "sum", {x});
-  ValueId y = graph.apply("conv3d", "conv", {x, w, p}, {{"stride", 1}, {"padding", 0}});
-  NodeId update =
+  net::ValueId p = graph.add_value("p", {4}, net::ElementType::f32, net::Role::parameter);
+  net::ValueId m = graph.add_value("m", {4}, net::ElementType::f32, net::Role::optimizer_state);
+  net::ValueId v = graph.add_value("v", {4}, net::ElementType::f32, net::Role::optimizer_state);
+  net::ValueId w = graph.add_value("w", {4, 4, 1, 1, 1}, net::ElementType::f32, net::Role::parameter);
+  net::ValueId x = graph.add_value("x", volume, net::ElementType::f32, net::Role::input);
+  net::ValueId sum = graph.apply("channel_sum", "sum", {x});
+  net::ValueId y = graph.apply("conv3d", "conv", {x, w, p}, {{"stride", 1}, {"padding", 0}});
+  net::NodeId update =
       graph.add("adam", "update", {sum},
                 {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", 0}}, {p, m, v});
   std::vector<std::int64_t> workspaces = {0, 0, 0};
@@ -272,7 +272,7 @@ struct Updated {
 
   std::vector<std::string> violations() const { return verify(graph, workspaces, plan); }
   // The node once more, at the end.
-  void run_again(NodeId node) {
+  void run_again(net::NodeId node) {
     Instruction again;
     again.node = node;
     again.again = true;
@@ -342,7 +342,7 @@ TEST(Verify, CatchesWaitsForLaterInstructionsAndForTheOwnStream) {
 TEST(Verify, CatchesAPersistentValueThatIsMoved) {
   Planned p = swapped(2);
   Instruction& copy = first_of(p.plan, Instruction::Kind::copy_out);
-  copy.value = p.step.graph.with_role(Role::parameter).front();
+  copy.value = p.step.graph.with_role(net::Role::parameter).front();
   copy.begin = 0;
   copy.bytes = 16;
   EXPECT_TRUE(mentions(violations(p), "persistent values stay"));
@@ -366,9 +366,9 @@ TEST(Verify, CatchesHostAndDiskBudgetsExceeded) {
 }
 
 TEST(Verify, TakesWellUnderASecondForThousandsOfInstructions) {
-  StepOptions options;
+  net::StepOptions options;
   options.input = {1, 96, 96, 96, 4};
-  const TrainingStep step = build_training_step(options);
+  const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 1 << 20);
   const Plan plan = test::swap_everything(step.graph, workspaces, {step.loss, step.logits},
                                           {.disk = true, .recompute = true, .chunk = 1 << 20});
@@ -379,4 +379,4 @@ TEST(Verify, TakesWellUnderASecondForThousandsOfInstructions) {
 }
 
 }  // namespace
-}  // namespace voxswap
+}  // namespace voxswap::swap

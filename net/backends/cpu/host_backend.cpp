@@ -1,19 +1,19 @@
 // The CPU seen as a device, under the names of the backend interface.
 #include "net/backends/cpu/host_device.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::unique_ptr<Memory> HostBackend::allocate(std::int64_t bytes) {
-  return voxswap::allocate_host(bytes);
+  return voxswap::net::allocate_host(bytes);
 }
 std::unique_ptr<Memory> HostBackend::allocate_host(std::int64_t bytes) {
   return allocate_touched_host(bytes);
 }
 std::unique_ptr<Stream> HostBackend::make_stream() {
-  return voxswap::make_host_stream();
+  return voxswap::net::make_host_stream();
 }
 std::unique_ptr<Stream> HostBackend::make_host_stream() {
-  return voxswap::make_host_stream();
+  return voxswap::net::make_host_stream();
 }
 std::unique_ptr<Event> HostBackend::make_event() {
   return make_host_event();
@@ -22,10 +22,10 @@ double HostBackend::elapsed(const Event& from, const Event& to) const {
   return host_elapsed(from, to);
 }
 std::int64_t HostBackend::free_bytes() const {
-  return voxswap::free_host_bytes();
+  return voxswap::net::free_host_bytes();
 }
 std::int64_t HostBackend::free_host_bytes() const {
-  return voxswap::free_host_bytes();
+  return voxswap::net::free_host_bytes();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

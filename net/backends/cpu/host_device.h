@@ -7,7 +7,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::unique_ptr<Memory> allocate_host(
     std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
@@ -45,4 +45,4 @@ class HostBackend : public Backend {
   bool computes_on_host() const override { return true; }
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

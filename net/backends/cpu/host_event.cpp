@@ -2,7 +2,7 @@
 
 #include "net/backends/cpu/host_device.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::uint64_t HostEvent::record_enqueued() {
   const std::lock_guard lock(mutex_);
@@ -41,4 +41,4 @@ double host_elapsed(const Event& from, const Event& to) {
       .count();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -11,7 +11,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 class HostEvent : public Event {
  public:
@@ -33,4 +33,4 @@ class HostEvent : public Event {
   Clock::time_point time_;
 };
 
-}  // namespace voxswap
+}  // namespace voxswap::net

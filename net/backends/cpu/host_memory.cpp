@@ -16,7 +16,7 @@
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
@@ -192,4 +192,4 @@ std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHo
   return memory;
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -13,7 +13,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cpu/host_event.h"
 
-namespace voxswap {
+namespace voxswap::net {
 namespace {
 
 struct Command {
@@ -156,4 +156,4 @@ std::unique_ptr<Stream> make_host_stream() {
          error.what());
   }
 }
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -8,7 +8,7 @@
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node, Device& 
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -3,7 +3,7 @@
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& n
   return make_for_blocks(input_shape(graph, node, 1), node, input_type(graph, node), StartMaxPoolGradient{});
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -4,7 +4,7 @@
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node, Device&
                           node.attributes.integer("axis"));
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

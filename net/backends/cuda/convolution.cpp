@@ -10,7 +10,7 @@
 #include "net/backends/cuda/weights.h"
 #include "net/backends/cuda/workspace.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
   return std::make_unique<WeightGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -9,7 +9,7 @@
 #include "net/backends/cuda/convolution_timing.h"
 #include "net/backends/cuda/libraries.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -135,4 +135,4 @@ Plan ConvolutionChoices::choose(const ConvolutionProblem& problem) {
   return best;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

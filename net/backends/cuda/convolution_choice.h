@@ -13,7 +13,7 @@
 #include "net/backends/cuda/convolution_plan.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class ConvolutionChoices {
  public:
@@ -51,4 +51,4 @@ class ConvolutionChoices {
 // and copies of volumes whose voxels are no multiple of 16 bytes, which the tensor cores take padded only.
 std::int64_t workspace_limit(const ConvolutionProblem& problem);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

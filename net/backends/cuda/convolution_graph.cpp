@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -149,4 +149,4 @@ PlanDevice described_device(const std::string& json) {
   return result;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -9,7 +9,7 @@
 #include "net/backends/cuda/convolution_problem.h"
 #include "net/backends/cuda/cudnn_descriptor.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // What plans are for: the device of a handle, or one that is not here.
 struct PlanDevice {
@@ -23,4 +23,4 @@ enum TensorId : std::int64_t { id_x = 1, id_w, id_y, id_bias, id_products };
 
 Descriptor operation_graph(const ConvolutionProblem& problem, const PlanDevice& device);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

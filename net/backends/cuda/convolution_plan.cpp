@@ -6,7 +6,7 @@
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 bool allowed(const EngineOffer& offer, ElementType type, const PlanRules& rules) {
   if (rules.deterministic && offer.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return false;
@@ -75,4 +75,4 @@ void ConvolutionRunner::run(cudnnHandle_t handle, const Places& places) {
   check(cudnn_library().execute(handle, plan_->descriptor().raw(), pack_.raw()), "cudnnBackendExecute");
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

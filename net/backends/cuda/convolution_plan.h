@@ -12,7 +12,7 @@
 #include "net/backends/cuda/cudnn_descriptor.h"
 #include "net/backends/cuda/engine_offer.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 struct PlanRules {
   bool deterministic = true;
@@ -65,4 +65,4 @@ class ConvolutionRunner {
   Descriptor pack_;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -6,7 +6,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -59,4 +59,4 @@ bool is_matrix_product(const Problem& problem) {
   return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

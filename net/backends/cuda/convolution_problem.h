@@ -7,7 +7,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // Engines for tensor cores read volumes whose voxels take a multiple of so many bytes; of others they make a
 // padded copy.
@@ -34,4 +34,4 @@ std::optional<ConvolutionProblem> convolution_problem(const Graph& graph, const 
 
 bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -6,7 +6,7 @@
 
 #include "net/backends/cuda/convolution_trial.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 std::shared_ptr<const ConvolutionPlan> fastest(
     const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
@@ -26,4 +26,4 @@ std::shared_ptr<const ConvolutionPlan> fastest(
   return best;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

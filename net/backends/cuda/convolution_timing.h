@@ -7,7 +7,7 @@
 #include "net/backends/cuda/convolution_plan.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // The one that takes the shortest time, the middle of three runs; one that fails when it runs is passed over,
 // and one that is much slower than the best so far runs no further.
@@ -17,4 +17,4 @@ std::shared_ptr<const ConvolutionPlan> fastest(
     const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
     const Device& device);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -10,7 +10,7 @@
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::vector<float> ConvolutionTrial::result(const std::shared_ptr<const Convolut
   return loaded(bytes, problem_.type);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

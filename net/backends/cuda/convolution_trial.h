@@ -16,7 +16,7 @@
 #include "net/backends/cuda/convolution_plan.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class ConvolutionTrial {
  public:
@@ -55,4 +55,4 @@ class ConvolutionTrial {
   Block x_, w_, y_, bias_, workspace_, pattern_;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

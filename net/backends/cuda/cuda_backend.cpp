@@ -22,7 +22,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -144,7 +144,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker {
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<cuda::CudaStream>(device_.ordinal);
   }
-  std::unique_ptr<Stream> make_host_stream() override { return voxswap::make_host_stream(); }
+  std::unique_ptr<Stream> make_host_stream() override { return voxswap::net::make_host_stream(); }
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(device_.ordinal, flags_);
   }
@@ -163,7 +163,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker {
     return milliseconds / 1e3;
   }
   std::int64_t free_bytes() const override { return cuda::free_device_bytes(device_.ordinal); }
-  std::int64_t free_host_bytes() const override { return voxswap::free_host_bytes(); }
+  std::int64_t free_host_bytes() const override { return voxswap::net::free_host_bytes(); }
   bool computes_on_host() const override { return false; }
 
  private:
@@ -180,4 +180,4 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {
   return std::make_unique<CudaBackend>(options);
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

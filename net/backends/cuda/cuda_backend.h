@@ -6,8 +6,8 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);  // throws Exit::does_not_fit
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -5,7 +5,7 @@
 
 #include "net/backends/cuda/libraries.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
   check(cudnn_library().create_descriptor(type, &raw_), "cudnnBackendCreateDescriptor");
@@ -97,4 +97,4 @@ std::vector<Descriptor> Descriptor::descriptors(Name name, cudnnBackendDescripto
   return result;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

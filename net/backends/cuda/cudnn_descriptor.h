@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class Descriptor {
  public:
@@ -43,4 +43,4 @@ class Descriptor {
   cudnnBackendDescriptor_t raw_ = nullptr;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class Libraries;           // libraries.h: cuDNN and cuBLAS on this device
 class ConvolutionChoices;  // convolution_choice.h: which of cuDNN's engines convolves what
@@ -26,4 +26,4 @@ struct Device {
   ConvolutionChoices* convolutions = nullptr;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

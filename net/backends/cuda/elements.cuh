@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 using Bf16 = __nv_bfloat16;
 using F16 = __half;
@@ -51,4 +51,4 @@ __device__ void store(T* to, std::int64_t vector, const Vector<T, width>& value)
   reinterpret_cast<Vector<T, width>*>(to)[vector] = value;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -5,7 +5,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -121,4 +121,4 @@ std::unique_ptr<Kernel> make_cast(const Graph& graph, const Node& node, Device& 
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const 
   return offers;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

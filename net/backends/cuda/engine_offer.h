@@ -8,7 +8,7 @@
 
 #include "net/backends/cuda/convolution_graph.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 struct EngineOffer {
   Descriptor configuration;
@@ -27,4 +27,4 @@ struct EngineOffer {
 // the same every time for the same problem, device and cuDNN.
 std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const PlanDevice& device);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -12,7 +12,7 @@
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/open_device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -126,4 +126,4 @@ void EngineSurvey::measure(const ConvolutionProblem& problem, bool only_taken,
   }
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -10,7 +10,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/cuda/convolution_problem.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 struct EngineTime {
   std::string choice;  // the engine and its knobs
@@ -47,4 +47,4 @@ class EngineSurvey {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -161,4 +161,4 @@ cudaEvent_t CudaEvent::device_event() const {
   return slots_[last_slot_].event;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -17,7 +17,7 @@
 
 #include "net/backends/cpu/host_event.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // Numbers in pinned memory that both sides see, given out and taken back.
 class Flags {
@@ -78,4 +78,4 @@ class CudaEvent final : public HostEvent {
   std::uint64_t host_generation_ = 0;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

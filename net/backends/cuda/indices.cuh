@@ -6,7 +6,7 @@
 
 #include "net/backends/cuda/launch.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 __device__ inline std::int64_t index_of_thread() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -47,4 +47,4 @@ void for_piece(std::int64_t bytes, Start start) {
   }
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -27,4 +27,4 @@ Maker find_maker(std::string_view operation) {
   return find_own_maker(operation);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

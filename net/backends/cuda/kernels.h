@@ -8,7 +8,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
@@ -23,4 +23,4 @@ std::unique_ptr<Kernel> make_conv3d_sum(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&, Device&);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

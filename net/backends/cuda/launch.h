@@ -11,7 +11,7 @@
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/function_kernel.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // Enqueues kernel(arguments…) on the current stream; `name` is for messages.
 template <class... Parameters, class... Arguments>
@@ -73,4 +73,4 @@ std::unique_ptr<Kernel> make_own(const Rows& rows, Function function, std::int64
                               rows.width == 1 ? "own kernel, element by element" : "own kernel, 16 bytes");
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

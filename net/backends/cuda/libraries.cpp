@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -130,4 +130,4 @@ Libraries::~Libraries() {
   if (cudnn_ != nullptr) cudnn_library().destroy(cudnn_);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // The entry points that are used, under their own names without the library's prefix.
 struct CudnnLibrary {
@@ -65,4 +65,4 @@ class Libraries {
   cublasHandle_t cublas_ = nullptr;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -2,7 +2,7 @@
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/sums.cuh"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

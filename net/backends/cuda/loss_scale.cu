@@ -7,7 +7,7 @@
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::unique_ptr<Kernel> make_loss_scale_update(const Graph& graph, const Node& n
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

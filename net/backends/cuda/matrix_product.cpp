@@ -10,7 +10,7 @@
 #include "net/backends/cuda/weights.h"
 #include "net/backends/cuda/workspace.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -220,4 +220,4 @@ std::unique_ptr<Kernel> product_weight_gradient(const ConvolutionProblem& proble
   return std::make_unique<WeightGradient>(problem, bias, device);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -7,7 +7,7 @@
 #include "net/backends/cuda/convolution_problem.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // y = w * x + start (start: bias or sum as in the problem), of a node of inputs x, w (, b or s).
 std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device);
@@ -16,4 +16,4 @@ std::unique_ptr<Kernel> product_data_gradient(const ConvolutionProblem& problem,
 // dw (, db) of a node of inputs x, dy.
 std::unique_ptr<Kernel> product_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -7,7 +7,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
   return std::make_unique<CudaMemory>(data, bytes);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

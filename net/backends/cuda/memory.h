@@ -6,7 +6,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes);  // throws Exit::does_not_fit
 std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes);  // likewise
@@ -14,4 +14,4 @@ std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes);  // li
 std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes);
 std::int64_t free_device_bytes(int ordinal);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -3,7 +3,7 @@
 #include "net/backends/cuda/norm_parameters.cuh"
 #include "net/backends/cuda/own_kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::unique_ptr<Kernel> make_norm_parameter_gradient(const Graph& graph, const N
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

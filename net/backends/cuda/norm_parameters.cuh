@@ -8,7 +8,7 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/walk.cuh"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 template <class T>
 struct NormInputs {
@@ -69,4 +69,4 @@ struct NormParameters {
   }
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

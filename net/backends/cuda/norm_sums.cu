@@ -5,7 +5,7 @@
 #include "net/backends/cuda/sums.cuh"
 #include "net/backends/cuda/weights.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -201,4 +201,4 @@ std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace cuda {
 
@@ -58,4 +58,4 @@ std::string why_no_cuda_device() {
   return count > 0 ? "" : "the NVIDIA driver finds no GPU";
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

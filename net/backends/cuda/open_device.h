@@ -6,7 +6,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 int cuda_device_count();
 std::string why_no_cuda_device();  // empty where there is one
@@ -22,4 +22,4 @@ std::string version_text(int version);  // "13.0" of 13000
 
 }  // namespace cuda
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "net/backends/cuda/kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -70,4 +70,4 @@ void need_f32(std::string_view where, ElementType type) {
          element_name(type));
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -9,7 +9,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // norm_sums.cu
 std::unique_ptr<Kernel> make_channel_sum(const Graph&, const Node&, Device&);
@@ -55,4 +55,4 @@ std::unique_ptr<Kernel> make_loss_scale_update(const Graph&, const Node&, Device
 // adam.cu
 std::unique_ptr<Kernel> make_adam(const Graph&, const Node&, Device&);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

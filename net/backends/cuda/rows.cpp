@@ -4,7 +4,7 @@
 #include <cassert>
 #include <numeric>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -45,4 +45,4 @@ Rows cut_flat(const Device& device, std::int64_t count, int full_width) {
   return rows;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

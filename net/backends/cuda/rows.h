@@ -14,7 +14,7 @@
 #include "base/shape.h"
 #include "net/backends/cuda/device.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 constexpr int block_threads = 256;  // at most
 
@@ -44,4 +44,4 @@ Rows cut_rows(const Device& device, const Shape& shape, int full_width,
 // Where channels do not matter: whole vectors only. The elements after the last are count % full_width.
 Rows cut_flat(const Device& device, std::int64_t count, int full_width);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -48,4 +48,4 @@ CurrentStream::~CurrentStream() {
   stream_of_this_thread = before_;
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

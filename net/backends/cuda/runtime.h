@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // Throws Error with the call's name, CUDA's words and what helps: Exit::does_not_fit when memory is lacking,
 // Exit::failed otherwise.
@@ -30,4 +30,4 @@ class CurrentStream {
   cudaStream_t before_;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -3,7 +3,7 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::unique_ptr<Kernel> make_loss_value_gradient(const Graph& graph, const Node&
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

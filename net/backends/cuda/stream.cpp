@@ -5,7 +5,7 @@
 #include "net/backends/cuda/event.h"
 #include "net/backends/cuda/runtime.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -128,4 +128,4 @@ void CudaStream::synchronize() {
   check(status, "cudaStreamSynchronize");
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

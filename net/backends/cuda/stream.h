@@ -7,7 +7,7 @@
 
 #include "net/backends/device_features.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class CudaStream final : public Stream, public Recorder {
  public:
@@ -34,4 +34,4 @@ class CudaStream final : public Stream, public Recorder {
   std::exception_ptr failure_;  // thrown by the next synchronize(); until then work is skipped
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

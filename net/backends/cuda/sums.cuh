@@ -6,7 +6,7 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/walk.cuh"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // What blocks write down: [samples][chunks][kinds][slots] doubles.
 inline std::int64_t sums_bytes(const Rows& rows, int kinds) {
@@ -76,4 +76,4 @@ void launch_finish(std::string_view name, const Rows& rows, const double* writte
          written, rows.chunks, rows.slots(), rows.channels, take);
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

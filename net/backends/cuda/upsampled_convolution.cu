@@ -3,7 +3,7 @@
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node&
   return make_interleaving<false>(output_shape(graph, node), input_type(graph, node));
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

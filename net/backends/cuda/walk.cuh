@@ -4,7 +4,7 @@
 #include "net/backends/cuda/elements.cuh"
 #include "net/backends/cuda/rows.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // The vectors of a sample that a thread works on: first, first + step, … below end.
 struct Walk {
@@ -53,4 +53,4 @@ __device__ void go_down(const Walk& walk, Load load, Use use) {
   }
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -4,7 +4,7 @@
 #include "net/backends/cuda/walk.cuh"
 #include "net/backends/cuda/weights.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 namespace {
 
@@ -90,4 +90,4 @@ void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels,
   });
 }
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -8,7 +8,7 @@
 #include "net/backends/cuda/device.h"
 #include "net/graph/graph.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 // Weights O,I,d,h,w with d h w = taps.
 struct WeightShape {
@@ -36,4 +36,4 @@ std::int64_t channel_sums_workspace(ElementType type, std::int64_t voxels, std::
 void channel_sums(const void* y, float* sums, ElementType type, std::int64_t voxels, std::int64_t channels,
                   void* workspace, const Device& device);
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

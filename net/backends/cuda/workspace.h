@@ -5,7 +5,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap::cuda {
+namespace voxswap::net::cuda {
 
 class WorkspacePlan {
  public:
@@ -29,4 +29,4 @@ class WorkspacePlan {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace voxswap::cuda
+}  // namespace voxswap::net::cuda

@@ -7,7 +7,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node) {
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -13,7 +13,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/through_f32.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -233,4 +233,4 @@ std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node) {
   return make(graph, node, Start::sum);
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -11,7 +11,7 @@
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/primitive.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 // The descriptions of a convolution y = w * x that its three kernels share.
 struct Geometry {
@@ -57,8 +57,8 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType ty
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
                                              const Node& node);
 
-// Throws Exit::does_not_fit when the system maps no more memory. oneDNN 2.6 writes the code of its kernels without
-// looking whether it was given memory for it.
+// Throws Exit::does_not_fit when the system maps no more memory. oneDNN 2.6 writes the code of its kernels
+// without looking whether it was given memory for it.
 void require_memory_for_code(const Node& node);
 
 // oneDNN's own errors say nothing of the node. What it has no memory for does not fit; it says so in other
@@ -75,4 +75,4 @@ std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
   }
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -7,7 +7,7 @@
 #include "net/backends/onednn/slabs.h"
 #include "net/backends/onednn/through_f32.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -208,4 +208,4 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -7,7 +7,7 @@
 
 #include "net/backends/onednn/lanes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 // In pieces that the compiler turns into single moves; rows are short where channels are cut.
 VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
@@ -21,4 +21,4 @@ inline std::int64_t rows_at_once(std::int64_t bytes) {
   return std::max<std::int64_t>(1, (std::int64_t{256} << 10) / bytes);
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -7,7 +7,7 @@
 #include "net/backends/function_kernel.h"
 #include "net/backends/onednn/lanes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 // Calls make(T{}) with T = float or Bf16.
 template <class Make>
@@ -18,4 +18,4 @@ std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) 
        element_name(type));
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -4,7 +4,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::unique_ptr<Kernel> make_cast(const Graph& graph, const Node& node) {
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

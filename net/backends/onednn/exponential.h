@@ -3,7 +3,7 @@
 
 #include "net/backends/onednn/lanes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 // exp(x) for x <= 0; NaN stays NaN. x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by its Taylor polynomial,
 // whose remainder r^8 / 8! is below 6e-9; 2^n by the float's exponent bits.
@@ -53,4 +53,4 @@ VOXSWAP_INLINE V log_of_one_plus(const V& u) {
   return s * 2.0f * series;
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -6,7 +6,7 @@
 
 #include "net/backends/reference/reference_backend.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -74,4 +74,4 @@ Maker find_maker(std::string_view operation) {
   return nullptr;
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -6,7 +6,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
@@ -49,4 +49,4 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph&, const Node&);
 // adam.cpp
 std::unique_ptr<Kernel> make_adam(const Graph&, const Node&);
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

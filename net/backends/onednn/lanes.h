@@ -10,7 +10,7 @@
 
 #define VOXSWAP_INLINE inline __attribute__((always_inline))
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 using Floats = float __attribute__((vector_size(64)));
 using Doubles = double __attribute__((vector_size(128)));
@@ -139,4 +139,4 @@ void run_task(const Task& task, std::int64_t begin, std::int64_t end) {
   run_baseline(task, begin, end);
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -4,7 +4,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -200,4 +200,4 @@ std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& n
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 std::string library_version() {
   const dnnl_version_t* version = dnnl_version();
@@ -40,4 +40,4 @@ bool has_native_bf16() {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 std::string library_version();
 std::string instruction_set_name();
 bool has_native_bf16();  // AVX512-BF16 or AMX: faster than f32
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -8,7 +8,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -140,4 +140,4 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

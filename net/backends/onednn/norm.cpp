@@ -5,7 +5,7 @@
 #include "net/backends/onednn/norm_parameters.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -6,7 +6,7 @@
 
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 struct NormArrays {
   const float *mean, *factor, *beta, *scale;
@@ -47,4 +47,4 @@ class NormPlaces {
   std::int64_t start_;
 };
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -7,7 +7,7 @@
 #include "net/backends/onednn/norm_parameters.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -169,4 +169,4 @@ std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -10,7 +10,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -43,4 +43,4 @@ std::unique_ptr<Backend> make_onednn_backend() {
   return std::make_unique<OnednnBackend>();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

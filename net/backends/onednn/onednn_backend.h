@@ -7,8 +7,8 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 std::unique_ptr<Backend> make_onednn_backend();
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -77,4 +77,4 @@ void combine_sums(const RowLayout& layout, std::int64_t kinds, double* sums) {
   }
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

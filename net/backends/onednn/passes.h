@@ -13,7 +13,7 @@
 #include "net/backends/function_kernel.h"
 #include "net/backends/onednn/lanes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 std::string pass_name();  // "pass:avx512" and the like
 
@@ -126,4 +126,4 @@ constexpr std::int64_t summed_rows = 64;
 // anew.
 constexpr std::int64_t rows_per_column = 32;
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -2,7 +2,7 @@
 // one.
 #include "net/backends/onednn/primitive.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
@@ -33,4 +33,4 @@ void Primitive::run(const KernelArguments& arguments) {
   dnnl::error::wrap_c_api(status, "oneDNN could not run a primitive");
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

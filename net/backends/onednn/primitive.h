@@ -9,7 +9,7 @@
 
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 const dnnl::engine& engine();  // the CPU
 
@@ -30,4 +30,4 @@ class Primitive {
   std::int64_t scratchpad_;
 };
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -9,7 +9,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::unique_ptr<Kernel> data_gradient_in_slabs(const Graph& graph, const Node& n
   return std::make_unique<PointwiseDataGradientInSlabs>(graph, node, count);
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -5,7 +5,7 @@
 
 #include "net/backends/onednn/kernels.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 // Into how many slabs a gradient is better divided, given the workspace for the whole: so many that
 // temporaries come down to about an eighth of what is read. 1: leave it, as where there is a stride, or halos
@@ -19,4 +19,4 @@ std::int64_t fewest_slabs(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> weight_gradient_in_slabs(const Graph& graph, const Node& node, std::int64_t count);
 std::unique_ptr<Kernel> data_gradient_in_slabs(const Graph& graph, const Node& node, std::int64_t count);
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

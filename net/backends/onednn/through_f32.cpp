@@ -7,7 +7,7 @@
 #include "net/backends/onednn/passes.h"
 #include "net/graph/operation.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -84,4 +84,4 @@ std::unique_ptr<Kernel> through_f32(const Graph& graph, const Node& node, Maker 
   return std::make_unique<ThroughF32>(graph, node, maker);
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

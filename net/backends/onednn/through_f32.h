@@ -4,9 +4,9 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/graph/graph.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 bool goes_through_f32(ElementType type);
 std::unique_ptr<Kernel> through_f32(const Graph& graph, const Node& node, Maker maker);
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -5,7 +5,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
-namespace voxswap::onednn {
+namespace voxswap::net::onednn {
 
 namespace {
 
@@ -151,4 +151,4 @@ std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node&
   });
 }
 
-}  // namespace voxswap::onednn
+}  // namespace voxswap::net::onednn

@@ -3,7 +3,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 void adam(const Call& call) {
   const std::size_t parameters = call.updates.size() / 3;
@@ -28,4 +28,4 @@ void adam(const Call& call) {
   }
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

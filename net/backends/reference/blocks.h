@@ -5,7 +5,7 @@
 
 #include "base/shape.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 // Calls visit(fine, coarse) for every element of a fine N,D,H,W,C array and the element of the array of half
 // the sides whose 2x2x2 block it lies in; fine ones in scan order.
@@ -22,4 +22,4 @@ void for_each_in_blocks(const Shape& fine, Visit visit) {
         }
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

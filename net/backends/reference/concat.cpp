@@ -3,7 +3,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 void concat(const Call& call) {
   const std::int64_t axis = call.attributes.integer("axis");
@@ -34,4 +34,4 @@ void split(const Call& call) {
   }
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

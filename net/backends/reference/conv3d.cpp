@@ -4,7 +4,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -120,4 +120,4 @@ void channel_sum(const Call& call) {
   sum_channels(call.inputs[0], call.outputs[0]);
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -103,4 +103,4 @@ void store_elements(void* to, const double* from, ElementType type, std::int64_t
   }
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -6,7 +6,7 @@
 
 #include "net/graph/graph.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 double bf16_to_double(std::uint16_t bits);
 double f16_to_double(std::uint16_t bits);
@@ -21,4 +21,4 @@ void load_elements(double* to, const void* from, ElementType type, std::int64_t 
 // The other way round, rounded to `type` (u8: clamped to 0 to 255 as well).
 void store_elements(void* to, const double* from, ElementType type, std::int64_t count);
 
-}  // namespace voxswap
+}  // namespace voxswap::net

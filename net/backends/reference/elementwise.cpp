@@ -5,7 +5,7 @@
 #include "base/philox.h"
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -65,4 +65,4 @@ void constant(const Call& call) {
   call.outputs[0].data[0] = call.attributes.real("value");
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

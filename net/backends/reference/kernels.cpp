@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -66,4 +66,4 @@ Extents extents(const Shape& shape) {
   return {samples, shape.count() / (samples * channels), channels};
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

@@ -11,7 +11,7 @@
 
 #include "net/backends/backend.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 struct Array {
   double* data = nullptr;
@@ -83,4 +83,4 @@ void loss_scale_update(const Call&);
 // adam.cpp
 void adam(const Call&);
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

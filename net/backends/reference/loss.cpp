@@ -5,7 +5,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -80,4 +80,4 @@ void loss_sums_gradient(const Call& call) {
   });
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

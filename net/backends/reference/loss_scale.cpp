@@ -5,7 +5,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 void loss_scale_seed(const Call& call) {
   call.outputs[0].data[0] = call.inputs[0].data[0];
@@ -35,4 +35,4 @@ void loss_scale_update(const Call& call) {
   since_change = 0;
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

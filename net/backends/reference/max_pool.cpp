@@ -5,7 +5,7 @@
 #include "net/backends/reference/blocks.h"
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 void max_pool(const Call& call) {
   const Array &x = call.inputs[0], &y = call.outputs[0];
@@ -37,4 +37,4 @@ void max_pool_gradient(const Call& call) {
           }
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

@@ -5,7 +5,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -114,4 +114,4 @@ void norm_parameter_gradient(const Call& call) {
   }
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

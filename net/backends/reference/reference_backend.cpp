@@ -11,7 +11,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
-namespace voxswap {
+namespace voxswap::net {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::unique_ptr<Backend> make_reference_backend() {
   return std::make_unique<ReferenceBackend>();
 }
 
-}  // namespace voxswap
+}  // namespace voxswap::net

@@ -4,7 +4,7 @@
 #include "net/backends/reference/blocks.h"
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 void upsample_nearest(const Call& call) {
   const Array &x = call.inputs[0], &y = call.outputs[0];
@@ -18,4 +18,4 @@ void upsample_nearest_gradient(const Call& call) {
                      [&](std::int64_t fine, std::int64_t coarse) { dx.data[coarse] += dy.data[fine]; });
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

@@ -4,7 +4,7 @@
 
 #include "net/backends/reference/kernels.h"
 
-namespace voxswap::reference {
+namespace voxswap::net::reference {
 
 namespace {
 
@@ -72,4 +72,4 @@ void interleave_gradient(const Call& call) {
                  [&](std::int64_t from, std::int64_t to) { dz.data[to] = dy.data[from]; });
 }
 
-}  // namespace voxswap::reference
+}  // namespace voxswap::net::reference

@@ -8,8 +8,8 @@ struct __half {
 };
 
 inline float __half2float(__half x) {
-  return static_cast<float>(voxswap::f16_to_double(x.bits));
+  return static_cast<float>(voxswap::net::f16_to_double(x.bits));
 }
 inline __half __float2half_rn(float x) {
-  return {voxswap::double_to_f16(static_cast<double>(x))};
+  return {voxswap::net::double_to_f16(static_cast<double>(x))};
 }
