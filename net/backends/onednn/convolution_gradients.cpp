@@ -141,6 +141,13 @@ bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
          voxels >= 128;
 }
 
+// oneDNN 2.6 reads bf16 in pairs: its data gradients of 1^3 kernels are wrong where dy has an odd number of
+// channels and the voxels do not divide evenly among its threads.
+bool wrong_as_gradient(const Shape& w, ElementType type, const Node& node) {
+  return type == ElementType::bf16 && w[2] == 1 && w[0] % 2 == 1 && node.attributes.integer("stride") == 1 &&
+         node.attributes.integer("padding") == 0;
+}
+
 }  // namespace
 
 // For bf16, oneDNN 2.6 transposes x and dy in blocks of 16 channels of a whole sample, with rows that are
@@ -181,7 +188,7 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
     const std::int64_t padding = node.attributes.integer("padding");
     const ElementType type = input_type(graph, node);
     const bool bias = node.inputs.size() > 2;
-    if (faster_as_convolution(w, dx, node)) {
+    if (faster_as_convolution(w, dx, node) || wrong_as_gradient(w, type, node)) {
       const Shape mirrored{w[1], w[0], w[2], w[3], w[4]};
       return mirrored_convolution_kernel(geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node),
                                          bias ? Start::bias : Start::zero);
