@@ -86,7 +86,8 @@ BENCHMARK_CAPTURE(measure, norm_activation_sums, "norm_activation_sums",
                   {volume, pairs, vector, vector, volume}, net::Attributes{{"slope", 0.3}})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, norm_activation_gradient, "norm_activation_gradient",
-                  {volume, pairs, vector, vector, volume, pairs}, net::Attributes{{"slope", 0.3}})
+                  {volume, pairs, vector, vector, volume, pairs},
+                  net::Attributes{{"slope", 0.3}, {"voxels", static_cast<double>(side* side* side)}})
     ->UseRealTime();
 BENCHMARK_CAPTURE(measure, concat, "concat", {volume, volume}, net::Attributes{{"axis", 4}})->UseRealTime();
 BENCHMARK_CAPTURE(measure, upsample_nearest, "upsample_nearest",

@@ -43,7 +43,7 @@ class RandomTraining {
         step(make_step(side, precision, network, *backend)),
         compiled(*backend, step.graph) {
     const Philox random(1, 2);
-    const std::int64_t voxels = side * side * side, stored = step.graph.value(step.input).shape[4];
+    const std::int64_t voxels = side * side * side, stored = step.graph.value(step.input[0]).shape[4];
     image_.resize(static_cast<std::size_t>(stored * voxels));  // zeros behind the four channels
     for (std::int64_t i = 0; i < 4 * voxels; ++i)
       image_[static_cast<std::size_t>(i / 4 * stored + i % 4)] =
@@ -51,7 +51,7 @@ class RandomTraining {
     target_.resize(static_cast<std::size_t>(voxels));
     for (std::size_t i = 0; i < target_.size(); ++i)
       target_[i] = static_cast<std::uint8_t>(1u << (i / 64 % 4) & 7u);
-    if (step.graph.value(step.input).type == net::ElementType::bf16) {
+    if (step.graph.value(step.input[0]).type == net::ElementType::bf16) {
       half_.resize(image_.size());
       std::transform(image_.begin(), image_.end(), half_.begin(), to_bfloat16);
     }
@@ -72,10 +72,11 @@ class RandomTraining {
   const swap::StepReport& train(swap::Executor& executor, std::int64_t number,
                                 swap::Detail detail = swap::Detail::instructions) const {
     if (half_.empty())
-      executor.write(step.input, image_.data(), static_cast<std::int64_t>(image_.size() * sizeof image_[0]));
+      executor.write(step.input[0], image_.data(),
+                     static_cast<std::int64_t>(image_.size() * sizeof image_[0]));
     else
-      executor.write(step.input, half_.data(), static_cast<std::int64_t>(half_.size() * sizeof half_[0]));
-    executor.write(step.target, target_.data(), static_cast<std::int64_t>(target_.size()));
+      executor.write(step.input[0], half_.data(), static_cast<std::int64_t>(half_.size() * sizeof half_[0]));
+    executor.write(step.target[0], target_.data(), static_cast<std::int64_t>(target_.size()));
     return executor.run({1, number, 5e-4}, detail);
   }
 

@@ -192,6 +192,24 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
   return {path, "auto | N", meaning, read, print};
 }
 
+Key pieces() {
+  const std::string path = "memory.pieces", expected = "auto, none, or a whole number of planes of at least 1";
+  const auto read = [=](const Yaml& value, RunOptions& o) {
+    if (is_word(value, "auto") || is_word(value, "none")) {
+      o.memory.pieces = value.text == "auto" ? net::automatic_pieces : net::whole_volumes;
+      return;
+    }
+    if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
+    o.memory.pieces = read_whole(value, path, {1, any_size});
+  };
+  const auto print = [](const RunOptions& o) {
+    if (o.memory.pieces == net::automatic_pieces) return std::string("auto");
+    return o.memory.pieces == net::whole_volumes ? "none" : std::to_string(o.memory.pieces);
+  };
+  return {path, "auto | none | planes per piece",
+          "volumes in pieces along their depth; bears on how sums are rounded", read, print};
+}
+
 Key lms_threshold() {
   const std::string path = "memory.lms_threshold";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
@@ -211,6 +229,7 @@ std::vector<Key> memory_keys() {
       host(),
       disk(),
       link(),
+      pieces(),
       tflms_knob(
           "swapout_threshold", "planner tflms: levels between a value and its reader beyond which it leaves",
           [](auto& o) -> auto& { return o.swapout_threshold; }),

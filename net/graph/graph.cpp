@@ -109,6 +109,7 @@ double node_flops(const Graph& graph, const Node& node) {
 }
 
 std::int64_t node_bytes(const Graph& graph, const Node& node) {
+  if (node.operation->bytes != nullptr) return node.operation->bytes(graph, node);
   std::int64_t bytes = 0;
   for (const std::vector<ValueId>* ids : {&node.inputs, &node.outputs, &node.updates})
     for (ValueId id : *ids) bytes += graph.value(id).bytes();

@@ -2,6 +2,7 @@
 // file in ops/. Backends turn a node into a kernel by the operation's name.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct OperationCase {
     enum class Kind {
       activation,
       full /* f32 always: parameters, statistics, sums */,
+      twice /* f64 always: sums over planes */,
       bits
     } kind = Kind::activation;
   };
@@ -45,6 +47,41 @@ struct OperationCase {
   std::vector<Input> inputs;
   Attributes attributes;
   std::vector<Input> updates;
+};
+
+// Planes from <= z < to of a volume.
+struct Planes {
+  std::int64_t from = 0, to = 0;
+  std::int64_t count() const { return to - from; }
+  bool operator==(const Planes&) const = default;
+};
+
+// How an operation is cut along the depth of its volumes (net/steps/pieces.h).
+struct Cut {
+  enum class Kind {
+    whole,      // not at all: volumes that it reads or makes stay whole
+    planewise,  // a plane of the output depends on that plane alone of every volume that is read
+    windowed,   // and on its neighbours, or the volumes differ in their sides: it reads a window
+    summed,     // sums over planes: by the operations `partial`, for each piece, and `total`, of all of them
+    windowed_sum,  // sums over what windows give: its own outputs for each piece, which are added
+  };
+  Kind kind = Kind::whole;
+
+  // windowed, windowed_sum. Of `input` the node reads a window; the input `along` is a volume of the same
+  // depth as what is made, where there is one (of a windowed sum, what it goes along). Planes that are made
+  // begin and end at multiples of `grain`.
+  struct Window {
+    Planes read;
+    Attributes attributes;  // of the node that makes just those planes of just that window
+  };
+  Window (*window)(const Graph&, const Node&, Planes made) = nullptr;
+  int input = 0;
+  int along = -1;  // none
+  std::int64_t grain = 1;
+
+  // summed. `partial` takes the operation's inputs and gives a sum for each plane, [N,D,…] in double; `total`
+  // takes those of all pieces and the operation's attributes and gives its output.
+  std::string_view partial{}, total{};
 };
 
 struct Operation {
@@ -61,7 +98,7 @@ struct Operation {
   std::vector<ValueId> (*gradient)(Graph&, NodeId node, std::span<const ValueId> output_gradients,
                                    const std::vector<bool>& wanted) = nullptr;
 
-  // Floating point operations of a node. Bytes are those of its inputs, outputs and updates.
+  // Floating point operations of a node.
   double (*flops)(const Graph&, const Node&) = nullptr;
 
   // (output, input): the output may be written over the input where nobody reads the input afterwards.
@@ -70,10 +107,18 @@ struct Operation {
   // One pass over memory, cheap beside a convolution: worth computing again rather than keeping.
   bool cheap = false;
 
+  Cut cut;
+
   std::vector<OperationCase> cases;
 
   // What it does depends on StepContext: on the step's number, the seed or the learning rate.
   bool depends_on_step = false;
+
+  // Bytes that a node reads and writes; null: all of its inputs, outputs and updates.
+  std::int64_t (*bytes)(const Graph&, const Node&) = nullptr;
+
+  // Of an operation on windows (net/graph/window.h): the one that it does there.
+  const Operation& (*inner)() = nullptr;
 };
 
 const std::vector<const Operation*>& operations();       // the table
@@ -84,7 +129,8 @@ const Operation& find_operation(std::string_view name);  // REQUIRES: it is in t
 // graphs). "over x": the output may be written over x, element by element, where nobody reads x afterwards.
 //
 // conv3d                     x, w[O,I,k,k,k] (, b[O]) -> y; zeros around. Attributes stride, padding (both sides):
-//                            output side = (n + 2 padding - k) / stride + 1
+//                            output side = (n + 2 padding - k) / stride + 1. Attributes front and back, where they are
+//                            there, are the padding before and behind the volume along its depth; so in the other three
 // conv3d_sum                 x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d
 // conv3d_data_gradient       dy, w[O,I,k,k,k] (, b[I]) -> dx[N,d,h,w,I]. Attributes stride, padding, d, h, w (of dx).
 //                            With the bias, which is added to every voxel of dx, also the transposed convolution
@@ -99,14 +145,26 @@ const Operation& find_operation(std::string_view name);  // REQUIRES: it is in t
 //                            dz = dy * scale * (z > 0 ? 1 : slope), xhat = (x - mean) / deviation.
 //                            Attributes slope, has_scale
 // norm_activation_gradient   x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy.
-//                            dx = gamma / deviation (dz - sums0 / V - xhat sums1 / V), V = D H W.
-//                            Attributes slope, has_scale
+//                            dx = gamma / deviation (dz - sums0 / V - xhat sums1 / V), V = D H W of the whole volume.
+//                            Attributes slope, has_scale, voxels (V)
 // norm_parameter_gradient    sums[N,C,2] -> dgamma[C] (sum over N of sums1), dbeta[C] (of sums0), full
 // spatial_dropout_scale      (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as
 //                            Philox(seed, step, key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type)
 // leaky_relu                 x -> y; over x. Attribute slope (0: ReLU)
 // leaky_relu_gradient        y, dy -> dx; over dy. y > 0 ? dy : slope dy
 // add                        a, b -> a + b; over a or b
+// total                      a, b, … full -> a + b + …, one after the other; over a
+// channel_plane_sums         x -> [N,D,C,1] f64: channel_sum of every plane
+// plane_moments              x -> [N,D,C,2] f64: mean over every plane, and sum of squared differences from it
+// norm_activation_plane_sums like norm_activation_sums -> [N,D,C,2] f64: its sums over every plane
+// loss_plane_sums            like loss_sums -> [N,D,C,4] f64: its sums over every plane
+// add_planes                 sums of planes [N,d,C,kinds] f64, one or more, side by side -> [N,C,kinds], or [C] of one kind: added
+//                            plane after plane. Attribute type (the enum's number, f32 when absent)
+// statistics_of_planes       moments of planes [N,d,C,2] f64, one or more -> [N,C,2]: what instance_norm_statistics gives.
+//                            Attributes epsilon, plane_voxels (, type)
+// windowed_…                 an operation on a window of pieces (net/graph/window.h): conv3d, conv3d_sum,
+//                            conv3d_data_gradient, conv3d_weight_gradient, upsample_nearest, interleave, max_pool and their
+//                            gradients. Attributes pieces, skip, planes beside the operation's own
 // concat                     a, b -> a and b side by side along an axis. Attribute axis
 // split                      x -> its first `count` along an axis, and the rest. Attributes axis, count
 // zero_pad                   x -> x with zeros behind it along an axis. Attributes axis, side (of the output)
@@ -117,7 +175,8 @@ const Operation& find_operation(std::string_view name);  // REQUIRES: it is in t
 //                            axis tap k of the 3 is added to tap (k + 1 - p) / 2 of the 2
 // upsampled_weights_gradient their gradient -> dw[O,I,3,3,3], full
 // interleave                 z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: y[2 j + p] = z[j + p], channels p C + c
-// interleave_gradient        dy -> dz; zero where no voxel comes from
+// interleave_gradient        dy -> dz; zero where no voxel comes from. Attributes depth (of dz) and shift, 0 when absent: plane j
+//                            of dz comes from the planes 2 j - p + shift of dy
 // max_pool                   x -> y of half the sides, 2x2x2, stride 2
 // max_pool_gradient          x, dy -> dx: dy goes to the first maximum in scan order (z, y, x)
 // sigmoid                    x -> y; over x

@@ -58,6 +58,7 @@ const Operation& adam() {
       flops,
       {},
       /*cheap=*/false,
+      whole,
       {example("weight", {{16, 4, 3, 3, 3}}, 0), example("bias, with decay", {{5}}, 0.01),
        example("one", {{1}}, 0), example("weight, with decay", {{3, 20, 1, 1, 1}}, 0.1),
        example("three, odd counts", {{33}, {7, 5, 3, 3, 3}, {1}}, 0.1),

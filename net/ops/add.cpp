@@ -31,6 +31,7 @@ const Operation& add() {
       per_element<1>,
       {{0, 0}, {0, 1}},
       /*cheap=*/false,
+      planewise,
       {example("16 channels", {1, 4, 5, 6, 16}), example("odd channels, batch of two", {2, 3, 5, 7, 3}),
        example("one element", {1, 1, 1, 1, 1})}};
   return operation;

@@ -33,6 +33,7 @@ const Operation& cast() {
       nullptr,
       {},
       /*cheap=*/true,
+      planewise,
       {to_f32("3 channels to f32", {1, 5, 6, 7, 3}), to_f32("16 channels, batch of two", {2, 3, 4, 5, 16})}};
   return operation;
 }

@@ -25,6 +25,7 @@ const Operation& channel_sum() {
       per_element<1>,
       {},
       /*cheap=*/false,
+      summed("channel_plane_sums", "add_planes"),
       {example("odd channels, batch of two", {2, 3, 5, 7, 3}), example("16 channels", {1, 9, 7, 11, 16}),
        example("20 channels", {1, 4, 5, 6, 20}), example("one voxel", {1, 1, 1, 1, 32})}};
   return operation;

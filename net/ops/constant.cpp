@@ -13,11 +13,15 @@ std::vector<ValueSpec> infer(const Graph&, const std::vector<ValueId>& inputs, c
 }  // namespace
 
 const Operation& constant() {
-  static const Operation operation = {
-      "constant",      "-> [1]: value",
-      infer,           nullptr,
-      nullptr,         {},
-      /*cheap=*/false, {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
+  static const Operation operation = {"constant",
+                                      "-> [1]: value",
+                                      infer,
+                                      nullptr,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
   return operation;
 }
 

@@ -1,6 +1,6 @@
 // Convolution in three dimensions and its two gradients. The data gradient is also the transposed
 // convolution, so each of the three differentiates into the others.
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -10,9 +10,14 @@ std::int64_t output_side(std::int64_t side, std::int64_t kernel, const Attribute
   return (side + 2 * attributes.integer("padding") - kernel) / attributes.integer("stride") + 1;
 }
 
+// Along the depth what lies before and behind the volume may differ (windows.h).
+std::int64_t output_depth(std::int64_t depth, std::int64_t kernel, const Attributes& attributes) {
+  return (depth + front_of(attributes) + back_of(attributes) - kernel) / attributes.integer("stride") + 1;
+}
+
 // The volume that a convolution makes of `x`, O channels.
 Shape convolved(const Shape& x, const Shape& w, const Attributes& attributes) {
-  return {x[0], output_side(x[1], w[2], attributes), output_side(x[2], w[3], attributes),
+  return {x[0], output_depth(x[1], w[2], attributes), output_side(x[2], w[3], attributes),
           output_side(x[3], w[4], attributes), w[0]};
 }
 
@@ -236,15 +241,17 @@ const Operation& conv3d() {
       "conv3d",        "x, w[O,I,k,k,k] (, b[O]) -> y: convolution with zero padding",
       infer_conv3d,    gradient_conv3d,
       flops_conv3d,    {},
-      /*cheap=*/false, cases_conv3d()};
+      /*cheap=*/false, windowed(window_conv3d),
+      cases_conv3d()};
   return operation;
 }
 
 const Operation& conv3d_sum() {
-  static const Operation operation = {"conv3d_sum",     "x, w[O,I,k,k,k], s -> y = s + convolution of x",
-                                      infer_conv3d_sum, gradient_conv3d_sum,
-                                      flops_conv3d,     {{0, 2}},
-                                      /*cheap=*/false,  cases_conv3d_sum()};
+  static const Operation operation = {"conv3d_sum",      "x, w[O,I,k,k,k], s -> y = s + convolution of x",
+                                      infer_conv3d_sum,  gradient_conv3d_sum,
+                                      flops_conv3d,      {{0, 2}},
+                                      /*cheap=*/false,   windowed(window_conv3d, 0, 2),
+                                      cases_conv3d_sum()};
   return operation;
 }
 
@@ -257,6 +264,7 @@ const Operation& conv3d_data_gradient() {
       flops_data_gradient,
       {},
       /*cheap=*/false,
+      windowed(window_data_gradient),
       cases_data_gradient()};
   return operation;
 }
@@ -265,7 +273,8 @@ const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient", "x, dy -> dw[O,I,k,k,k] (, db[O])",
                                       infer_weight_gradient,    nullptr,
                                       flops_weight_gradient,    {},
-                                      /*cheap=*/false,          cases_weight_gradient()};
+                                      /*cheap=*/false,          windowed_sum(window_weight_gradient, 0, 1),
+                                      cases_weight_gradient()};
   return operation;
 }
 

@@ -24,6 +24,7 @@ const Operation& spatial_dropout_scale() {
       nullptr,
       {},
       /*cheap=*/false,
+      whole,
       {{"study's rate", {}, {{"n", 1}, {"c", 64}, {"rate", 0.3}, {"key", 0}}, {}},
        {"odd channels, batch of two, another key", {}, {{"n", 2}, {"c", 5}, {"rate", 0.5}, {"key", 7}}, {}},
        {"rate 0", {}, {{"n", 2}, {"c", 3}, {"rate", 0}, {"key", 1}}, {}}},

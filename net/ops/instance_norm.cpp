@@ -33,6 +33,7 @@ const Operation& instance_norm_statistics() {
       per_element<4>,
       {},
       /*cheap=*/false,
+      summed("plane_moments", "statistics_of_planes"),
       {example("one voxel", {1, 1, 1, 1, 3}), example("odd channels, batch of two", {2, 3, 5, 4, 5}),
        example("16 channels, unequal sides", {1, 9, 7, 11, 16}), example("20 channels", {2, 4, 3, 6, 20}),
        example("32 channels, positive: mean far from 0", {1, 6, 8, 10, 32}, Fill::positive),

@@ -31,7 +31,8 @@ const Operation& leaky_relu() {
   static const Operation operation = {"leaky_relu",    "x -> y: x > 0 ? x : slope x",
                                       like_first,      gradient,
                                       per_element<1>,  {{0, 0}},
-                                      /*cheap=*/false, cases(1)};
+                                      /*cheap=*/false, planewise,
+                                      cases(1)};
   return operation;
 }
 
@@ -43,6 +44,7 @@ const Operation& leaky_relu_gradient() {
                                       per_element<1>,
                                       {{0, 1}},
                                       /*cheap=*/false,
+                                      planewise,
                                       cases(2)};
   return operation;
 }

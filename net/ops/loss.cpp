@@ -91,19 +91,25 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 const Operation& loss_sums() {
   static const Operation operation = {
-      "loss_sums",     "logits, target[N,D,H,W] bits -> [N,C,4]: sum t p, sum t, sum p, sum of cross entropy",
-      infer_sums,      gradient_sums,
-      per_element<12>, {},
-      /*cheap=*/false, cases_volume(false)};
+      "loss_sums",
+      "logits, target[N,D,H,W] bits -> [N,C,4]: sum t p, sum t, sum p, sum of cross entropy",
+      infer_sums,
+      gradient_sums,
+      per_element<12>,
+      {},
+      /*cheap=*/false,
+      summed("loss_plane_sums", "add_planes"),
+      cases_volume(false)};
   return operation;
 }
 
 const Operation& loss_value() {
   static const Operation operation = {
-      "loss_value",    "sums[N,C,4] -> [1]: weighted soft Dice and cross entropy",
-      infer_value,     gradient_value,
-      per_element<2>,  {},
-      /*cheap=*/false, cases_value(false)};
+      "loss_value",      "sums[N,C,4] -> [1]: weighted soft Dice and cross entropy",
+      infer_value,       gradient_value,
+      per_element<2>,    {},
+      /*cheap=*/false,   whole,
+      cases_value(false)};
   return operation;
 }
 
@@ -111,7 +117,8 @@ const Operation& loss_value_gradient() {
   static const Operation operation = {"loss_value_gradient", "sums[N,C,4], dloss[1] -> dsums[N,C,4]",
                                       infer_value_gradient,  nullptr,
                                       per_element<4>,        {},
-                                      /*cheap=*/false,       cases_value(true)};
+                                      /*cheap=*/false,       whole,
+                                      cases_value(true)};
   return operation;
 }
 
@@ -124,6 +131,7 @@ const Operation& loss_sums_gradient() {
       per_element<10>,
       {{0, 0}},
       /*cheap=*/false,
+      planewise,
       cases_volume(true)};
   return operation;
 }

@@ -38,10 +38,15 @@ const Attributes usual = {{"interval", 3}, {"least", 1}, {"most", 8}, {"initial"
 }  // namespace
 
 const Operation& loss_scale_seed() {
-  static const Operation operation = {"loss_scale_seed", "state[3] -> [1]: the scale",
-                                      infer_seed,        nullptr,
-                                      nullptr,           {},
-                                      /*cheap=*/false,   {{"one", {full({3}, Fill::positive)}, {}, {}}}};
+  static const Operation operation = {"loss_scale_seed",
+                                      "state[3] -> [1]: the scale",
+                                      infer_seed,
+                                      nullptr,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      {{"one", {full({3}, Fill::positive)}, {}, {}}}};
   return operation;
 }
 
@@ -54,6 +59,7 @@ const Operation& all_finite() {
       per_element<1>,
       {},
       /*cheap=*/false,
+      whole,
       {{"all are", {full({16, 4, 3, 3, 3})}, {}, {}},
        {"one number", {full({1}), full({1}, Fill::positive)}, {}, {}},
        {"one is not", {full({20, 5, 3, 3, 3}, Fill::one_infinite), full({1}, Fill::positive)}, {}, {}},
@@ -71,6 +77,7 @@ const Operation& loss_scale_update() {
       nullptr,
       {},
       /*cheap=*/false,
+      whole,
       {{"a good one", {full({1}, Fill::positive)}, usual, {full({3}, Fill::positive)}},
        {"a bad one", {full({1}, Fill::zeros)}, usual, {full({3}, Fill::positive)}},
        {"the first", {full({1}, Fill::positive)}, usual, {full({3}, Fill::zeros)}},

@@ -1,6 +1,6 @@
 // Maximum over blocks of 2x2x2, and its gradient, which goes to the first maximum in scan order so that ties
 // have one answer on every backend.
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -49,7 +49,8 @@ const Operation& max_pool() {
   static const Operation operation = {"max_pool",     "x -> y of half the sides: maximum over 2x2x2",
                                       infer_pool,     gradient,
                                       per_element<1>, {},
-                                      /*cheap=*/true, cases(false)};
+                                      /*cheap=*/true, windowed(window_of_blocks),
+                                      cases(false)};
   return operation;
 }
 
@@ -58,7 +59,8 @@ const Operation& max_pool_gradient() {
       "max_pool_gradient", "x, dy -> dx: dy at the first maximum of each block",
       infer_gradient,      nullptr,
       per_element<1>,      {},
-      /*cheap=*/false,     cases(true)};
+      /*cheap=*/false,     windowed(window_pool_gradient, 1, 0, 2),
+      cases(true)};
   return operation;
 }
 

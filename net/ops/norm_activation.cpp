@@ -81,7 +81,9 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
   if (wanted[0]) {
     inputs.push_back(sums);
     if (has_scale) inputs.push_back(node.inputs[4]);
-    gradients[0] = graph.apply("norm_activation_gradient", node.name + ".norm_gradient", inputs, attributes);
+    Attributes with_voxels = attributes;  // which a piece of x does not tell
+    with_voxels.set("voxels", static_cast<double>(voxels(shape_of(graph, node.inputs[0]))));
+    gradients[0] = graph.apply("norm_activation_gradient", node.name + ".norm_gradient", inputs, with_voxels);
   }
   return gradients;
 }
@@ -136,8 +138,13 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
     OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
     example.inputs.push_back(activation(e.x));
     if (with_sums) example.inputs.push_back(full({e.x[0], e.x[4], 2}));
+    if (with_sums) example.attributes.set("voxels", static_cast<double>(voxels(e.x)));
     if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
     cases.push_back(std::move(example));
+    if (!with_sums || e.scale) continue;
+    cases.push_back(cases.back());
+    cases.back().name += ", piece of a larger volume";
+    cases.back().attributes.set("voxels", 3.0 * static_cast<double>(voxels(e.x)));
   }
   return cases;
 }
@@ -153,6 +160,7 @@ const Operation& norm_activation() {
       per_element<6>,
       {{0, 0}},
       /*cheap=*/true,
+      planewise,
       cases_activation()};
   return operation;
 }
@@ -166,6 +174,7 @@ const Operation& norm_activation_sums() {
       per_element<8>,
       {},
       /*cheap=*/false,
+      summed("norm_activation_plane_sums", "add_planes"),
       cases_backward(false)};
   return operation;
 }
@@ -178,6 +187,7 @@ const Operation& norm_activation_gradient() {
                                       per_element<10>,
                                       {{0, 4}},
                                       /*cheap=*/false,
+                                      planewise,
                                       cases_backward(true)};
   return operation;
 }
@@ -190,6 +200,7 @@ const Operation& norm_parameter_gradient() {
                                       per_element<1>,
                                       {},
                                       /*cheap=*/false,
+                                      whole,
                                       {{"one sample", {full({1, 16, 2})}, {}, {}},
                                        {"three samples, odd channels", {full({3, 5, 2})}, {}, {}}}};
   return operation;

@@ -42,6 +42,23 @@ const std::vector<const Operation*>& operations() {
       &ops::all_finite(),
       &ops::loss_scale_update(),
       &ops::adam(),
+      &ops::windowed<ops::conv3d>(),
+      &ops::windowed<ops::conv3d_sum>(),
+      &ops::windowed<ops::conv3d_data_gradient>(),
+      &ops::windowed<ops::conv3d_weight_gradient>(),
+      &ops::windowed<ops::upsample_nearest>(),
+      &ops::windowed<ops::upsample_nearest_gradient>(),
+      &ops::windowed<ops::interleave>(),
+      &ops::windowed<ops::interleave_gradient>(),
+      &ops::windowed<ops::max_pool>(),
+      &ops::windowed<ops::max_pool_gradient>(),
+      &ops::channel_plane_sums(),
+      &ops::plane_moments(),
+      &ops::norm_activation_plane_sums(),
+      &ops::loss_plane_sums(),
+      &ops::add_planes(),
+      &ops::statistics_of_planes(),
+      &ops::total(),
   };
   return table;
 }

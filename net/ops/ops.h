@@ -47,6 +47,32 @@ const Operation& all_finite();
 const Operation& loss_scale_update();
 const Operation& adam();
 
+// Operations on windows (windowed.cpp), of conv3d to max_pool_gradient.
+template <const Operation& (*inner)()>
+const Operation& windowed();
+// plane_sums.cpp
+const Operation& channel_plane_sums();
+const Operation& plane_moments();
+const Operation& norm_activation_plane_sums();
+const Operation& loss_plane_sums();
+const Operation& add_planes();
+const Operation& statistics_of_planes();
+const Operation& total();
+
+// How operations are cut (net/graph/operation.h).
+constexpr Cut whole{};
+constexpr Cut planewise{.kind = Cut::Kind::planewise};
+constexpr Cut windowed(Cut::Window (*window)(const Graph&, const Node&, Planes), int input = 0,
+                       int along = none, std::int64_t grain = 1) {
+  return {.kind = Cut::Kind::windowed, .window = window, .input = input, .along = along, .grain = grain};
+}
+constexpr Cut windowed_sum(Cut::Window (*window)(const Graph&, const Node&, Planes), int input, int along) {
+  return {.kind = Cut::Kind::windowed_sum, .window = window, .input = input, .along = along};
+}
+constexpr Cut summed(std::string_view partial, std::string_view total) {
+  return {.kind = Cut::Kind::summed, .partial = partial, .total = total};
+}
+
 // Shorthands for cases.
 using Input = OperationCase::Input;
 inline Input activation(Shape shape, Fill fill = Fill::normal) {

@@ -21,6 +21,7 @@ const Operation& sigmoid() {
                                       per_element<4>,
                                       {{0, 0}},
                                       /*cheap=*/false,
+                                      planewise,
                                       {{"3 labels", {activation({1, 4, 5, 6, 3})}, {}, {}},
                                        {"one label, batch of two", {activation({2, 3, 5, 7, 1})}, {}, {}}}};
   return operation;
@@ -35,6 +36,7 @@ const Operation& sigmoid_gradient() {
       per_element<3>,
       {{0, 1}},
       /*cheap=*/false,
+      planewise,
       {{"3 labels", {activation({1, 4, 5, 6, 3}, Fill::positive), activation({1, 4, 5, 6, 3})}, {}, {}},
        {"one label, batch of two",
         {activation({2, 3, 5, 7, 1}, Fill::positive), activation({2, 3, 5, 7, 1})},

@@ -1,5 +1,5 @@
 // Nearest-neighbour upsampling to twice the sides, and its gradient, the sum over each block of eight.
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -41,6 +41,7 @@ const Operation& upsample_nearest() {
       nullptr,
       {},
       /*cheap=*/true,
+      windowed(window_upsample, 0, none, 2),
       {example("one voxel", {1, 1, 1, 1, 5}), example("odd channels, batch of two", {2, 2, 3, 5, 3}),
        example("16 channels", {1, 3, 4, 5, 16}), example("20 channels", {1, 4, 1, 3, 20}),
        example("32 channels", {1, 3, 2, 5, 32})}};
@@ -56,6 +57,7 @@ const Operation& upsample_nearest_gradient() {
       per_element<1>,
       {},
       /*cheap=*/false,
+      windowed(window_of_blocks),
       {example("one block", {1, 2, 2, 2, 5}), example("odd channels, batch of two", {2, 4, 6, 10, 3}),
        example("16 channels", {1, 6, 8, 10, 16}), example("20 channels", {1, 8, 2, 6, 20}),
        example("32 channels", {1, 6, 4, 10, 32})}};

@@ -9,7 +9,7 @@
 //   y[2j + p] = z[j + p], channels of phase p.
 // The sub-pixel convolution of Shi et al., "Real-Time Single Image and Video Super-Resolution Using an
 // Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that upsampling would give.
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -49,12 +49,13 @@ std::vector<ValueSpec> infer_interleave(const Graph& graph, const std::vector<Va
 }
 
 std::vector<ValueSpec> infer_interleave_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                 const Attributes&) {
+                                                 const Attributes& attributes) {
   assert(inputs.size() == 1);
   const Shape& dy = shape_of(graph, inputs[0]);
-  assert(dy.rank() == 5 && dy[1] % 2 == 0 && dy[2] % 2 == 0 && dy[3] % 2 == 0);
-  return {
-      {{dy[0], dy[1] / 2 + 1, dy[2] / 2 + 1, dy[3] / 2 + 1, phases * dy[4]}, graph.value(inputs[0]).type}};
+  const std::int64_t depth = attributes.integer_or("depth", dy[1] / 2 + 1);
+  assert(dy.rank() == 5 && dy[2] % 2 == 0 && dy[3] % 2 == 0);
+
+  return {{{dy[0], depth, dy[2] / 2 + 1, dy[3] / 2 + 1, phases * dy[4]}, graph.value(inputs[0]).type}};
 }
 
 std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
@@ -83,6 +84,7 @@ const Operation& upsampled_weights() {
                                       nullptr,
                                       {},
                                       /*cheap=*/true,
+                                      whole,
                                       {weights_case("one to one", 1, 1), weights_case("odd channels", 3, 5),
                                        weights_case("32 to 16", 16, 32)}};
   return operation;
@@ -97,6 +99,7 @@ const Operation& upsampled_weights_gradient() {
       nullptr,
       {},
       /*cheap=*/false,
+      whole,
       {weights_gradient_case("one to one", 1, 1), weights_gradient_case("odd channels", 3, 5),
        weights_gradient_case("32 to 16", 16, 32)}};
   return operation;
@@ -111,6 +114,7 @@ const Operation& interleave() {
       nullptr,
       {},
       /*cheap=*/false,  // its input is gone by then, and that is a convolution
+      windowed(window_interleave, 0, none, 2),
       {volume_case("one block", {1, 2, 2, 2, 8}), volume_case("odd channels, batch of two", {2, 3, 4, 6, 24}),
        volume_case("16 channels", {1, 4, 5, 6, 128}), volume_case("20 channels", {1, 5, 2, 4, 160})}};
   return operation;
@@ -125,6 +129,7 @@ const Operation& interleave_gradient() {
       nullptr,
       {},
       /*cheap=*/false,
+      windowed(window_interleave_gradient),
       {volume_case("one block", {1, 2, 2, 2, 1}), volume_case("odd channels, batch of two", {2, 4, 6, 10, 3}),
        volume_case("16 channels", {1, 6, 8, 10, 16}), volume_case("20 channels", {1, 8, 2, 6, 20})}};
   return operation;

@@ -41,6 +41,7 @@ const Operation& zero_pad() {
                                       nullptr,
                                       {},
                                       /*cheap=*/true,
+                                      planewise,
                                       {example("input channels of weights, 4 to 8", {16, 4, 3, 3, 3}, 1, 8),
                                        example("input channels of weights, odd", {3, 5, 1, 1, 1}, 1, 7),
                                        example("channels, odd, batch of two", {2, 3, 4, 5, 3}, 4, 8),

@@ -101,6 +101,10 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, Valu
                  {step.optimizer_state.back()});
 }
 
+std::vector<ValueId> pieces_of(const CutGraph& cut, ValueId id) {
+  return cut.pieces[static_cast<std::size_t>(id)];
+}
+
 }  // namespace
 
 LossOptions parse_loss(const std::string& name) {
@@ -122,10 +126,8 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
   step.trained = forward.trained;
-  step.input = forward.input;
-  step.logits = forward.logits;
-  step.target = add_target(step.graph, options.input);
-  step.loss = add_loss(step.graph, step.logits, step.target, options.loss);
+  const ValueId target = add_target(step.graph, options.input);
+  step.loss = add_loss(step.graph, forward.logits, target, options.loss);
 
   step.graph.phase = Phase::backward;
   const std::vector<ValueId> gradients =
@@ -134,6 +136,13 @@ TrainingStep build_training_step(const StepOptions& options) {
   const ValueId finite = scaled ? add_check(step.graph, gradients) : none;
   add_updates(step, gradients, finite, options);
   update_early(step.graph);
+
+  CutGraph cut = cut_into_pieces(step.graph, options.pieces);
+  step.input = pieces_of(cut, forward.input);
+  step.target = pieces_of(cut, target);
+  step.logits = pieces_of(cut, forward.logits);
+  step.loss = pieces_of(cut, step.loss).front();
+  step.graph = std::move(cut.graph);
   return step;
 }
 
@@ -153,13 +162,22 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
                                        /*training=*/false, options.voxel_alignment);
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
-  step.input = forward.input;
+  ValueId target = none, loss = none;
   if (with_loss) {
-    step.target = add_target(step.graph, options.input);
-    step.loss = add_loss(step.graph, forward.logits, step.target, options.loss);
+    target = add_target(step.graph, options.input);
+    loss = add_loss(step.graph, forward.logits, target, options.loss);
   }
   step.graph.phase = Phase::forward;
-  step.probabilities = step.graph.apply("sigmoid", "probabilities", {forward.logits});
+  const ValueId probabilities = step.graph.apply("sigmoid", "probabilities", {forward.logits});
+
+  CutGraph cut = cut_into_pieces(step.graph, options.pieces);
+  step.input = pieces_of(cut, forward.input);
+  step.probabilities = pieces_of(cut, probabilities);
+  if (with_loss) {
+    step.target = pieces_of(cut, target);
+    step.loss = pieces_of(cut, loss).front();
+  }
+  step.graph = std::move(cut.graph);
   return step;
 }
 

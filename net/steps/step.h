@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/networks/network.h"
+#include "net/steps/pieces.h"
 
 namespace voxswap::net {
 
@@ -42,13 +43,16 @@ struct StepOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
+  std::int64_t pieces = whole_volumes;  // planes of a piece of the largest volume (pieces.h)
 };
 
 // Persistent values come first and in the same order in both: parameters, then (training only) m and v of
-// each that is trained.
+// each that is trained. Volumes that are written or read from outside are lists of their pieces, in order of
+// depth; of one where they are not cut.
 struct TrainingStep {
   Graph graph;
-  ValueId input = none, target = none, logits = none, loss = none;
+  std::vector<ValueId> input, target, logits;
+  ValueId loss = none;
   std::vector<ValueId> parameters;
   std::vector<ValueId> trained;  // the parameters that any node reads; the others stay as they are
   // m0, v0, m1, v1, … of those, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
@@ -60,8 +64,9 @@ std::vector<float> initial_state(const Graph& graph, ValueId state);
 
 struct InferenceStep {
   Graph graph;
-  ValueId input = none, target = none, loss = none;  // target and loss: none unless with_loss
-  ValueId probabilities = none;                      // N,D,H,W,outputs, f32
+  std::vector<ValueId> input, target;  // target and loss: none unless with_loss
+  ValueId loss = none;
+  std::vector<ValueId> probabilities;  // N,D,H,W,outputs, f32
   std::vector<ValueId> parameters;
 };
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss);

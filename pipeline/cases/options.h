@@ -57,6 +57,8 @@ struct MemoryOptions {
   std::filesystem::path disk_folder;  // for the scratch file; empty: no disk tier
   std::int64_t disk_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
+  // Planes of a piece of the largest volume, automatic_pieces, or whole_volumes (net/steps/pieces.h).
+  std::int64_t pieces = net::automatic_pieces;
   swap::TflmsOptions tflms;
   std::int64_t lms_threshold = 8 << 20;
 };

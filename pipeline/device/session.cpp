@@ -50,9 +50,9 @@ struct Session::State {
   Target target;
   Steps steps;
   Prepared training_step, inference_step;
-  std::unique_ptr<net::Memory> staging;  // an image on its way to the device, in the input's type
-  std::unique_ptr<Upload> upload;        // of batches; null where the device's memory is the host's
-  std::span<const float> images;         // the batch that was given, where nothing is uploaded
+  std::unique_ptr<net::Memory> staging;  // a piece of an image on its way to the device, in the input's type
+  std::unique_ptr<Upload> upload;   // of batches; null where the device's memory is the host's
+  std::span<const float> images;    // the batch that was given, where nothing is uploaded
   std::span<const std::uint8_t> targets;
   bool allocated = false;
 
@@ -60,16 +60,21 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  void write_image(swap::Executor& executor, const net::Graph& graph, net::ValueId input,
-                   std::span<const float> image) {
-    const net::Value& value = graph.value(input);
-    if (is_staged(image, value) && target.backend->computes_on_host()) {
-      executor.write(input, image.data(), value.bytes());
-      return;
+  // An image or targets: each piece as it lies in there, or staged.
+  template <class T>
+  void write_input(swap::Executor& executor, const net::Graph& graph, const std::vector<net::ValueId>& pieces,
+                   std::span<const T> volume) {
+    const std::vector<InputPiece> wanted = input_pieces(graph, pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::int64_t bytes = wanted[i].value.bytes();
+      const std::byte* found = target.backend->computes_on_host() ? found_in(volume, wanted[i]) : nullptr;
+      if (found == nullptr) {
+        if (!staging || staging->bytes() < bytes) staging = target.backend->allocate_host(bytes);
+        stage(volume, wanted[i], staging->data());
+        found = staging->data();
+      }
+      executor.write(pieces[i], found, bytes);
     }
-    if (!staging || staging->bytes() < value.bytes()) staging = target.backend->allocate_host(value.bytes());
-    stage(image, value, staging->data());
-    executor.write(input, staging->data(), value.bytes());
   }
 
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
@@ -85,9 +90,13 @@ struct Session::State {
   }
 
   std::vector<float> probabilities() const {
-    const net::Value& value = steps.inference.graph.value(steps.inference.probabilities);
-    std::vector<float> result(static_cast<std::size_t>(value.shape.count()));
-    inference_step.executor->read(steps.inference.probabilities, result.data(), value.bytes());
+    std::vector<float> result;
+    for (const net::ValueId piece : steps.inference.probabilities) {
+      const net::Value& value = steps.inference.graph.value(piece);
+      const std::size_t before = result.size();
+      result.resize(before + static_cast<std::size_t>(value.shape.count()));
+      inference_step.executor->read(piece, result.data() + before, value.bytes());
+    }
     return result;
   }
 
@@ -139,9 +148,9 @@ void Session::allocate() {
   }
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
-    s.upload =
-        std::make_unique<Upload>(*s.target.backend, step.graph.value(step.input),
-                                 step.graph.value(step.target), s.target.budgets.device - arena_bytes());
+    s.upload = std::make_unique<Upload>(*s.target.backend, input_pieces(step.graph, step.input),
+                                        input_pieces(step.graph, step.target),
+                                        s.target.budgets.device - arena_bytes());
   }
   s.allocated = true;
 }
@@ -160,12 +169,14 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   const net::TrainingStep& step = *s.steps.training;
   swap::Executor& executor = *s.training_step.executor;
   if (s.upload) {
-    const auto [image, target] = s.upload->finish();
-    executor.write(step.input, image, step.graph.value(step.input).bytes());
-    executor.write(step.target, target, step.graph.value(step.target).bytes());
+    const Upload::Places places = s.upload->finish();
+    for (std::size_t i = 0; i < step.input.size(); ++i)
+      executor.write(step.input[i], places.image[i], step.graph.value(step.input[i]).bytes());
+    for (std::size_t i = 0; i < step.target.size(); ++i)
+      executor.write(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
   } else {
-    s.write_image(executor, step.graph, step.input, s.images);
-    executor.write(step.target, s.targets.data(), static_cast<std::int64_t>(s.targets.size()));
+    s.write_input(executor, step.graph, step.input, s.images);
+    s.write_input(executor, step.graph, step.target, s.targets);
   }
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
   if (report != nullptr) *report = made;
@@ -184,11 +195,11 @@ std::vector<float> Session::predict(std::span<const float> image) {
   State& s = *state_;
   allocate();
   swap::Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
-  if (s.steps.inference.target != net::none) {
+  s.write_input(executor, s.steps.inference.graph, s.steps.inference.input, image);
+  for (const net::ValueId piece : s.steps.inference.target) {
     const std::vector<std::uint8_t> nothing(
-        static_cast<std::size_t>(s.steps.inference.graph.value(s.steps.inference.target).bytes()));
-    executor.write(s.steps.inference.target, nothing.data(), static_cast<std::int64_t>(nothing.size()));
+        static_cast<std::size_t>(s.steps.inference.graph.value(piece).bytes()));
+    executor.write(piece, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
   executor.run({}, swap::Detail::lanes);
   return s.probabilities();
@@ -199,8 +210,8 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   State& s = *state_;
   allocate();
   swap::Executor& executor = *s.inference_step.executor;
-  s.write_image(executor, s.steps.inference.graph, s.steps.inference.input, image);
-  executor.write(s.steps.inference.target, target.data(), static_cast<std::int64_t>(target.size()));
+  s.write_input(executor, s.steps.inference.graph, s.steps.inference.input, image);
+  s.write_input(executor, s.steps.inference.graph, s.steps.inference.target, target);
   executor.run({}, swap::Detail::lanes);
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdint>
+#include <cstring>
 
 #include "base/bfloat16.h"
 #include "base/float16.h"
@@ -12,10 +12,11 @@ namespace voxswap::pipeline {
 
 namespace {
 
+// Voxels of `wide` elements from those of `channels` numbers.
 template <class To, class Convert>
-void stage_voxels(std::span<const float> image, const Shape& input, To* to, Convert convert) {
-  const auto wide = static_cast<std::size_t>(input[-1]),
-             voxels = static_cast<std::size_t>(input.count() / input[-1]), channels = image.size() / voxels;
+void stage_voxels(std::span<const float> image, std::size_t channels, std::size_t wide, To* to,
+                  Convert convert) {
+  const std::size_t voxels = image.size() / channels;
   assert(channels <= wide && channels * voxels == image.size());
   constexpr std::size_t slice = std::size_t{1} << 18;  // voxels
   parallel_for((voxels + slice - 1) / slice, [&](std::size_t i) {
@@ -28,22 +29,71 @@ void stage_voxels(std::span<const float> image, const Shape& input, To* to, Conv
   });
 }
 
-}  // namespace
-
-bool is_staged(std::span<const float> image, const net::Value& input) {
-  return input.type == net::ElementType::f32 &&
-         static_cast<std::int64_t>(image.size()) == input.shape.count();
+void stage_part(std::span<const float> part, net::ElementType type, std::size_t channels, std::size_t wide,
+                std::byte* to) {
+  auto* const halves = reinterpret_cast<std::uint16_t*>(to);
+  switch (type) {
+    case net::ElementType::bf16:
+      return stage_voxels(part, channels, wide, halves, [](float x) { return to_bfloat16(x); });
+    case net::ElementType::f16:
+      return stage_voxels(part, channels, wide, halves, [](float x) { return to_float16(x); });
+    default:
+      return stage_voxels(part, channels, wide, reinterpret_cast<float*>(to), [](float x) { return x; });
+  }
 }
 
-void stage(std::span<const float> image, const net::Value& input, std::byte* to) {
-  auto* const halves = reinterpret_cast<std::uint16_t*>(to);
-  switch (input.type) {
-    case net::ElementType::bf16:
-      return stage_voxels(image, input.shape, halves, [](float x) { return to_bfloat16(x); });
-    case net::ElementType::f16:
-      return stage_voxels(image, input.shape, halves, [](float x) { return to_float16(x); });
-    default:
-      return stage_voxels(image, input.shape, reinterpret_cast<float*>(to), [](float x) { return x; });
+// Elements of one plane of the volume that the piece is of.
+template <class T>
+std::size_t plane_elements(std::span<const T> volume, const InputPiece& piece) {
+  return volume.size() / static_cast<std::size_t>(piece.value.shape[0] * piece.depth);
+}
+// The piece's planes of sample n.
+template <class T>
+std::span<const T> planes_of(std::span<const T> volume, const InputPiece& piece, std::int64_t n) {
+  const std::size_t plane = plane_elements(volume, piece);
+  return volume.subspan(static_cast<std::size_t>(n * piece.depth + piece.first_plane) * plane,
+                        static_cast<std::size_t>(piece.value.shape[1]) * plane);
+}
+bool in_one_stretch(const InputPiece& piece) {
+  return piece.value.shape[0] == 1 || piece.value.shape[1] == piece.depth;
+}
+
+}  // namespace
+
+std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces) {
+  std::vector<InputPiece> result;
+  std::int64_t depth = 0;
+  for (const net::ValueId id : pieces) {
+    result.push_back({graph.value(id), depth, 0});
+    depth += graph.value(id).shape[1];
+  }
+  for (InputPiece& piece : result) piece.depth = depth;
+  return result;
+}
+
+const std::byte* found_in(std::span<const float> image, const InputPiece& piece) {
+  const auto wide = static_cast<std::size_t>(piece.value.shape.count_from(2));
+  if (piece.value.type != net::ElementType::f32 || plane_elements(image, piece) != wide || !in_one_stretch(piece))
+    return nullptr;
+  return reinterpret_cast<const std::byte*>(planes_of(image, piece, 0).data());
+}
+const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece) {
+  return in_one_stretch(piece) ? reinterpret_cast<const std::byte*>(planes_of(target, piece, 0).data())
+                               : nullptr;
+}
+
+void stage(std::span<const float> image, const InputPiece& piece, std::byte* to) {
+  const Shape& shape = piece.value.shape;
+  const std::size_t channels = plane_elements(image, piece) / static_cast<std::size_t>(shape[2] * shape[3]);
+  for (std::int64_t n = 0; n < shape[0]; ++n)
+    stage_part(planes_of(image, piece, n), piece.value.type, channels, static_cast<std::size_t>(shape[-1]),
+               to + n * piece.value.bytes() / shape[0]);
+}
+
+void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to) {
+  for (std::int64_t n = 0; n < piece.value.shape[0]; ++n) {
+    const std::span<const std::uint8_t> part = planes_of(target, piece, n);
+    std::memcpy(to + n * static_cast<std::int64_t>(part.size()), part.data(), part.size());
   }
 }
 

@@ -1,17 +1,30 @@
 // An image on its way to the device: in the type in which the network reads it, with zeros behind its
-// channels where the device wants its voxels wider (net/backends/backend.h: voxel_alignment).
+// channels where the device wants its voxels wider (net/backends/backend.h: voxel_alignment), in the pieces
+// into which the step cuts it (net/steps/pieces.h). Images and targets are whole volumes, sample after
+// sample.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "net/graph/graph.h"
 
 namespace voxswap::pipeline {
 
-// Whether an image's own bytes are those of the network's input.
-bool is_staged(std::span<const float> image, const net::Value& input);
-// Writes input.bytes() bytes. REQUIRES: as many voxels in both, no fewer channels in the input.
-void stage(std::span<const float> image, const net::Value& input, std::byte* to);
+// A piece of a volume that a step reads: from this plane on.
+struct InputPiece {
+  net::Value value;
+  std::int64_t first_plane = 0, depth = 0;  // depth: of the whole volume
+};
+std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces);
+
+// Where the piece lies in the volume's own bytes, if those are what the network reads; null if they are not.
+const std::byte* found_in(std::span<const float> image, const InputPiece& piece);
+const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece);
+// Writes value.bytes() bytes. REQUIRES: as many voxels in both, no fewer channels in the piece.
+void stage(std::span<const float> image, const InputPiece& piece, std::byte* to);
+void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to);
 
 }  // namespace voxswap::pipeline

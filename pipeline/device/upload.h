@@ -6,30 +6,34 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "net/backends/backend.h"
+#include "pipeline/device/staging.h"
 
 namespace voxswap::pipeline {
 
 class Upload {
  public:
-  // Of such an image and such target bits. `spare_bytes`: what may be taken of the device's memory; where
+  // Of images and target bits in these pieces. `spare_bytes`: what may be taken of the device's memory; where
   // that is too little, the batch waits in pinned memory of the host.
-  Upload(net::Backend& backend, const net::Value& image, const net::Value& target, std::int64_t spare_bytes);
+  Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector<InputPiece> target,
+         std::int64_t spare_bytes);
   ~Upload();
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
   // In place of what was begun before. Returns when the batch is not read any more.
   void begin(std::span<const float> images, std::span<const std::uint8_t> targets);
-  struct Places {
-    const std::byte *image, *target;  // of the device or the host, until the next begin()
+  struct Places {  // of each piece; of the device or the host, until the next begin()
+    std::vector<const std::byte*> image, target;
   };
   Places finish();  // waits until it is there
 
  private:
-  net::Value image_;
-  std::int64_t target_place_, bytes_;
+  std::vector<InputPiece> image_, target_;
+  std::vector<std::int64_t> image_places_, target_places_;
+  std::int64_t bytes_ = 0;
   std::unique_ptr<net::Memory> pinned_, device_;  // device_: null where there is too little
   std::unique_ptr<net::Stream> stream_;           // last: ends first, and drains
 };

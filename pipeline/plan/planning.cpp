@@ -267,6 +267,7 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std
   step.activations = target.precision;
   step.loss = net::parse_loss(options.training.loss);
   step.optimizer = options.training.optimizer;
+  step.pieces = options.memory.pieces;
   return step;
 }
 
@@ -285,7 +286,7 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
 }
 
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step) {
-  std::vector<net::ValueId> kept = {step.probabilities};
+  std::vector<net::ValueId> kept = step.probabilities;
   if (step.loss != net::none) kept.push_back(step.loss);
   return kept;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "swap/plan/placed.h"
 
 namespace voxswap::swap {
 namespace {
@@ -26,11 +27,11 @@ bool overlap_in_time(const Interval& a, const Interval& b) {
   return (a.first <= b.last) & (b.first <= a.last);
 }
 
-// The offset for `interval` among those `placed` so far (sorted by offset): the lowest gap that is large
+// The offset for `interval` among those placed so far: the lowest gap that is large
 // enough, or the smallest such gap.
-std::int64_t find_gap(const std::vector<Interval>& placed, const Interval& interval, Fit fit) {
+std::int64_t find_gap(const Placed& placed, const Interval& interval, Fit fit) {
   std::int64_t top = 0, best = -1, tightest = std::numeric_limits<std::int64_t>::max();
-  for (const Interval& other : placed) {
+  for (const Interval& other : placed.beside(interval)) {
     const bool in_the_way = overlap_in_time(other, interval);
     const std::int64_t gap = other.offset - top;
     if (in_the_way & (gap >= interval.bytes) & (gap < tightest)) {  // seldom; a jump for each would cost more
@@ -47,28 +48,27 @@ std::int64_t find_gap(const std::vector<Interval>& placed, const Interval& inter
 // Stops, with the rest not placed, when more than `most` is over the aim.
 void place_from(std::size_t from, const std::vector<Interval>& intervals, std::int64_t aim, std::int64_t most,
                 Packing& packing) {
-  std::vector<Interval> placed;
-  placed.reserve(intervals.size());
+  Placed placed(intervals);
   packing.height = packing.over = 0;
   const auto note = [&](std::size_t i) {
     const std::int64_t top = packing.offsets[i] + intervals[i].bytes;
     packing.height = std::max(packing.height, top);
     packing.over += std::max<std::int64_t>(top - aim, 0);
   };
-  const auto lower = [](const Interval& x, const Interval& y) { return x.offset < y.offset; };
   for (std::size_t k = 0; k < from; ++k) {
     const std::size_t i = packing.order[k];
-    placed.push_back(intervals[i]);
-    placed.back().offset = packing.offsets[i];
+    Interval interval = intervals[i];
+    interval.offset = packing.offsets[i];
+    placed.append(interval);
     note(i);
   }
-  std::stable_sort(placed.begin(), placed.end(), lower);
+  placed.sort();
   for (std::size_t k = from; k < packing.order.size() && packing.over <= most; ++k) {
     const std::size_t i = packing.order[k];
     Interval interval = intervals[i];
     interval.offset = packing.offsets[i] = find_gap(placed, interval, packing.fit);
     note(i);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), interval, lower), interval);
+    placed.add(interval);
   }
 }
 
@@ -150,10 +150,11 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
   std::stable_sort(starts.begin(), starts.end(),
                    [](const Packing& a, const Packing& b) { return a.over < b.over; });
 
-  // A placement costs about n^2 / 2 comparisons.
+  // A placement costs about n^2 / 2 comparisons, of very many intervals less (Placed).
   const auto n = static_cast<double>(intervals.size());
   constexpr std::size_t tries = 3;  // starts that are worth repairing
-  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), 10.0, 4000.0));
+  constexpr double many = 2000;
+  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), n > many ? 2.0 : 10.0, 4000.0));
   const Philox random(0x7061636b, 0);
   std::uint64_t draw = 0;
   for (std::size_t start = 0; start < tries; ++start) {

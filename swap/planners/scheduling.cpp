@@ -6,6 +6,7 @@
 
 #include "base/index.h"
 #include "swap/planners/outside.h"
+#include "swap/planners/range_max.h"
 
 namespace voxswap::swap {
 namespace {
@@ -56,11 +57,12 @@ class Scheduler {
     }
     all_in_host_ = choose_tiers(digest_, schedule_);
     schedule_.memory = memory_of(digest_, schedule_.sequence);
+    RangeAdd away(schedule_.memory.size());
     for (Stretch& stretch : schedule_.stretches) {
       if (!fixed_returns) stretch.s = stretch.b;
-      for (std::int32_t t = stretch.free_from(); t < stretch.s; ++t)
-        schedule_.memory[index(t)] -= bytes(stretch);
+      away.add(index(stretch.free_from()), index(stretch.s), -bytes(stretch));
     }
+    away.apply(schedule_.memory);
     note_excess();
     order_copies();
     const std::vector<std::int64_t> without = schedule_.memory;
@@ -161,8 +163,10 @@ class Scheduler {
         take(stretch);
       }
     }
+    RangeAdd left(memory.size());
     for (const Stretch& stretch : schedule_.stretches)
-      for (std::int32_t t = stretch.free_from(); t < stretch.b; ++t) memory[index(t)] -= bytes(stretch);
+      left.add(index(stretch.free_from()), index(stretch.b), -bytes(stretch));
+    left.apply(memory);
   }
 
   // A life that step a may make over the stretch's, of the same size, above `taken`; none: there is none.
@@ -191,15 +195,17 @@ class Scheduler {
       return chosen[x].b - chosen[x].a < chosen[y].b - chosen[y].a;
     });
     std::vector<bool> stays(chosen.size(), false);
+    RangeMax memory(schedule_.memory);
+    RangeAdd kept(schedule_.memory.size());
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
-      bool fits = true;
-      for (std::int32_t t = chosen[i].free_from(); fits && t < chosen[i].b; ++t)
-        fits = schedule_.memory[index(t)] + size <= budget_;
-      if (!fits) continue;
-      for (std::int32_t t = chosen[i].free_from(); t < chosen[i].b; ++t) schedule_.memory[index(t)] += size;
-      stays[i] = true;
+      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].b);
+      stays[i] = from >= to || memory.most(from, to) + size <= budget_;
+      if (!stays[i] || from >= to) continue;
+      memory.add(from, to, size);
+      kept.add(from, to, size);
     }
+    kept.apply(schedule_.memory);
     std::vector<Stretch> rest;
     for (std::size_t i = 0; i < chosen.size(); ++i)
       if (!stays[i]) rest.push_back(chosen[i]);

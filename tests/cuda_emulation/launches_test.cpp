@@ -56,7 +56,8 @@ struct Subject {
     swap::Executor executor(compiled, plan, swap::allocate_tiers(*backend, {&plan}, folder.path()), options);
     const std::int64_t before = emulation::graph_launches();
     test::InDetail runner(executor, detail);
-    test::Results results = test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
+    test::Results results =
+        test::train(runner, step.graph, {step.input[0], step.target[0]}, {step.loss}, steps);
     return {std::move(results), emulation::graph_launches() - before};
   }
 

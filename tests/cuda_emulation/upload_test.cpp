@@ -36,18 +36,18 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
   const auto backend = make_cuda_backend({});
   const Value image = value({1, 1, 1, 1, 4}, ElementType::f32), target = value({1, 1, 1, 1}, ElementType::u8);
   for (const std::int64_t spare : {std::int64_t{0}, std::int64_t{1} << 20}) {
-    pipeline::Upload upload(*backend, image, target, spare);
+    pipeline::Upload upload(*backend, {{image, 0, 1}}, {{target, 0, 1}}, spare);
     for (const float x : {1.5F, 2.5F}) {
       const float voxel[] = {x, -x};
       const std::uint8_t bits[] = {static_cast<std::uint8_t>(x)};
       upload.begin(voxel, bits);
       const pipeline::Upload::Places places = upload.finish();
-      EXPECT_EQ(emulation::in_device_memory(places.image, 16), spare > 0);
+      EXPECT_EQ(emulation::in_device_memory(places.image[0], 16), spare > 0);
       float found[4] = {};
       std::uint8_t found_bits = 0;
       const auto stream = backend->make_stream();
-      stream->copy(found, places.image, sizeof found);
-      stream->copy(&found_bits, places.target, 1);
+      stream->copy(found, places.image[0], sizeof found);
+      stream->copy(&found_bits, places.target[0], 1);
       stream->synchronize();
       EXPECT_EQ(std::vector(found, found + 4), (std::vector{x, -x, 0.0F, 0.0F}));
       EXPECT_EQ(found_bits, bits[0]);

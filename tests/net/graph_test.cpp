@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -70,9 +71,12 @@ TEST(Operations, HaveNamesOfTheirOwnAndCasesThatTheyAccept) {
         const ElementType full = type == ElementType::f64 ? type : ElementType::f32;
         std::vector<ValueId> inputs, updates;
         for (const OperationCase::Input& input : example.inputs) {
-          const bool activation = input.kind == OperationCase::Input::Kind::activation;
-          const bool bits = input.kind == OperationCase::Input::Kind::bits;
-          inputs.push_back(add_input(graph, input.shape, bits ? ElementType::u8 : activation ? type : full));
+          using Kind = OperationCase::Input::Kind;
+          const std::map<Kind, ElementType> types = {{Kind::activation, type},
+                                                     {Kind::full, full},
+                                                     {Kind::twice, ElementType::f64},
+                                                     {Kind::bits, ElementType::u8}};
+          inputs.push_back(add_input(graph, input.shape, types.at(input.kind)));
         }
         for (const OperationCase::Input& input : example.updates)
           updates.push_back(graph.add_value("state", input.shape, full, Role::parameter));

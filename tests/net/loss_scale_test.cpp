@@ -38,8 +38,8 @@ struct Training {
   void set(ValueId id, const std::vector<float>& values) { run.set(id, {values.begin(), values.end()}); }
   double train(std::int64_t number) {
     const auto count = [&](ValueId id) { return step.graph.value(id).shape.count(); };
-    run.set(step.input, fill_values(Fill::normal, count(step.input), 1));
-    run.set(step.target, fill_values(Fill::bits, count(step.target), 2));
+    run.set(step.input[0], fill_values(Fill::normal, count(step.input[0]), 1));
+    run.set(step.target[0], fill_values(Fill::bits, count(step.target[0]), 2));
     run.run({.seed = 5, .step = number, .learning_rate = 1e-2});
     return run.get(step.loss)[0];
   }

@@ -58,8 +58,8 @@ struct NetworkRun {
  private:
   void fill() {
     const auto count = [&](ValueId id) { return step.graph.value(id).shape.count(); };
-    run->set(step.input, normal_values(count(step.input), 1));
-    run->set(step.target, fill_values(Fill::bits, count(step.target), 2));
+    run->set(step.input[0], normal_values(count(step.input[0]), 1));
+    run->set(step.target[0], fill_values(Fill::bits, count(step.target[0]), 2));
     for (ValueId id : step.optimizer_state) {
       run->set(id, std::vector<double>(static_cast<std::size_t>(count(id)), 0.0));
     }

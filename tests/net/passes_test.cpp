@@ -60,7 +60,7 @@ const std::string begin_of_text =
     "-> 1x2x2 f32\n"
     "backward b.parameter_gradient = norm_parameter_gradient(b.sums) -> 2 f32 -> 2 f32\n"
     "backward b.norm_gradient = norm_activation_gradient(a, s, gamma, beta, c.gradient, b.sums) "
-    "has_scale=0 slope=0.3 -> 1x2x2x2x2 bf16\n";
+    "has_scale=0 slope=0.3 voxels=8 -> 1x2x2x2x2 bf16\n";
 const std::string last_gradient =
     "backward a.weight_gradient = conv3d_weight_gradient(x, b.norm_gradient) bias=0 kernel=1 padding=0 "
     "stride=1 -> 2x1x1x1x1 f32\n";

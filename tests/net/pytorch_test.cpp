@@ -118,8 +118,8 @@ TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
   const TrainingStep step = build_training_step(options_for(way.type, way.loss));
   const auto backend = make_backend(way.backend);
   GraphRun run(step.graph, *backend);
-  run.set(step.input, expected("input").values);
-  run.set(step.target, expected("target").values);
+  run.set(step.input[0], expected("input").values);
+  run.set(step.target[0], expected("target").values);
   set_parameters(run, step.graph, step.parameters);
   for (ValueId id : step.optimizer_state) {
     run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
@@ -127,7 +127,7 @@ TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
   run.run({.learning_rate = 0});
 
   EXPECT_NEAR(run.get(step.loss)[0], expected("loss/" + way.loss).values[0], way.tolerance);
-  std::vector<double> probabilities = run.get(step.logits);
+  std::vector<double> probabilities = run.get(step.logits[0]);
   for (double& p : probabilities) p = 1 / (1 + std::exp(-p));
   EXPECT_LE(largest_difference(probabilities, expected("probabilities").values), way.tolerance);
 
@@ -178,11 +178,11 @@ TEST(SmallIsensee2017Inference, PredictsAsInPyTorchOnEveryBackend) {
         build_inference_step(options_for(ElementType::f32, "weighted_dice"), /*with_loss=*/true);
     const auto backend = make_backend(name);
     GraphRun run(step.graph, *backend);
-    run.set(step.input, expected("input").values);
-    run.set(step.target, expected("target").values);
+    run.set(step.input[0], expected("input").values);
+    run.set(step.target[0], expected("target").values);
     set_parameters(run, step.graph, step.parameters);
     run.run({});
-    EXPECT_LE(largest_difference(run.get(step.probabilities), expected("probabilities").values), 1e-3)
+    EXPECT_LE(largest_difference(run.get(step.probabilities[0]), expected("probabilities").values), 1e-3)
         << name;
     EXPECT_NEAR(run.get(step.loss)[0], expected("loss/weighted_dice").values[0], 1e-3) << name;
   }

@@ -149,8 +149,10 @@ inline CaseGraph case_graph(const Operation& operation, const OperationCase& exa
   CaseGraph result;
   const ElementType full = activations == ElementType::f64 ? ElementType::f64 : ElementType::f32;
   const auto add = [&](const OperationCase::Input& input, const char* name, std::size_t i, Role role) {
-    const ElementType type =
-        input.kind == Kind::bits ? ElementType::u8 : (input.kind == Kind::full ? full : activations);
+    ElementType type = activations;
+    if (input.kind == Kind::full) type = full;
+    if (input.kind == Kind::twice) type = ElementType::f64;
+    if (input.kind == Kind::bits) type = ElementType::u8;
     return result.graph.add_value(name + std::to_string(i), input.shape, type, role);
   };
   for (const auto& input : example.inputs) {

@@ -156,13 +156,13 @@ std::vector<std::vector<double>> trained_on_an_image_aligned_to(std::int64_t vox
   }
   for (const ValueId id : step.optimizer_state)
     run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
-  const Shape& stored = step.graph.value(step.input).shape;
+  const Shape& stored = step.graph.value(step.input[0]).shape;
   const std::vector<double> image = fill_values(Fill::normal, options.input.count(), 1);
   std::vector<double> input(static_cast<std::size_t>(stored.count()), 0.0);
   for (std::size_t i = 0; i < image.size(); ++i)
     input[i / 2 * static_cast<std::size_t>(stored[4]) + i % 2] = image[i];
-  run.set(step.input, input);
-  run.set(step.target, fill_values(Fill::bits, step.graph.value(step.target).shape.count(), 2));
+  run.set(step.input[0], input);
+  run.set(step.target[0], fill_values(Fill::bits, step.graph.value(step.target[0]).shape.count(), 2));
   for (std::int64_t number = 1; number <= 2; ++number)
     run.run({.seed = 5, .step = number, .learning_rate = 1e-2});
   std::vector<std::vector<double>> weights;
@@ -188,8 +188,8 @@ TEST(Steps, StoreTheImageAsWideAsTheAlignmentAsksAndKeepTheParametersAsTheyAre) 
       const TrainingStep training = build_training_step(options);
       const InferenceStep inference = build_inference_step(options, true);
       const Shape stored = {1, 8, 8, 12, channels};
-      EXPECT_EQ(training.graph.value(training.input).shape, stored) << name;
-      EXPECT_EQ(inference.graph.value(inference.input).shape, stored) << name;
+      EXPECT_EQ(training.graph.value(training.input[0]).shape, stored) << name;
+      EXPECT_EQ(inference.graph.value(inference.input[0]).shape, stored) << name;
       EXPECT_EQ(training.graph.value(training.parameters[0]).shape[1], 2) << name;
       expect_order_is_valid(training.graph);
     }
@@ -200,10 +200,10 @@ TEST(InferenceStep, HasNoDropoutAndGivesProbabilitiesAndIfAskedALoss) {
   const InferenceStep plain = build_inference_step(small(), false),
                       scored = build_inference_step(small(), true);
   EXPECT_EQ(plain.loss, none);
-  EXPECT_EQ(plain.target, none);
+  EXPECT_TRUE(plain.target.empty());
   EXPECT_EQ(scored.graph.value(scored.loss).shape, (Shape{1}));
-  EXPECT_EQ(plain.graph.value(plain.probabilities).type, ElementType::f32);
-  EXPECT_EQ(plain.graph.value(plain.probabilities).shape, (Shape{1, 8, 8, 12, 3}));
+  EXPECT_EQ(plain.graph.value(plain.probabilities[0]).type, ElementType::f32);
+  EXPECT_EQ(plain.graph.value(plain.probabilities[0]).shape, (Shape{1, 8, 8, 12, 3}));
   EXPECT_TRUE(plain.graph.with_role(Role::optimizer_state).empty());
   for (const Node& node : plain.graph.nodes()) EXPECT_NE(node.operation->name, "spatial_dropout_scale");
   expect_order_is_valid(scored.graph);

@@ -180,7 +180,7 @@ TEST(Steps, StoreTheImageInSixteenBytesPerVoxelOnAGpuAndAsItIsOnACpu) {
     options.training.precision = precision;
     const Target target = open_target(options, device);
     const Steps steps = build_steps(options, 1, 1, target, true);
-    return steps.training->graph.value(steps.training->input).shape[4];
+    return steps.training->graph.value(steps.training->input[0]).shape[4];
   };
   for (const auto& [gpu, halves] : {std::pair("v100", "f16"), {"h200", "bf16"}}) {
     EXPECT_EQ(channels(gpu, halves), 8) << gpu;

@@ -26,7 +26,7 @@ std::vector<float> image_of(const Shape& input, std::int64_t channels) {
 template <class Element>
 std::vector<Element> staged(const std::vector<float>& image, const net::Value& input) {
   std::vector<Element> elements(static_cast<std::size_t>(input.shape.count()), static_cast<Element>(-1));
-  stage(image, input, reinterpret_cast<std::byte*>(elements.data()));
+  stage(image, {input, 0, input.shape[1]}, reinterpret_cast<std::byte*>(elements.data()));
   return elements;
 }
 
@@ -64,9 +64,28 @@ TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
       wider{"input", stored(8), net::ElementType::f32, net::Role::input},
       half{"input", stored(4), net::ElementType::bf16, net::Role::input};
   const std::vector<float> image = image_of(same.shape, 4);
-  EXPECT_TRUE(is_staged(image, same));
-  EXPECT_FALSE(is_staged(image, wider));
-  EXPECT_FALSE(is_staged(image, half));
+  const auto* own = reinterpret_cast<const std::byte*>(image.data());
+  EXPECT_EQ(found_in(image, {same, 0, same.shape[1]}), own);
+  EXPECT_EQ(found_in(image, {wider, 0, wider.shape[1]}), nullptr);
+  EXPECT_EQ(found_in(image, {half, 0, half.shape[1]}), nullptr);
+}
+
+// Two samples of 5 planes: of each its last two.
+TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
+  const std::vector<float> image = image_of({2, 5, 2, 3, 4}, 4);
+  const net::Value value{"input[1]", {2, 2, 2, 3, 4}, net::ElementType::f32, net::Role::input};
+  const InputPiece piece{value, 3, 5};
+  EXPECT_EQ(found_in(image, piece), nullptr) << "they do not lie side by side";
+  std::vector<float> found(static_cast<std::size_t>(value.shape.count()));
+  stage(image, piece, reinterpret_cast<std::byte*>(found.data()));
+  std::vector<float> expected;
+  for (const std::ptrdiff_t first : {3 * 24, (5 + 3) * 24})
+    expected.insert(expected.end(), image.begin() + first, image.begin() + first + 2 * 24);
+  EXPECT_EQ(found, expected);
+
+  const std::vector<std::uint8_t> target = {1, 2, 3, 4, 5, 6};  // of one sample, 3 planes of 2 voxels
+  const net::Value bits{"target[1]", {1, 1, 1, 2}, net::ElementType::u8, net::Role::input};
+  EXPECT_EQ(found_in(std::span(target), {bits, 1, 3}), reinterpret_cast<const std::byte*>(target.data() + 2));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
 TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison) {
   for (const char* network : {"isensee2017", "unet3d", "resnet3d"}) {
     const net::TrainingStep step = net::build_training_step(tiny(network));
-    const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+    const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
     const Results expected = without_plan(run, 3);
     for (int i = 0; i < 3; ++i) {
       float loss = 0;
@@ -135,7 +135,7 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   CompiledGraph compiled(*backend, step.graph);
   const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
   Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
-  test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
+  test::train(executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
   executor.run({5, 2, 0});  // the volume of step 1 is gone
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
@@ -153,7 +153,7 @@ TEST(Executor, AllocatesNothingInsideAStep) {
     for (const bool poisoned : {false, true}) {
       const Poisoned setting(poisoned);
       Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, folder.path()));
-      test::train(executor, step.graph, {step.input, step.target}, {step.loss}, 1);
+      test::train(executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
       allocations = 0;
       counting = true;
       executor.run({5, 2, 1e-3});
@@ -172,24 +172,24 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
       make_plan("keep", {&training.graph, training_kernels.workspaces(), {}, {training.loss}});
   const Plan infer_plan = make_plan(
       "keep",
-      {&inference.graph, inference_kernels.workspaces(), {}, {inference.loss, inference.probabilities}});
+      {&inference.graph, inference_kernels.workspaces(), {}, {inference.loss, inference.probabilities[0]}});
   const std::shared_ptr<net::Memory> arena =
       backend->allocate(std::max(train_plan.peak_bytes, infer_plan.peak_bytes));
   Executor trainer(training_kernels, train_plan, Tiers{arena, nullptr, nullptr}),
       predictor(inference_kernels, infer_plan, Tiers{arena, nullptr, nullptr});
 
   const auto predict = [&] {
-    for (const net::ValueId id : {inference.input, inference.target}) {
+    for (const net::ValueId id : {inference.input[0], inference.target[0]}) {
       const std::vector<std::byte> bytes = test::content(inference.graph, id, 3);
       predictor.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
     }
     predictor.run({5, 1, 0});
     std::vector<float> result(
-        static_cast<std::size_t>(inference.graph.value(inference.probabilities).shape.count()));
-    predictor.read(inference.probabilities, result.data(), static_cast<std::int64_t>(4 * result.size()));
+        static_cast<std::size_t>(inference.graph.value(inference.probabilities[0]).shape.count()));
+    predictor.read(inference.probabilities[0], result.data(), static_cast<std::int64_t>(4 * result.size()));
     return result;
   };
-  test::train(trainer, training.graph, {training.input, training.target}, {training.loss}, 1);
+  test::train(trainer, training.graph, {training.input[0], training.target[0]}, {training.loss}, 1);
   const std::vector<float> before = predict();
   EXPECT_EQ(predict(), before);
   ASSERT_EQ(training.parameters.size(), inference.parameters.size());
@@ -201,7 +201,7 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
     EXPECT_EQ(a, b) << training.graph.value(training.parameters[i]).name;
   }
   // Another step from the same start changes what the other executor predicts: one set of parameters.
-  test::train(trainer, training.graph, {training.input, training.target}, {training.loss}, 2);
+  test::train(trainer, training.graph, {training.input[0], training.target[0]}, {training.loss}, 2);
   EXPECT_NE(predict(), before);
 }
 

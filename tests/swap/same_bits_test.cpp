@@ -27,8 +27,10 @@ struct Subject {
   CostModel costs;
   Results expected;
 
-  Subject(const std::string& backend_name, const std::string& network)
-      : step(net::build_training_step(test::tiny(network))),
+  std::vector<net::ValueId> inputs;
+
+  Subject(const std::string& backend_name, const std::string& network, std::int64_t pieces)
+      : step(net::build_training_step(in_pieces(test::tiny(network), pieces))),
         backend(net::make_backend(backend_name)),
         compiled(*backend, step.graph) {
     DeviceRates rates;
@@ -38,8 +40,14 @@ struct Subject {
     rates.link_rate = 1e9;
     costs = estimate_costs(step.graph, rates);
     costs.to_disk = costs.from_disk = {5e8, 5e8};
+    inputs = step.input;
+    inputs.insert(inputs.end(), step.target.begin(), step.target.end());
     test::NaiveRunner runner(*backend, step.graph);
-    expected = test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
+    expected = test::train(runner, step.graph, inputs, {step.loss}, steps);
+  }
+  static net::StepOptions in_pieces(net::StepOptions options, std::int64_t pieces) {
+    options.pieces = pieces;
+    return options;
   }
 
   PlanRequest request(const Budgets& budgets) const {
@@ -59,7 +67,7 @@ struct Subject {
     const Tiers tiers = allocate_tiers(*backend, {&plan}, std::filesystem::temp_directory_path());
     Executor executor(compiled, plan, tiers, options);
     test::InDetail runner(executor, Detail::lanes);
-    return test::train(runner, step.graph, {step.input, step.target}, {step.loss}, steps);
+    return test::train(runner, step.graph, inputs, {step.loss}, steps);
   }
 };
 
@@ -68,8 +76,9 @@ struct TierCase {
   std::int64_t host, disk;
 };
 
-// Backend and network. On the CPU the reference stands for all; a GPU has memories and streams of its own.
-class SameBits : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+// Backend, network and planes of a piece. On the CPU the reference stands for all; a GPU has memories and
+// streams of its own.
+class SameBits : public testing::TestWithParam<std::tuple<std::string, std::string, std::int64_t>> {};
 
 std::vector<std::string> backends() {
   std::vector<std::string> names = {"reference"};
@@ -78,7 +87,8 @@ std::vector<std::string> backends() {
 }
 
 TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
-  Subject subject(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  const auto& [backend, network, pieces] = GetParam();
+  Subject subject(backend, network, pieces);
   const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
   const std::int64_t least =
       least_budget(subject.step.graph, subject.compiled.workspaces(), {subject.step.loss}).bytes;
@@ -114,20 +124,22 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         repeated += moved.recomputed_nodes > 0;
         written_over += test::written_over_while_away(plan) > 0;
       }
-  const bool has_workspaces = std::get<0>(GetParam()) != "reference";  // which leave some planners no plan
+  const bool has_workspaces = backend != "reference";  // which leave some planners no plan
   EXPECT_GE(runs, has_workspaces ? 10 : 15);
   EXPECT_GE(swapped, 8);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
-  const bool keeps_what_it_adds = std::get<1>(GetParam()) != "unet3d";
+  const bool keeps_what_it_adds = network != "unet3d";
   EXPECT_GE(written_over, keeps_what_it_adds ? 1 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
                          testing::Combine(testing::ValuesIn(backends()),
-                                          testing::Values("isensee2017", "unet3d", "resnet3d")),
+                                          testing::Values("isensee2017", "unet3d", "resnet3d"),
+                                          testing::Values(net::whole_volumes, std::int64_t{2})),
                          [](const auto& way) {
-                           return std::get<0>(way.param) + "_" + std::get<1>(way.param);
+                           return std::get<0>(way.param) + "_" + std::get<1>(way.param) +
+                                  (std::get<2>(way.param) == net::whole_volumes ? "" : "_in_pieces");
                          });
 
 }  // namespace

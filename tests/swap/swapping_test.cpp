@@ -88,7 +88,7 @@ TEST(Swapping, EqualsARunnerWithSeparateBuffersBitForBit) {
 TEST(Swapping, TrainsNetworksToTheSameBits) {
   for (const char* network : {"isensee2017", "unet3d"}) {
     const net::TrainingStep step = net::build_training_step(tiny(network));
-    const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+    const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
     const Results expected = without_plan(run, 2);
     for (const Variant& variant : variants)
       for (const bool poisoned : {false, true}) {
@@ -101,7 +101,7 @@ TEST(Swapping, TrainsNetworksToTheSameBits) {
 
 TEST(Swapping, ReallyMovesBytesInEveryVariantThatSaysSo) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+  const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
   Swapped both(run, {.disk = true}), none_moved(run, {.host = false, .recompute = true});
   for (const Lane lane : {Lane::to_host, Lane::to_device, Lane::to_disk, Lane::from_disk}) {
     EXPECT_GT(moved_bytes(both.plan, lane), 0);
@@ -114,7 +114,7 @@ TEST(Swapping, ReallyMovesBytesInEveryVariantThatSaysSo) {
 
 TEST(Swapping, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+  const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
   const Results expected = without_plan(run, 1);
   constexpr double rate = 2.5e6;
   for (const bool serial : {false, true}) {
@@ -136,7 +136,7 @@ TEST(Swapping, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
 
 TEST(Swapping, ReportsWhenEveryInstructionRan) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true});
+  Swapped swapping({step.graph, {step.input[0], step.target[0]}, {step.loss}}, {.disk = true});
   for (int repeat = 0; repeat < 2; ++repeat) {
     const StepReport& report = swapping.executor.run({5, 1, 0});
     const std::vector<Instruction>& instructions = swapping.plan.instructions;
@@ -165,21 +165,22 @@ TEST(Swapping, ReportsWhenEveryInstructionRan) {
 
 TEST(Swapping, SerialExecutionDoesOneThingAtATime) {
   const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
-  Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true}, {.serial = true});
+  Swapped swapping({step.graph, {step.input[0], step.target[0]}, {step.loss}}, {.disk = true},
+                   {.serial = true});
   const StepReport& report = swapping.executor.run({5, 1, 0});
   for (std::size_t i = 1; i < report.begin.size(); ++i) EXPECT_GE(report.begin[i], report.end[i - 1]);
 }
 
 TEST(Swapping, LeavesNothingInTheFolderOfTheScratchFile) {
   const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
-  Swapped swapping({step.graph, {step.input, step.target}, {step.loss}}, {.disk = true});
+  Swapped swapping({step.graph, {step.input[0], step.target[0]}, {step.loss}}, {.disk = true});
   swapping.executor.run({5, 1, 0});
   EXPECT_TRUE(std::filesystem::is_empty(swapping.folder.path()));
 }
 
 TEST(Swapping, AFullDiskStopsTheStepWithTheReasonAndTheExecutorIsOfNoFurtherUse) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  const Trained run{step.graph, {step.input, step.target}, {step.loss}};
+  const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
   for (const ExecutorOptions& execution :
        {ExecutorOptions{}, ExecutorOptions{.serial = true}, ExecutorOptions{.to_host_rate = 1e9}}) {
     Swapped swapping(run, {.disk = true}, execution);

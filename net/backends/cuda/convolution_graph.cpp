@@ -49,8 +49,10 @@ Descriptor window(const Problem& problem) {
   result.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{3})
-      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, each_axis(problem.padding))
-      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, each_axis(problem.padding))
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
+           Sizes{problem.padding_before(), problem.padding, problem.padding})
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+           Sizes{problem.padding_behind(), problem.padding, problem.padding})
       .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, each_axis(problem.stride))
       .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, each_axis(1))
       .finalize();

@@ -22,6 +22,8 @@ Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const V
   problem.kernel = kernel;
   problem.stride = node.attributes.integer("stride");
   problem.padding = node.attributes.integer("padding");
+  problem.front = node.attributes.integer_or("front", -1);
+  problem.back = node.attributes.integer_or("back", -1);
   return problem;
 }
 
@@ -30,9 +32,11 @@ Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const V
 std::string ConvolutionProblem::text() const {
   constexpr std::array kinds = {"forward", "data_gradient", "weight_gradient"};
   constexpr std::array starts = {"zero", "bias", "sum"};
-  return format("{} from {} {} x {} y {} kernel {} stride {} padding {}",
+  const bool same = padding_before() == padding && padding_behind() == padding;
+  return format("{} from {} {} x {} y {} kernel {} stride {} padding {}{}",
                 kinds[static_cast<std::size_t>(kind)], starts[static_cast<std::size_t>(start)],
-                element_name(type), x.text(), y.text(), kernel, stride, padding);
+                element_name(type), x.text(), y.text(), kernel, stride, padding,
+                same ? "" : format(" depth {} and {}", padding_before(), padding_behind()));
 }
 
 std::optional<Problem> convolution_problem(const Graph& graph, const Node& node) {
@@ -56,7 +60,8 @@ std::optional<Problem> convolution_problem(const Graph& graph, const Node& node)
 }
 
 bool is_matrix_product(const Problem& problem) {
-  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0;
+  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0 &&
+         problem.padding_before() == 0 && problem.padding_behind() == 0;
 }
 
 }  // namespace voxswap::net::cuda

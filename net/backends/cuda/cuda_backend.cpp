@@ -125,7 +125,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker {
 
   std::int64_t voxel_alignment() const override { return cuda::voxel_alignment; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
-    const cuda::Maker maker = cuda::find_maker(node.operation->name);
+    const cuda::Maker maker = cuda::find_maker(*node.operation);
     if (maker == nullptr)
       fail(Exit::failed, "the cuda backend cannot run operation '{}' (node {})", node.operation->name,
            node.name);

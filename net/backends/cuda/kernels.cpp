@@ -1,6 +1,12 @@
 #include "net/backends/cuda/kernels.h"
 
+#include <cuda_runtime_api.h>
+
 #include <array>
+
+#include "net/backends/cuda/runtime.h"
+#include "net/backends/windowed.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::net::cuda {
 
@@ -11,6 +17,8 @@ struct Row {
   Maker maker;
 };
 
+constexpr std::int64_t vector_bytes = 16;  // that kernels load at once
+
 constexpr std::array table = {
     Row{"conv3d", make_conv3d},
     Row{"conv3d_sum", make_conv3d_sum},
@@ -20,11 +28,29 @@ constexpr std::array table = {
 
 }  // namespace
 
-Maker find_maker(std::string_view operation) {
+namespace {
+
+void copy(void* to, const void* from, std::int64_t bytes) {
+  check(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, current_stream()),
+      "cudaMemcpyAsync");
+}
+
+std::unique_ptr<Kernel> make_on_windows(const Graph& graph, const Node& node, Device& device) {
+  const auto compile = [&](const Graph& inner, const Node& of) {
+    return find_maker(*of.operation)(inner, of, device);
+  };
+  return make_windowed(graph, node, {compile, copy, vector_bytes});
+}
+
+}  // namespace
+
+Maker find_maker(const Operation& operation) {
+  if (operation.inner != nullptr) return make_on_windows;
   for (const Row& row : table) {
-    if (row.operation == operation) return row.maker;
+    if (row.operation == operation.name) return row.maker;
   }
-  return find_own_maker(operation);
+  return find_own_maker(operation.name);
 }
 
 }  // namespace voxswap::net::cuda

@@ -12,7 +12,7 @@ namespace voxswap::net::cuda {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
-Maker find_maker(std::string_view operation);  // null: this backend has none
+Maker find_maker(const Operation& operation);  // null: this backend has none
 
 // own_kernels.cpp: the part of the table that needs no library.
 Maker find_own_maker(std::string_view operation);  // null: none

@@ -59,6 +59,14 @@ __global__ void loss_sums_of_blocks(Rows rows, const T* logits, const Bits* bits
   write_sums_of_block<width, 4>(rows, doubles, written);
 }
 
+struct TakePlaneLossSums {
+  double* sums;
+  int channels;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[4]) const {
+    for (int kind = 0; kind < 4; ++kind) sums[4 * (plane * channels + channel) + kind] = found[kind];
+  }
+};
+
 struct TakeLossSums {
   float* sums;
   int channels;
@@ -111,6 +119,24 @@ std::unique_ptr<Kernel> make_loss_sums(const Graph& graph, const Node& node, Dev
           });
           launch_finish<4>("loss_sums, finish", rows, written,
                            TakeLossSums{output<float>(arguments), rows.channels});
+        },
+        sums_bytes(rows, 4));
+  });
+}
+
+std::unique_ptr<Kernel> make_loss_plane_sums(const Graph& graph, const Node& node, Device& device) {
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    return make_own(
+        rows,
+        [rows](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("loss_plane_sums", loss_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+                   input<T>(arguments, 0), input<Bits>(arguments, 1), written);
+          });
+          launch_finish<4>("loss_plane_sums, finish", rows, written,
+                           TakePlaneLossSums{output<double>(arguments), rows.channels});
         },
         sums_bytes(rows, 4));
   });

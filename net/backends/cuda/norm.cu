@@ -106,7 +106,7 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const Node& node, Device& device) {
   const NormAttributes norm(node, 6);
   const Shape& shape = input_shape(graph, node);
-  const auto per_voxel = static_cast<float>(1.0 / static_cast<double>(shape[1] * shape[2] * shape[3]));
+  const auto per_voxel = static_cast<float>(1.0 / node.attributes.real("voxels"));
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_rows(device, shape, full_width<T>, rows_of_a_map);
     return make_own(rows, [=](const KernelArguments& arguments) {

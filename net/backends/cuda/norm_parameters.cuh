@@ -51,7 +51,8 @@ struct NormParameters {
 #pragma unroll
     for (int lane = 0; lane < width; ++lane) {
       const int channel = channel_of_lane<width>(rows, lane);
-      const std::int64_t instance = static_cast<std::int64_t>(blockIdx.z) * rows.channels + channel;
+      const std::int64_t instance =
+          static_cast<std::int64_t>(blockIdx.z) / rows.sharing * rows.channels + channel;
       mean[lane] = inputs.statistics[2 * instance];
       factor[lane] = inputs.gamma[channel] * inputs.statistics[2 * instance + 1];
       beta[lane] = inputs.beta[channel];

@@ -61,6 +61,18 @@ __global__ void moments_of_blocks(Rows rows, const T* x, double* written) {
   write_sums_of_block<width, 2>(rows, moments, written);
 }
 
+struct TakePlaneMoments {
+  double* moments;
+  int channels;
+  double voxels;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[2]) const {
+    const double mean = found[0] / voxels, squares = found[1] - mean * found[0];
+    double* pair = moments + 2 * (plane * channels + channel);
+    pair[0] = mean;
+    pair[1] = squares > 0 ? squares : 0;
+  }
+};
+
 struct TakeStatistics {
   float* statistics;
   int channels;
@@ -70,6 +82,14 @@ struct TakeStatistics {
     float* pair = statistics + 2 * (sample * channels + channel);
     pair[0] = static_cast<float>(mean);
     pair[1] = static_cast<float>(1 / sqrt((variance > 0 ? variance : 0) + epsilon));
+  }
+};
+
+struct TakePlaneSum {
+  double* sums;
+  int channels;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[1]) const {
+    sums[plane * channels + channel] = found[0];
   }
 };
 
@@ -112,6 +132,17 @@ struct TakeGradientSums {
     const std::int64_t i = 2 * (sample * channels + channel);
     sums[i] = static_cast<float>(found[0]);
     sums[i + 1] = static_cast<float>(found[1] * statistics[i + 1]);
+  }
+};
+
+struct TakePlaneGradientSums {
+  const float* statistics;
+  double* sums;
+  int channels, depth;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[2]) const {
+    double* pair = sums + 2 * (plane * channels + channel);
+    pair[0] = found[0];
+    pair[1] = found[1] * statistics[2 * (plane / depth * channels + channel) + 1];
   }
 };
 
@@ -196,6 +227,65 @@ std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node
           launch_finish<2>(
               "norm_activation_sums, finish", rows, written,
               TakeGradientSums{input<float>(arguments, 1), output<float>(arguments), rows.channels});
+        },
+        sums_bytes(rows, 2));
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node, Device& device) {
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    return make_own(
+        rows,
+        [=](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("channel_plane_sums", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(),
+                   rows, input<T>(arguments, 0), written);
+          });
+          launch_finish<1>("channel_plane_sums, finish", rows, written,
+                           TakePlaneSum{output<double>(arguments), rows.channels});
+        },
+        sums_bytes(rows, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node, Device& device) {
+  const Shape& shape = input_shape(graph, node);
+  const auto voxels = static_cast<double>(shape[2] * shape[3]);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, shape, full_width<T>, rows_of_a_sum);
+    return make_own(
+        rows,
+        [=](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("plane_moments", moments_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+                   input<T>(arguments, 0), written);
+          });
+          launch_finish<2>("plane_moments, finish", rows, written,
+                           TakePlaneMoments{output<double>(arguments), rows.channels, voxels});
+        },
+        sums_bytes(rows, 2));
+  });
+}
+
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, const Node& node,
+                                                        Device& device) {
+  const NormAttributes norm(node, 5);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    return make_own(
+        rows,
+        [=](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("norm_activation_plane_sums", gradient_sums_of_blocks<width, T>, blocks_of(rows),
+                   rows.threads(), rows, norm.inputs<T>(arguments), input<T>(arguments, 4), written);
+          });
+          launch_finish<2>("norm_activation_plane_sums, finish", rows, written,
+                           TakePlaneGradientSums{input<float>(arguments, 1), output<double>(arguments),
+                                                 rows.channels, rows.sharing});
         },
         sums_bytes(rows, 2));
   });

@@ -48,6 +48,13 @@ constexpr std::array table = {
     Row{"all_finite", make_all_finite},
     Row{"loss_scale_update", make_loss_scale_update},
     Row{"adam", make_adam},
+    Row{"channel_plane_sums", make_channel_plane_sums},
+    Row{"plane_moments", make_plane_moments},
+    Row{"norm_activation_plane_sums", make_norm_activation_plane_sums},
+    Row{"loss_plane_sums", make_loss_plane_sums},
+    Row{"add_planes", make_add_planes},
+    Row{"statistics_of_planes", make_statistics_of_planes},
+    Row{"total", make_total},
 };
 
 }  // namespace

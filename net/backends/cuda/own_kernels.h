@@ -15,6 +15,13 @@ namespace voxswap::net::cuda {
 std::unique_ptr<Kernel> make_channel_sum(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_norm_activation_sums(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_plane_moments(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph&, const Node&, Device&);
+// plane_sums.cu
+std::unique_ptr<Kernel> make_add_planes(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_statistics_of_planes(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_total(const Graph&, const Node&, Device&);
 // norm.cu
 std::unique_ptr<Kernel> make_norm_activation(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph&, const Node&, Device&);
@@ -47,6 +54,7 @@ std::unique_ptr<Kernel> make_interleave(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_interleave_gradient(const Graph&, const Node&, Device&);
 // loss.cu
 std::unique_ptr<Kernel> make_loss_sums(const Graph&, const Node&, Device&);
+std::unique_ptr<Kernel> make_loss_plane_sums(const Graph&, const Node&, Device&);
 std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph&, const Node&, Device&);
 // loss_scale.cu
 std::unique_ptr<Kernel> make_loss_scale_seed(const Graph&, const Node&, Device&);

@@ -38,6 +38,12 @@ Rows cut_rows(const Device& device, const Shape& shape, int full_width, std::int
   return cut_rows(device, shape[0], shape[1] * shape[2] * shape[3], shape[4], full_width, most_rows);
 }
 
+Rows cut_planes(const Device& device, const Shape& shape, int full_width, std::int64_t most_rows) {
+  Rows rows = cut_rows(device, shape[0] * shape[1], shape[2] * shape[3], shape[4], full_width, most_rows);
+  rows.sharing = static_cast<int>(shape[1]);
+  return rows;
+}
+
 Rows cut_flat(const Device& device, std::int64_t count, int full_width) {
   const std::int64_t vectors = std::max<std::int64_t>(1, count / full_width);
   Rows rows = cut_rows(device, 1, vectors, full_width, full_width, rows_of_a_map);

@@ -26,6 +26,7 @@ struct Rows {
   int channels = 1;
   int row = 1;  // vectors
   int phases = 1, groups = 1, parts = 1;
+  int sharing = 1;  // consecutive samples that have the same parameters
 
   constexpr int slots() const { return row * width; }  // elements of a row
   constexpr int threads() const { return phases * groups; }
@@ -40,6 +41,8 @@ Rows cut_rows(const Device& device, std::int64_t samples, std::int64_t voxels, s
               int full_width, std::int64_t most_rows);
 Rows cut_rows(const Device& device, const Shape& shape, int full_width,
               std::int64_t most_rows);  // of N,D,H,W,C
+// The same with every plane for a sample; those of a sample share its parameters.
+Rows cut_planes(const Device& device, const Shape& shape, int full_width, std::int64_t most_rows);
 
 // Where channels do not matter: whole vectors only. The elements after the last are count % full_width.
 Rows cut_flat(const Device& device, std::int64_t count, int full_width);

@@ -52,6 +52,7 @@ template <class Index>
 struct Phases {
   Index depth, height, width;  // of z, one more than half of y's
   Index columns;
+  std::int64_t fine_depth, shift;  // of y; its plane that z's plane 0 has its even phases from
 };
 
 // A thread per piece of z. y[2 j + p] = z[j + p]: the voxel i of z gives phase p to 2 (i - p) + p, where that
@@ -64,10 +65,9 @@ __global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* 
   const std::int64_t column = take_axis(rest, phases.columns), phase = take_axis(rest, Index{8});
   const std::int64_t x = take_axis(rest, phases.width), row = take_axis(rest, phases.height);
   const std::int64_t plane = take_axis(rest, phases.depth), sample = static_cast<std::int64_t>(rest);
-  const std::int64_t d = 2 * static_cast<std::int64_t>(phases.depth - 1),
-                     h = 2 * static_cast<std::int64_t>(phases.height - 1),
+  const std::int64_t d = phases.fine_depth, h = 2 * static_cast<std::int64_t>(phases.height - 1),
                      w = 2 * static_cast<std::int64_t>(phases.width - 1);
-  const std::int64_t to_z = 2 * plane - (phase >> 2), to_y = 2 * row - (phase >> 1 & 1),
+  const std::int64_t to_z = 2 * plane - (phase >> 2) + phases.shift, to_y = 2 * row - (phase >> 1 & 1),
                      to_x = 2 * x - (phase & 1);
   const bool inside = to_z >= 0 && to_z < d && to_y >= 0 && to_y < h && to_x >= 0 && to_x < w;
   const std::int64_t fine =
@@ -80,15 +80,17 @@ __global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* 
 }
 
 template <bool scatters>
-std::unique_ptr<Kernel> make_interleaving(const Shape& z, ElementType type) {
-  const std::int64_t bytes = element_bytes(type), channels = z[4] / 8;
+std::unique_ptr<Kernel> make_interleaving(const Shape& z, const Shape& y, std::int64_t shift,
+                                          ElementType type) {
+  const std::int64_t bytes = element_bytes(type), channels = z[4] / 8, depth = y[1];
   return make_own([=](const KernelArguments& arguments) {
     for_piece(channels * bytes, [&]<class Piece>(Piece) {
       const std::int64_t size = static_cast<std::int64_t>(sizeof(Piece)) / bytes, pieces = z.count() / size;
       void *const from = arguments.inputs[0], *const to = arguments.outputs[0];
       for_index(pieces, [&]<class Index>() {
         const auto index = [](std::int64_t value) { return static_cast<Index>(value); };
-        const Phases<Index> phases = {index(z[1]), index(z[2]), index(z[3]), index(channels / size)};
+        const Phases<Index> phases = {index(z[1]), index(z[2]), index(z[3]), index(channels / size),
+                                      depth,       shift};
         launch(scatters ? "interleave" : "interleave_gradient", interleave<scatters, Piece, Index>,
                blocks_for(pieces), block_threads, pieces, phases, static_cast<Piece*>(scatters ? from : to),
                static_cast<Piece*>(scatters ? to : from));
@@ -120,11 +122,13 @@ std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, cons
 }
 
 std::unique_ptr<Kernel> make_interleave(const Graph& graph, const Node& node, Device&) {
-  return make_interleaving<true>(input_shape(graph, node), input_type(graph, node));
+  return make_interleaving<true>(input_shape(graph, node), output_shape(graph, node), 0,
+                                 input_type(graph, node));
 }
 
 std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node& node, Device&) {
-  return make_interleaving<false>(output_shape(graph, node), input_type(graph, node));
+  return make_interleaving<false>(output_shape(graph, node), input_shape(graph, node),
+                                  node.attributes.integer_or("shift", 0), input_type(graph, node));
 }
 
 }  // namespace voxswap::net::cuda

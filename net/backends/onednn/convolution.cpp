@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/through_f32.h"
 
@@ -73,6 +74,17 @@ Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t p
   return g;
 }
 
+void set_depth_padding(Geometry& g, std::int64_t front, std::int64_t back) {
+  g.padding[0] = front;
+  g.padding_end[0] = back;
+}
+std::int64_t front_of(const Node& node) {
+  return node.attributes.integer_or("front", node.attributes.integer("padding"));
+}
+std::int64_t back_of(const Node& node) {
+  return node.attributes.integer_or("back", node.attributes.integer("padding"));
+}
+
 dnnl::primitive_attr own_scratchpad() {
   dnnl::primitive_attr result;
   result.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -114,21 +126,6 @@ const void* ReorderedWeights::ready(const KernelArguments& arguments, const void
 }
 
 namespace {
-
-struct CopyBlocks {
-  static constexpr std::int64_t block = 4096;
-  std::byte* to;
-  const std::byte* from;
-  std::int64_t bytes;
-  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    std::memcpy(to + begin * block, from + begin * block,
-                static_cast<std::size_t>(std::min(end * block, bytes) - begin * block));
-  }
-};
-void copy(void* to, const void* from, std::int64_t bytes) {
-  parallel((bytes + CopyBlocks::block - 1) / CopyBlocks::block, 16,
-           CopyBlocks{static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes});
-}
 
 // Weights O,I,taps -> I,O,taps with the taps in reverse order.
 struct MirrorWeights {
@@ -214,9 +211,9 @@ namespace {
 
 std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) {
   return guarded(node, [&] {
-    const Geometry g =
-        geometry(input_shape(graph, node, 0), output_shape(graph, node), input_shape(graph, node, 1),
-                 node.attributes.integer("padding"), input_type(graph, node), node);
+    Geometry g = geometry(input_shape(graph, node, 0), output_shape(graph, node), input_shape(graph, node, 1),
+                          node.attributes.integer("padding"), input_type(graph, node), node);
+    set_depth_padding(g, front_of(node), back_of(node));
     return convolution_kernel(g, start);
   });
 }

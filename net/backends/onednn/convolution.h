@@ -22,6 +22,10 @@ struct Geometry {
 
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
                   const Node& node);
+// Along the depth, padding may differ before and behind the volume.
+void set_depth_padding(Geometry& g, std::int64_t front, std::int64_t back);
+std::int64_t front_of(const Node& node);  // attributes `front` and `back`, or `padding`
+std::int64_t back_of(const Node& node);
 dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
 
 // What a convolution adds its products to: zeros, a value per channel, or a volume like y.

@@ -190,11 +190,13 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
     const bool bias = node.inputs.size() > 2;
     if (faster_as_convolution(w, dx, node) || wrong_as_gradient(w, type, node)) {
       const Shape mirrored{w[1], w[0], w[2], w[3], w[4]};
-      return mirrored_convolution_kernel(geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node),
-                                         bias ? Start::bias : Start::zero);
+      Geometry g = geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node);
+      set_depth_padding(g, w[2] - 1 - front_of(node), w[2] - 1 - back_of(node));
+      return mirrored_convolution_kernel(g, bias ? Start::bias : Start::zero);
     }
-    std::unique_ptr<Kernel> whole =
-        data_gradient_kernel(geometry(dx, dy, w, padding, type, node), dx, type, bias, node);
+    Geometry g = geometry(dx, dy, w, padding, type, node);
+    set_depth_padding(g, front_of(node), back_of(node));
+    std::unique_ptr<Kernel> whole = data_gradient_kernel(g, dx, type, bias, node);
     const std::int64_t slabs = slab_count(graph, node, whole->workspace_bytes());
     return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
   });
@@ -203,9 +205,9 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node) {
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_weight_gradient);
   return guarded(node, [&] {
-    const Geometry g =
-        geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),
-                 node.attributes.integer("padding"), input_type(graph, node), node);
+    Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),
+                          node.attributes.integer("padding"), input_type(graph, node), node);
+    set_depth_padding(g, front_of(node), back_of(node));
     const std::int64_t fewest = fewest_slabs(graph, node);
     std::unique_ptr<Kernel> kernel =
         fewest == 1 ? weight_gradient_kernel(g, input_type(graph, node), node.attributes.flag("bias"), node)

@@ -1,4 +1,4 @@
-// Copies of short rows of bytes, and how many of them a thread takes at once.
+// Copies: of many bytes on all threads; of short rows, and how many of them a thread takes at once.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 #include "net/backends/onednn/lanes.h"
 
 namespace voxswap::net::onednn {
+
+void copy(void* to, const void* from, std::int64_t bytes);
 
 // In pieces that the compiler turns into single moves; rows are short where channels are cut.
 VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {

@@ -4,7 +4,10 @@
 
 #include <array>
 
+#include "net/backends/onednn/copies.h"
 #include "net/backends/reference/reference_backend.h"
+#include "net/backends/windowed.h"
+#include "net/graph/operation.h"
 
 namespace voxswap::net::onednn {
 
@@ -63,13 +66,32 @@ constexpr std::array table = {
     Row{"all_finite", by_reference},
     Row{"loss_scale_update", by_reference},
     Row{"adam", adam},
+    Row{"channel_plane_sums", make_channel_plane_sums},
+    Row{"plane_moments", make_plane_moments},
+    Row{"norm_activation_plane_sums", make_norm_activation_plane_sums},
+    Row{"loss_plane_sums", make_loss_plane_sums},
+    Row{"add_planes", by_reference},
+    Row{"statistics_of_planes", by_reference},
+    Row{"total", by_reference},
 };
 
 }  // namespace
 
-Maker find_maker(std::string_view operation) {
+namespace {
+
+std::unique_ptr<Kernel> make_on_windows(const Graph& graph, const Node& node) {
+  const auto compile = [](const Graph& inner, const Node& of) {
+    return find_maker(*of.operation)(inner, of);
+  };
+  return make_windowed(graph, node, {compile, copy});
+}
+
+}  // namespace
+
+Maker find_maker(const Operation& operation) {
+  if (operation.inner != nullptr) return make_on_windows;
   for (const Row& row : table) {
-    if (row.operation == operation) return row.maker;
+    if (row.operation == operation.name) return row.maker;
   }
   return nullptr;
 }

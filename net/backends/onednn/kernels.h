@@ -10,7 +10,7 @@ namespace voxswap::net::onednn {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
-Maker find_maker(std::string_view operation);  // null: this backend has none
+Maker find_maker(const Operation& operation);  // null: this backend has none
 
 // convolution.cpp, convolution_gradients.cpp: by oneDNN
 std::unique_ptr<Kernel> make_conv3d(const Graph&, const Node&);
@@ -21,6 +21,9 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_channel_sum(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_norm_activation_sums(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_plane_moments(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph&, const Node&);
 // norm.cpp
 std::unique_ptr<Kernel> make_norm_activation(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph&, const Node&);
@@ -45,6 +48,7 @@ std::unique_ptr<Kernel> make_interleave(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_interleave_gradient(const Graph&, const Node&);
 // loss.cpp
 std::unique_ptr<Kernel> make_loss_sums(const Graph&, const Node&);
+std::unique_ptr<Kernel> make_loss_plane_sums(const Graph&, const Node&);
 std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph&, const Node&);
 // adam.cpp
 std::unique_ptr<Kernel> make_adam(const Graph&, const Node&);

@@ -7,6 +7,7 @@
 #include "net/backends/onednn/exponential.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/plane_sums.h"
 
 namespace voxswap::net::onednn {
 
@@ -96,23 +97,49 @@ struct SumsGradient {
 
 }  // namespace
 
+namespace {
+
+struct LossSums {
+  RowLayout layout;
+  LaneTable table;
+  WorkspacePlan plan;
+  std::int64_t sums, planes;  // places: of the pass, and [N,D,C,4]
+
+  explicit LossSums(const Shape& logits)
+      : layout(plane_layout(logits)),
+        table(lane_table(layout)),
+        sums(plan.book(sums_bytes(layout, 4))),
+        planes(plan.book(plane_sums_bytes(layout, 4))) {}
+
+  template <class T>
+  void find(const KernelArguments& arguments, double* to) const {
+    const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
+    sum_planes<4>(layout, Sums<T>{input<T>(arguments, 0), targets, layout.channels},
+                  place<double>(arguments, sums), to, [](std::int64_t, std::int64_t, double*) {});
+  }
+};
+
+}  // namespace
+
 std::unique_ptr<Kernel> make_loss_sums(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(input_shape(graph, node));
-  const LaneTable table = lane_table(layout);
+  const LossSums loss(input_shape(graph, node));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
-          float* result = output<float>(arguments);
-          sum_over_voxels<4>(
-              layout, Sums<T>{input<T>(arguments, 0), targets, layout.channels}, place<double>(arguments, 0),
-              [&](std::int64_t sample, std::int64_t channel, const double* sums) {
-                for (int k = 0; k < 4; ++k) {
-                  result[4 * (sample * layout.channels + channel) + k] = static_cast<float>(sums[k]);
-                }
-              });
+          auto* planes = place<double>(arguments, loss.planes);
+          loss.find<T>(arguments, planes);
+          add_planes(loss.layout, 4, planes, output<float>(arguments));
         },
-        sums_bytes(layout, 4));
+        loss.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_loss_plane_sums(const Graph& graph, const Node& node) {
+  const LossSums loss(input_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) { loss.find<T>(arguments, output<double>(arguments)); },
+        loss.plan.bytes());
   });
 }
 

@@ -91,6 +91,7 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
 
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const Node& node) {
   const RowLayout layout = row_layout(input_shape(graph, node));
+  const auto voxels = static_cast<double>(node.attributes.integer("voxels"));
   WorkspacePlan plan;
   const NormPlaces places(layout, node, 6, plan);
   const std::int64_t first = plan.book(expanded_bytes(layout)), second = plan.book(expanded_bytes(layout));
@@ -99,7 +100,6 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
         [=](const KernelArguments& arguments) {
           const NormArrays norm = places.fill(arguments);
           const float *statistics = input<float>(arguments, 1), *sums = input<float>(arguments, 5);
-          const double voxels = static_cast<double>(layout.voxels);
           float *mean_dz = place<float>(arguments, first), *slope_of_x = place<float>(arguments, second);
           expand(mean_dz, layout, [&](std::int64_t n, std::int64_t c) {
             return static_cast<double>(sums[2 * (n * layout.channels + c)]) / voxels;

@@ -1,11 +1,11 @@
 // Sums over the voxels of every sample and channel: norm statistics, the sums of the norm's backward pass,
-// bias gradients.
-#include <cmath>
-
+// bias gradients; plane by plane (plane_sums.h), and for the operations on whole volumes added up.
+#include "net/backends/moments.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/norm_parameters.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/plane_sums.h"
 
 namespace voxswap::net::onednn {
 
@@ -54,7 +54,7 @@ struct Moments {
   }
 };
 
-// The mean of a few voxels spread over the sample, for every lane.
+// The mean of a few voxels spread over the plane, for every lane.
 template <class T>
 void rough_means(float* to, const T* x, const RowLayout& layout) {
   const std::int64_t count = std::min<std::int64_t>(layout.voxels, 16);
@@ -100,72 +100,144 @@ struct GradientSums {
     }
   }
 };
+// What a kernel that sums over planes keeps in its workspace.
+struct Places {
+  WorkspacePlan plan;
+  std::int64_t sums, planes;  // of the passes; [N,D,C,kinds]
+  Places(const RowLayout& layout, std::int64_t kinds)
+      : sums(plan.book(sums_bytes(layout, kinds))), planes(plan.book(plane_sums_bytes(layout, kinds))) {}
+};
+
+template <class T>
+void sum_channels(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                  double* to) {
+  sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, places.sums), to,
+                [](std::int64_t, std::int64_t, double*) {});
+}
+
+// Mean and sum of squared differences of every plane.
+template <class T>
+void find_moments(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                  std::int64_t shift, double* to) {
+  const T* x = input<T>(arguments, 0);
+  auto* center = place<float>(arguments, shift);
+  const auto voxels = static_cast<double>(layout.voxels);
+  rough_means(center, x, layout);
+  RowLayout centered = layout;
+  centered.sharing = 1;  // every plane has its own shift
+  sum_planes<2>(centered, Moments<T>{x, center}, place<double>(arguments, places.sums), to,
+                [&](std::int64_t plane, std::int64_t channel, double* sums) {
+                  const double offset = sums[0] / voxels;
+                  sums[0] = static_cast<double>(center[plane * layout.wide + channel]) + offset;
+                  sums[1] = std::max(sums[1] - offset * offset * voxels, 0.0);
+                });
+}
+
+template <class T>
+void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                   const NormPlaces& parameters, double* to) {
+  const NormArrays norm = parameters.fill(arguments);
+  const float* statistics = input<float>(arguments, 1);
+  const std::int64_t channels = layout.channels, depth = layout.sharing;
+  sum_planes<2>(layout, GradientSums<T>{input<T>(arguments, 0), input<T>(arguments, 4), norm},
+                place<double>(arguments, places.sums), to,
+                [=](std::int64_t plane, std::int64_t channel, double* sums) {
+                  sums[1] *= static_cast<double>(statistics[2 * (plane / depth * channels + channel) + 1]);
+                });
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(input_shape(graph, node));
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  const Places places(layout, 1);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
-        [layout](const KernelArguments& arguments) {
-          float* sums = output<float>(arguments);
-          sum_over_voxels<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, 0),
-                             [&](std::int64_t sample, std::int64_t channel, const double* sum) {
-                               const double before = sample == 0 ? 0.0 : static_cast<double>(sums[channel]);
-                               sums[channel] = static_cast<float>(before + sum[0]);
-                             });
+        [=](const KernelArguments& arguments) {
+          auto* planes = place<double>(arguments, places.planes);
+          sum_channels<T>(arguments, layout, places, planes);
+          add_channels(layout, planes, output<float>(arguments));
         },
-        sums_bytes(layout, 1));
+        places.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  const Places places(layout, 1);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          sum_channels<T>(arguments, layout, places, output<double>(arguments));
+        },
+        places.plan.bytes());
   });
 }
 
 std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(input_shape(graph, node));
+  const RowLayout layout = plane_layout(input_shape(graph, node));
   const double epsilon = node.attributes.real("epsilon");
-  WorkspacePlan plan;
-  const std::int64_t sums = plan.book(sums_bytes(layout, 2)), shift = plan.book(expanded_bytes(layout));
+  Places places(layout, 2);
+  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          const T* x = input<T>(arguments, 0);
-          float *center = place<float>(arguments, shift), *statistics = output<float>(arguments);
-          rough_means(center, x, layout);
-          sum_over_voxels<2>(
-              layout, Moments<T>{x, center}, place<double>(arguments, sums),
-              [&](std::int64_t sample, std::int64_t channel, const double* found) {
-                const double offset = found[0] / static_cast<double>(layout.voxels);
-                const double variance = found[1] / static_cast<double>(layout.voxels) - offset * offset;
-                float* pair = statistics + 2 * (sample * layout.channels + channel);
-                pair[0] =
-                    static_cast<float>(static_cast<double>(center[sample * layout.wide + channel]) + offset);
-                pair[1] = static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + epsilon));
-              });
+          auto* planes = place<double>(arguments, places.planes);
+          find_moments<T>(arguments, layout, places, shift, planes);
+          const auto voxels = static_cast<double>(layout.voxels);
+          for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
+            net::Moments moments;
+            for (std::int64_t z = 0; z < layout.sharing; ++z) {
+              const double* plane = planes + 2 * plane_sum_index(layout, i, z);
+              moments.add(plane[0], plane[1], voxels);
+            }
+            float* pair = output<float>(arguments) + 2 * i;
+            pair[0] = static_cast<float>(moments.mean);
+            pair[1] = static_cast<float>(moments.inverse_deviation(voxels, epsilon));
+          }
         },
-        plan.bytes());
+        places.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          find_moments<T>(arguments, layout, places, shift, output<double>(arguments));
+        },
+        places.plan.bytes());
   });
 }
 
 std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(input_shape(graph, node));
-  WorkspacePlan plan;
-  const std::int64_t sums = plan.book(sums_bytes(layout, 2));
-  const NormPlaces places(layout, node, 5, plan);
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          const NormArrays norm = places.fill(arguments);
-          const float* statistics = input<float>(arguments, 1);
-          float* result = output<float>(arguments);
-          sum_over_voxels<2>(layout, GradientSums<T>{input<T>(arguments, 0), input<T>(arguments, 4), norm},
-                             place<double>(arguments, sums),
-                             [&](std::int64_t sample, std::int64_t channel, const double* found) {
-                               const std::int64_t i = sample * layout.channels + channel;
-                               result[2 * i] = static_cast<float>(found[0]);
-                               result[2 * i + 1] =
-                                   static_cast<float>(found[1] * static_cast<double>(statistics[2 * i + 1]));
-                             });
+          auto* planes = place<double>(arguments, places.planes);
+          sum_gradients<T>(arguments, layout, places, parameters, planes);
+          add_planes(layout, 2, planes, output<float>(arguments));
         },
-        plan.bytes());
+        places.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, const Node& node) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          sum_gradients<T>(arguments, layout, places, parameters, output<double>(arguments));
+        },
+        places.plan.bytes());
   });
 }
 

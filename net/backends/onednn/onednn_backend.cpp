@@ -28,7 +28,7 @@ class OnednnBackend final : public HostBackend {
     return onednn::has_native_bf16() ? ElementType::bf16 : ElementType::f32;
   }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
-    const onednn::Maker maker = onednn::find_maker(node.operation->name);
+    const onednn::Maker maker = onednn::find_maker(*node.operation);
     if (maker == nullptr) {
       fail(Exit::failed, "the onednn backend cannot run operation '{}' (node {})", node.operation->name,
            node.name);

@@ -54,6 +54,12 @@ RowLayout row_layout(const Shape& shape) {
   return layout;
 }
 
+RowLayout plane_layout(const Shape& shape) {
+  RowLayout layout = row_layout({shape[0] * shape[1], 1, shape[2], shape[3], shape[4]});
+  layout.sharing = shape[1];
+  return layout;
+}
+
 RowLayout flat_layout(std::int64_t elements) {
   RowLayout layout;
   layout.voxels = elements;

@@ -38,9 +38,13 @@ struct RowLayout {
   std::int64_t samples = 1, voxels = 0, channels = 1;
   std::int64_t group = 1, wide = 16;    // wide = group * channels
   std::int64_t chunk = 16, chunks = 1;  // voxels of a chunk; chunks of a sample
+  std::int64_t sharing = 1;             // consecutive samples that have the same parameters
   std::int64_t elements() const { return samples * voxels * channels; }
 };
-RowLayout row_layout(const Shape& shape);      // of N,D,H,W,C
+RowLayout row_layout(const Shape& shape);  // of N,D,H,W,C
+// The same with every plane for a sample, so that its sums depend on it alone; those of a sample share its
+// parameters.
+RowLayout plane_layout(const Shape& shape);
 RowLayout flat_layout(std::int64_t elements);  // where channels do not matter
 
 // A stretch of one sample: rows * wide elements from `offset` on.
@@ -83,11 +87,11 @@ struct ChunkTask {
       double* own = sums + index * kinds * layout.wide;
       for (std::int64_t i = 0; i < kinds * layout.wide; ++i) own[i] = 0;
       own_body.template rows<Floats>(Rows{sample, voxel * layout.channels, rows, layout.wide, voxel,
-                                          sample * layout.wide, own, layout.wide});
+                                          sample / layout.sharing * layout.wide, own, layout.wide});
       if (rest == 0) continue;
       const std::int64_t at = voxel + rows * layout.group;
       own_body.template rows<float>(Rows{sample, at * layout.channels, rest, layout.channels, at,
-                                         sample * layout.wide, own, layout.wide});
+                                         sample / layout.sharing * layout.wide, own, layout.wide});
     }
   }
 };

@@ -58,14 +58,14 @@ class WeightGradientInSlabs final : public Kernel {
   WeightGradientInSlabs(const Graph& graph, const Node& node, std::int64_t count) {
     const Value &x = graph.value(node.inputs[0]), &dy = graph.value(node.inputs[1]);
     const Shape& w = graph.value(node.outputs[0]).shape;
-    const std::int64_t padding = node.attributes.integer("padding"),
+    const std::int64_t padding = node.attributes.integer("padding"), front = front_of(node),
                        stride = node.attributes.integer("stride");
     const std::int64_t in_planes = x.shape[1], out_planes = dy.shape[1];
     for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
       for (std::int64_t i = 0; i < count; ++i) {
         // Planes [from, to) of dy read planes [low, high) of x; what sticks out of x is padding.
         const std::int64_t from = i * out_planes / count, to = (i + 1) * out_planes / count;
-        const std::int64_t low = from * stride - padding, high = (to - 1) * stride - padding + w[2];
+        const std::int64_t low = from * stride - front, high = (to - 1) * stride - front + w[2];
         const std::int64_t before = std::max<std::int64_t>(-low, 0),
                            after = std::max<std::int64_t>(high - in_planes, 0);
         Kernel* kernel = kernels_.get({to - from, before, after}, [&] {

@@ -61,18 +61,19 @@ constexpr std::int64_t pairs_at_once = 256;
 struct Phases {
   std::int64_t depth, height, width;  // of z
   std::int64_t rows, voxel;           // of z; bytes of one voxel of y
+  std::int64_t fine_depth, shift;     // of y; its plane that z's plane 0 has its even phases from
 
   // Voxel (n, 2 (z - pz) + pz, 2 (y - py) + py, 0) of y, or -1 where the row has no such phase.
   std::int64_t fine(std::int64_t row, std::int64_t phase) const {
     const std::int64_t y = row % height, z = row / height % depth, n = row / height / depth;
-    const std::int64_t fine_z = 2 * z - (phase >> 2), fine_y = 2 * y - (phase >> 1 & 1);
-    if (fine_z < 0 || fine_y < 0 || fine_z >= 2 * (depth - 1) || fine_y >= 2 * (height - 1)) return -1;
-    return ((n * 2 * (depth - 1) + fine_z) * 2 * (height - 1) + fine_y) * 2 * (width - 1) * voxel;
+    const std::int64_t fine_z = 2 * z - (phase >> 2) + shift, fine_y = 2 * y - (phase >> 1 & 1);
+    if (fine_z < 0 || fine_y < 0 || fine_z >= fine_depth || fine_y >= 2 * (height - 1)) return -1;
+    return ((n * fine_depth + fine_z) * 2 * (height - 1) + fine_y) * 2 * (width - 1) * voxel;
   }
 };
 
-Phases phases_of(const Shape& z, ElementType type) {
-  return {z[1], z[2], z[3], z[0] * z[1] * z[2], z[4] / 8 * element_bytes(type)};
+Phases phases_of(const Shape& z, const Shape& y, std::int64_t shift, ElementType type) {
+  return {z[1], z[2], z[3], z[0] * z[1] * z[2], z[4] / 8 * element_bytes(type), y[1], shift};
 }
 
 struct Interleave {
@@ -136,7 +137,8 @@ std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, cons
 }
 
 std::unique_ptr<Kernel> make_interleave(const Graph& graph, const Node& node) {
-  const Phases at = phases_of(input_shape(graph, node), input_type(graph, node));
+  const Phases at =
+      phases_of(input_shape(graph, node), output_shape(graph, node), 0, input_type(graph, node));
   return make_pass([=](const KernelArguments& arguments) {
     parallel(at.rows, rows_at_once(at.width * 8 * at.voxel),
              Interleave{at, input<std::byte>(arguments, 0), output<std::byte>(arguments)});
@@ -144,7 +146,8 @@ std::unique_ptr<Kernel> make_interleave(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node& node) {
-  const Phases at = phases_of(output_shape(graph, node), input_type(graph, node));
+  const Phases at = phases_of(output_shape(graph, node), input_shape(graph, node),
+                              node.attributes.integer_or("shift", 0), input_type(graph, node));
   return make_pass([=](const KernelArguments& arguments) {
     parallel(at.rows, rows_at_once(at.width * 8 * at.voxel),
              InterleaveGradient{at, input<std::byte>(arguments, 0), output<std::byte>(arguments)});

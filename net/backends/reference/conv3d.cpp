@@ -8,7 +8,8 @@ namespace voxswap::net::reference {
 
 namespace {
 
-// One axis: output position o meets input position o * stride + tap - padding where that lies inside.
+// One axis: output position o meets input position o * stride + tap - padding where that lies inside. What is
+// behind the volume needs no telling.
 struct Axis {
   std::int64_t input, output, kernel, stride, padding;
   std::int64_t start(std::int64_t o) const { return o * stride - padding; }  // input position of tap 0
@@ -24,8 +25,12 @@ struct Geometry {
 Geometry geometry(const Shape& input, const Shape& output, std::int64_t kernel,
                   const Attributes& attributes) {
   const std::int64_t stride = attributes.integer("stride"), padding = attributes.integer("padding");
-  const auto axis = [&](int a) { return Axis{input[a], output[a], kernel, stride, padding}; };
-  return {input[0], input[4], output[4], kernel * kernel * kernel, axis(1), axis(2), axis(3)};
+  const auto axis = [&](int a, std::int64_t before) {
+    return Axis{input[a], output[a], kernel, stride, before};
+  };
+  const std::int64_t front = attributes.integer_or("front", padding);
+  return {input[0],       input[4],         output[4],       kernel * kernel * kernel,
+          axis(1, front), axis(2, padding), axis(3, padding)};
 }
 
 // Calls visit(output voxel, input voxel, tap), the voxels counted from the first one of the first sample.
@@ -53,10 +58,24 @@ void start_with_bias(const Array& array, const std::vector<Array>& inputs) {
   }
 }
 
+double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c) {
+  const std::int64_t voxels = x.shape[2] * x.shape[3], channels = x.shape[4];
+  const double* first = x.data + (n * x.shape[1] + z) * voxels * channels + c;
+  double sum = 0;
+  for (std::int64_t v = 0; v < voxels; ++v) sum += first[v * channels];
+  return sum;
+}
+
+// Sample after sample, of each the planes one after the other.
 void sum_channels(const Array& x, const Array& sums) {
   const std::int64_t channels = x.shape[-1];
   std::fill_n(sums.data, channels, 0.0);
-  for (std::int64_t i = 0; i < x.shape.count(); ++i) sums.data[i % channels] += x.data[i];
+  for (std::int64_t n = 0; n < x.shape[0]; ++n)
+    for (std::int64_t c = 0; c < channels; ++c) {
+      double sum = 0;
+      for (std::int64_t z = 0; z < x.shape[1]; ++z) sum += plane_sum(x, n, z, c);
+      sums.data[c] += sum;
+    }
 }
 
 }  // namespace
@@ -118,6 +137,14 @@ void conv3d_weight_gradient(const Call& call) {
 
 void channel_sum(const Call& call) {
   sum_channels(call.inputs[0], call.outputs[0]);
+}
+
+void channel_plane_sums(const Call& call) {
+  const Array& x = call.inputs[0];
+  double* to = call.outputs[0].data;
+  for (std::int64_t n = 0; n < x.shape[0]; ++n)
+    for (std::int64_t z = 0; z < x.shape[1]; ++z)
+      for (std::int64_t c = 0; c < x.shape[4]; ++c) *to++ = plane_sum(x, n, z, c);
 }
 
 }  // namespace voxswap::net::reference

@@ -50,6 +50,13 @@ constexpr std::array table = {
     Row{"all_finite", all_finite},
     Row{"loss_scale_update", loss_scale_update},
     Row{"adam", adam},
+    Row{"channel_plane_sums", channel_plane_sums},
+    Row{"plane_moments", plane_moments},
+    Row{"norm_activation_plane_sums", norm_activation_plane_sums},
+    Row{"loss_plane_sums", loss_plane_sums},
+    Row{"add_planes", add_planes},
+    Row{"statistics_of_planes", statistics_of_planes},
+    Row{"total", total},
 };
 
 }  // namespace

@@ -41,10 +41,13 @@ void conv3d_sum(const Call&);
 void conv3d_data_gradient(const Call&);
 void conv3d_weight_gradient(const Call&);
 void channel_sum(const Call&);
+void channel_plane_sums(const Call&);
 // norm_activation.cpp, with the statistics
 void instance_norm_statistics(const Call&);
+void plane_moments(const Call&);
 void norm_activation(const Call&);
 void norm_activation_sums(const Call&);
+void norm_activation_plane_sums(const Call&);
 void norm_activation_gradient(const Call&);
 void norm_parameter_gradient(const Call&);
 // elementwise.cpp
@@ -73,6 +76,7 @@ void max_pool(const Call&);
 void max_pool_gradient(const Call&);
 // loss.cpp
 void loss_sums(const Call&);
+void loss_plane_sums(const Call&);
 void loss_value(const Call&);
 void loss_value_gradient(const Call&);
 void loss_sums_gradient(const Call&);
@@ -80,6 +84,10 @@ void loss_sums_gradient(const Call&);
 void loss_scale_seed(const Call&);
 void all_finite(const Call&);
 void loss_scale_update(const Call&);
+// plane_sums.cpp
+void add_planes(const Call&);
+void statistics_of_planes(const Call&);
+void total(const Call&);
 // adam.cpp
 void adam(const Call&);
 

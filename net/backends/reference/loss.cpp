@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/backends/reference/kernels.h"
+#include "net/backends/reference/planes.h"
 
 namespace voxswap::net::reference {
 
@@ -25,17 +25,29 @@ void for_each_logit(const Array& logits, const Array& target, Visit visit) {
 
 }  // namespace
 
-void loss_sums(const Call& call) {
-  const Array &logits = call.inputs[0], &sums = call.outputs[0];
-  std::fill_n(sums.data, sums.shape.count(), 0.0);
-  for_each_logit(logits, call.inputs[1], [&](std::int64_t i, std::int64_t instance, int t) {
+namespace {
+
+void sum_losses(const Call& call, Sum what) {
+  const Array &logits = call.inputs[0], &target = call.inputs[1];
+  const std::int64_t channels = logits.shape[-1];
+  const auto add = [&](std::int64_t i, std::int64_t, std::int64_t c, double* sums) {
     const double x = logits.data[i], p = probability(x);
-    double* sum = sums.data + 4 * instance;
-    sum[0] += t * p;
-    sum[1] += t;
-    sum[2] += p;
-    sum[3] += std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x)));  // never log(0)
-  });
+    const int t = (static_cast<int>(target.data[i / channels]) >> c) & 1;
+    sums[0] += t * p;
+    sums[1] += t;
+    sums[2] += p;
+    sums[3] += std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x)));  // never log(0)
+  };
+  sum_over_planes(logits.shape, 4, what, call.outputs[0].data, add);
+}
+
+}  // namespace
+
+void loss_sums(const Call& call) {
+  sum_losses(call, Sum::all_planes);
+}
+void loss_plane_sums(const Call& call) {
+  sum_losses(call, Sum::each_plane);
 }
 
 void loss_value(const Call& call) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/backends/reference/kernels.h"
+#include "net/backends/moments.h"
+#include "net/backends/reference/planes.h"
 
 namespace voxswap::net::reference {
 
@@ -48,25 +49,54 @@ struct Normalized {
 
 }  // namespace
 
-void instance_norm_statistics(const Call& call) {
-  const Array &x = call.inputs[0], &statistics = call.outputs[0];
-  const auto [samples, voxels, channels] = extents(x.shape);
-  const double epsilon = call.attributes.real("epsilon");
-  for (std::int64_t n = 0; n < samples; ++n) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const double* first = x.data + n * voxels * channels + c;
-      double sum = 0, squares = 0;
-      for (std::int64_t v = 0; v < voxels; ++v) sum += first[v * channels];
-      const double mean = sum / static_cast<double>(voxels);
-      for (std::int64_t v = 0; v < voxels; ++v) {
-        const double centered = first[v * channels] - mean;
-        squares += centered * centered;
-      }
-      double* pair = statistics.data + 2 * (n * channels + c);
-      pair[0] = mean;
-      pair[1] = 1 / std::sqrt(squares / static_cast<double>(voxels) + epsilon);
+namespace {
+
+// Mean and sum of squared differences from it of one plane and channel.
+struct PlaneMoments {
+  double mean = 0, squares = 0;
+  PlaneMoments(const double* first, std::int64_t voxels, std::int64_t channels) {
+    for (std::int64_t v = 0; v < voxels; ++v) mean += first[v * channels];
+    mean /= static_cast<double>(voxels);
+    for (std::int64_t v = 0; v < voxels; ++v) {
+      const double centered = first[v * channels] - mean;
+      squares += centered * centered;
     }
   }
+};
+
+// Calls visit(sample, channel, plane, moments).
+template <class Visit>
+void for_each_plane(const Array& x, Visit visit) {
+  const std::int64_t depth = x.shape[1], voxels = x.shape[2] * x.shape[3], channels = x.shape[4];
+  for (std::int64_t n = 0; n < x.shape[0]; ++n)
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t z = 0; z < depth; ++z)
+        visit(n, c, z, PlaneMoments(x.data + (n * depth + z) * voxels * channels + c, voxels, channels));
+}
+
+}  // namespace
+
+void plane_moments(const Call& call) {
+  const Array& x = call.inputs[0];
+  for_each_plane(x, [&](std::int64_t n, std::int64_t c, std::int64_t z, const PlaneMoments& found) {
+    double* pair = call.outputs[0].data + 2 * ((n * x.shape[1] + z) * x.shape[4] + c);
+    pair[0] = found.mean;
+    pair[1] = found.squares;
+  });
+}
+
+void instance_norm_statistics(const Call& call) {
+  const Array& x = call.inputs[0];
+  const double epsilon = call.attributes.real("epsilon"),
+               voxels = static_cast<double>(x.shape[2] * x.shape[3]);
+  Moments moments;
+  for_each_plane(x, [&](std::int64_t n, std::int64_t c, std::int64_t z, const PlaneMoments& found) {
+    if (z == 0) moments = {};
+    moments.add(found.mean, found.squares, voxels);
+    double* pair = call.outputs[0].data + 2 * (n * x.shape[4] + c);
+    pair[0] = moments.mean;
+    pair[1] = moments.inverse_deviation(voxels, epsilon);
+  });
 }
 
 void norm_activation(const Call& call) {
@@ -80,21 +110,32 @@ void norm_activation(const Call& call) {
   });
 }
 
-void norm_activation_sums(const Call& call) {
-  const Array &dy = call.inputs[4], &sums = call.outputs[0];
+namespace {
+
+void sum_gradients(const Call& call, Sum what) {
+  const Array& dy = call.inputs[4];
   const Normalized norm(call, 5);
-  std::fill_n(sums.data, sums.shape.count(), 0.0);
-  for_each_element(dy.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
+  const auto add = [&](std::int64_t i, std::int64_t instance, std::int64_t c, double* sums) {
     const double dz = norm.dz(i, instance, c, dy.data[i]);
-    sums.data[2 * instance] += dz;
-    sums.data[2 * instance + 1] += dz * norm.xhat(i, instance);
-  });
+    sums[0] += dz;
+    sums[1] += dz * norm.xhat(i, instance);
+  };
+  sum_over_planes(dy.shape, 2, what, call.outputs[0].data, add);
+}
+
+}  // namespace
+
+void norm_activation_sums(const Call& call) {
+  sum_gradients(call, Sum::all_planes);
+}
+void norm_activation_plane_sums(const Call& call) {
+  sum_gradients(call, Sum::each_plane);
 }
 
 void norm_activation_gradient(const Call& call) {
   const Array &dy = call.inputs[4], &sums = call.inputs[5], &dx = call.outputs[0];
   const Normalized norm(call, 6);
-  const double voxels = static_cast<double>(extents(dx.shape).voxels);
+  const auto voxels = static_cast<double>(call.attributes.integer("voxels"));
   for_each_element(dx.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
     const double* sum = sums.data + 2 * instance;
     dx.data[i] =

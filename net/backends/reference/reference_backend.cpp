@@ -2,12 +2,14 @@
 // what it made.
 #include "net/backends/reference/reference_backend.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/reference/elements.h"
 #include "net/backends/reference/kernels.h"
+#include "net/backends/reference/windowed.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
@@ -17,7 +19,8 @@ namespace {
 
 using reference::Array;
 
-// Every array has its doubles in the workspace: first inputs, then outputs, then updates.
+// Every array has its doubles in the workspace: first inputs, then outputs, then updates, then the copy of a
+// window.
 class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(const Graph& graph, const Node& node, reference::Routine routine) : routine_(routine) {
@@ -33,6 +36,9 @@ class ReferenceKernel final : public Kernel {
     describe(node.inputs, call_.inputs, input_types_);
     describe(node.outputs, call_.outputs, output_types_);
     describe(node.updates, call_.updates, update_types_);
+    if (node.operation->inner == nullptr) return;
+    window_.emplace(graph, node);
+    doubles_ += window_->doubles();
   }
 
   std::int64_t workspace_bytes() const override {
@@ -51,7 +57,11 @@ class ReferenceKernel final : public Kernel {
     }
     load(call_.inputs, arguments.inputs, input_types_);
     load(call_.updates, arguments.updates, update_types_);
-    routine_(call_);
+    if (window_) {
+      window_->run(call_, place);
+    } else {
+      routine_(call_);
+    }
     store(call_.outputs, arguments.outputs, output_types_);
     store(call_.updates, arguments.updates, update_types_);
   }
@@ -70,6 +80,7 @@ class ReferenceKernel final : public Kernel {
   }
 
   reference::Routine routine_;
+  std::optional<reference::WindowCopy> window_;
   reference::Call call_;
   std::vector<ElementType> input_types_, output_types_, update_types_;
   std::int64_t doubles_ = 0;
@@ -83,7 +94,7 @@ class ReferenceBackend final : public HostBackend {
   ElementType fastest_type() const override { return ElementType::f32; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     const reference::Routine routine = reference::find_routine(node.operation->name);
-    if (routine == nullptr) {
+    if (routine == nullptr && node.operation->inner == nullptr) {
       fail(Exit::failed, "the reference backend cannot run operation '{}' (node {})", node.operation->name,
            node.name);
     }

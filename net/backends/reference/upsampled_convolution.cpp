@@ -24,16 +24,17 @@ void for_each_tap(Visit visit) {
 
 // Calls visit(element of y, element of z) for all of y.
 template <class Visit>
-void for_each_voxel(const Shape& fine, const Shape& phases, Visit visit) {
+void for_each_voxel(const Shape& fine, const Shape& phases, std::int64_t shift, Visit visit) {
   const std::int64_t channels = fine[4];
   std::int64_t i = 0;
   for (std::int64_t n = 0; n < fine[0]; ++n)
     for (std::int64_t z = 0; z < fine[1]; ++z)
       for (std::int64_t y = 0; y < fine[2]; ++y)
         for (std::int64_t x = 0; x < fine[3]; ++x) {
-          const std::int64_t phase = 4 * (z % 2) + 2 * (y % 2) + x % 2;
+          const std::int64_t from = z - shift;  // -1 is the odd plane before the first even one
+          const std::int64_t phase = 4 * (from & 1) + 2 * (y % 2) + x % 2;
           const std::int64_t voxel =
-              ((n * phases[1] + (z + 1) / 2) * phases[2] + (y + 1) / 2) * phases[3] + (x + 1) / 2;
+              ((n * phases[1] + (from + 1) / 2) * phases[2] + (y + 1) / 2) * phases[3] + (x + 1) / 2;
           for (std::int64_t c = 0; c < channels; ++c, ++i) visit(i, (voxel * 8 + phase) * channels + c);
         }
 }
@@ -62,13 +63,13 @@ void upsampled_weights_gradient(const Call& call) {
 
 void interleave(const Call& call) {
   const Array &z = call.inputs[0], &y = call.outputs[0];
-  for_each_voxel(y.shape, z.shape, [&](std::int64_t to, std::int64_t from) { y.data[to] = z.data[from]; });
+  for_each_voxel(y.shape, z.shape, 0, [&](std::int64_t to, std::int64_t from) { y.data[to] = z.data[from]; });
 }
 
 void interleave_gradient(const Call& call) {
   const Array &dy = call.inputs[0], &dz = call.outputs[0];
   std::fill_n(dz.data, dz.shape.count(), 0.0);
-  for_each_voxel(dy.shape, dz.shape,
+  for_each_voxel(dy.shape, dz.shape, call.attributes.integer_or("shift", 0),
                  [&](std::int64_t from, std::int64_t to) { dz.data[to] = dy.data[from]; });
 }
 

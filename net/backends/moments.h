@@ -1,0 +1,23 @@
+// Mean and sum of squared differences from it, of planes that are added one after the other (Chan, Golub &
+// LeVeque 1979): the same bits wherever a volume is cut, and no small difference of large numbers.
+#pragma once
+
+#include <cmath>
+
+namespace voxswap::net {
+
+struct Moments {
+  double planes = 0, mean = 0, squares = 0;
+
+  void add(double plane_mean, double plane_squares, double plane_voxels) {
+    const double difference = plane_mean - mean;
+    mean += difference / (planes + 1);
+    squares += plane_squares + difference * difference * plane_voxels * (planes / (planes + 1));
+    planes += 1;
+  }
+  double inverse_deviation(double plane_voxels, double epsilon) const {
+    return 1 / std::sqrt(squares / (planes * plane_voxels) + epsilon);
+  }
+};
+
+}  // namespace voxswap::net

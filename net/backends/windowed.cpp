@@ -1,0 +1,250 @@
+#include "net/backends/windowed.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/backends/function_kernel.h"
+#include "net/graph/operation.h"
+#include "net/graph/window.h"
+
+namespace voxswap::net {
+
+namespace {
+
+std::int64_t plane_bytes(const Value& value) {
+  return value.shape.count_from(2) * element_bytes(value.type);
+}
+
+// A volume as the kernel finds it: where its samples and planes are.
+struct Volume {
+  std::int64_t plane = 0, sample = 0;  // bytes
+  std::byte* at(void* data, std::int64_t n, std::int64_t z) const {
+    return static_cast<std::byte*>(data) + n * sample + z * plane;
+  }
+};
+Volume volume_of(const Value& value) {
+  return {plane_bytes(value), value.shape[1] * plane_bytes(value)};
+}
+
+struct Piece {
+  Planes planes;  // of the window; the first piece may begin before it and the last end behind it
+  Volume volume;
+};
+
+// Some of the planes that are made, by one inner kernel.
+struct Part {
+  Planes made, read;  // read: of the window
+  Kernel* kernel = nullptr;
+  std::size_t piece = 0;  // that has all that is read, unless it is gathered
+  bool gathered = false;
+};
+
+class WindowedKernel final : public Kernel {
+ public:
+  WindowedKernel(const Graph& graph, const Node& node, const WindowedTools& tools)
+      : inner_(node.operation->inner()),
+        copy_(tools.copy),
+        slab_(slab_graph(graph, inner_, node.inputs, node.attributes)),
+        sums_(inner_.cut.kind == Cut::Kind::windowed_sum) {
+    const Window window = window_of(inner_, node.inputs, node.attributes);
+    others_ = window.others.size();
+    samples_ = graph.value(window.pieces.front()).shape[0];
+    std::int64_t first = -window.skip;
+    for (const ValueId id : window.pieces) {
+      const Value& value = graph.value(id);
+      pieces_.push_back({{first, first + value.shape[1]}, volume_of(value)});
+      first += value.shape[1];
+    }
+    describe_volumes();
+    divide(tools.alignment);
+    for (Part& part : parts_) compile(part, tools);
+    book(tools);
+  }
+  std::int64_t workspace_bytes() const override { return plan_.bytes(); }
+  std::string implementation() const override {
+    return "window of " + std::to_string(pieces_.size()) + ", " + kernels_.begin()->second->implementation();
+  }
+
+  void run(const KernelArguments& arguments) override {
+    bool first = true;
+    for (std::int64_t n = 0; n < samples_; ++n)
+      for (const Part& part : parts_) {
+        point(part, n, arguments, first);
+        KernelArguments inner = arguments;
+        inner.inputs = inputs_;
+        inner.outputs = outputs_;
+        inner.workspace = place<std::byte>(arguments, inner_place_);
+        part.kernel->run(inner);
+        if (sums_ && !first) add_up(arguments);
+        first = false;
+      }
+  }
+
+ private:
+  const Node& slab_node() const { return slab_.node(0); }
+  const Value& slab_value(std::size_t input) const { return slab_.value(slab_node().inputs[input]); }
+  std::size_t window_input() const { return static_cast<std::size_t>(inner_.cut.input); }
+
+  void describe_volumes() {
+    along_.resize(slab_node().inputs.size());
+    if (inner_.cut.along != none)
+      along_[static_cast<std::size_t>(inner_.cut.along)] =
+          volume_of(slab_value(static_cast<std::size_t>(inner_.cut.along)));
+    gathered_ = {plane_bytes(slab_value(window_input())), 0};
+    if (!sums_) made_ = volume_of(slab_.value(slab_node().outputs[0]));
+    inputs_.resize(slab_node().inputs.size());
+    outputs_.resize(slab_node().outputs.size());
+  }
+
+  // The piece that has all of these planes; none: they are in more than one.
+  std::size_t piece_with(Planes read) const {
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      if (pieces_[i].planes.from <= read.from && read.to <= pieces_[i].planes.to) return i;
+    return pieces_.size();
+  }
+
+  // Planes that need one and the same piece are made together, and so are those in between, of which each
+  // needs two. Where little is left for single pieces, or they do not start where kernels want it, everything
+  // is copied.
+  void divide(std::int64_t alignment) {
+    const std::int64_t all = planes_made(slab_, slab_node()), grain = inner_.cut.grain;
+    std::int64_t direct = 0;
+    for (std::int64_t from = 0; from < all; from += grain) {
+      const Planes made = {from, std::min(from + grain, all)};
+      const std::size_t piece = piece_with(inner_.cut.window(slab_, slab_node(), made).read);
+      const bool gathered = piece == pieces_.size();
+      if (!gathered) direct += made.count();
+      if (parts_.empty() || parts_.back().gathered != gathered || parts_.back().piece != piece)
+        parts_.push_back({made, {}, nullptr, piece, gathered});
+      parts_.back().made.to = made.to;
+    }
+    if (parts_.size() > 1 && (2 * direct < all || !aligned(alignment)))
+      parts_ = {{{0, all}, {}, nullptr, pieces_.size(), true}};
+    for (Part& part : parts_) {
+      part.read = inner_.cut.window(slab_, slab_node(), part.made).read;
+      part.gathered = piece_with(part.read) == pieces_.size();  // parts of many planes may need more
+      if (!part.gathered) part.piece = piece_with(part.read);
+    }
+  }
+  bool aligned(std::int64_t alignment) const {
+    bool result = gathered_.plane % alignment == 0 && made_.plane % alignment == 0;
+    for (const Volume& volume : along_) result = result && volume.plane % alignment == 0;
+    return result;
+  }
+
+  void compile(Part& part, const WindowedTools& tools) {
+    const Cut::Window window = inner_.cut.window(slab_, slab_node(), part.made);
+    Graph graph;
+    std::vector<ValueId> inputs;
+    std::string key;
+    for (std::size_t i = 0; i < slab_node().inputs.size(); ++i) {
+      Value value = slab_value(i);
+      if (i == window_input() || along_[i].plane > 0) {
+        value.shape[0] = 1;
+        value.shape[1] = i == window_input() ? window.read.count() : part.made.count();
+        key += value.shape.text() + " ";
+      }
+      inputs.push_back(graph.add_value(value.name, value.shape, value.type, value.role));
+    }
+    const NodeId id = graph.add(inner_.name, slab_node().name, inputs, window.attributes);
+    std::unique_ptr<Kernel>& kernel = kernels_[key + graph.text()];
+    if (!kernel) kernel = tools.compile(graph, graph.node(id));
+    part.kernel = kernel.get();
+  }
+
+  void book(const WindowedTools& tools) {
+    std::int64_t inner = 0, gathered = 0;
+    for (const auto& [key, kernel] : kernels_) inner = std::max(inner, kernel->workspace_bytes());
+    for (const Part& part : parts_)
+      if (part.gathered) gathered = std::max(gathered, part.read.count() * gathered_.plane);
+    gather_place_ = plan_.book(gathered);
+    for (std::size_t i = 0; sums_ && i < slab_node().outputs.size(); ++i) {
+      const Value& value = slab_.value(slab_node().outputs[i]);
+      part_places_.push_back(plan_.book(value.bytes()));
+      Graph graph;
+      std::vector<ValueId> both;
+      for (const char* name : {"sum", "part"})
+        both.push_back(graph.add_value(name, value.shape, value.type, Role::gradient));
+      adders_.push_back(tools.compile(graph, graph.node(graph.add("total", "total", both))));
+      inner = std::max(inner, adders_.back()->workspace_bytes());
+    }
+    inner_place_ = plan_.book(inner);
+  }
+
+  // Inputs and outputs of the inner kernel for a part of sample n.
+  void point(const Part& part, std::int64_t n, const KernelArguments& arguments, bool first) {
+    std::size_t other = 0;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (i == window_input())
+        inputs_[i] = part.gathered ? gather(part, n, arguments) : found(part, n, arguments);
+      else if (along_[i].plane > 0)
+        inputs_[i] = along_[i].at(arguments.inputs[other++], n, part.made.from);
+      else
+        inputs_[i] = arguments.inputs[other++];
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (!sums_)
+        outputs_[i] = made_.at(arguments.outputs[i], n, part.made.from);
+      else
+        outputs_[i] = first ? arguments.outputs[i] : place<std::byte>(arguments, part_places_[i]);
+    }
+  }
+  void* found(const Part& part, std::int64_t n, const KernelArguments& arguments) const {
+    const Piece& piece = pieces_[part.piece];
+    return piece.volume.at(arguments.inputs[others_ + part.piece], n, part.read.from - piece.planes.from);
+  }
+  void* gather(const Part& part, std::int64_t n, const KernelArguments& arguments) const {
+    auto* to = place<std::byte>(arguments, gather_place_);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece& piece = pieces_[i];
+      const Planes planes = {std::max(part.read.from, piece.planes.from),
+                             std::min(part.read.to, piece.planes.to)};
+      if (planes.count() <= 0) continue;
+      copy_(gathered_.at(to, 0, planes.from - part.read.from),
+            piece.volume.at(arguments.inputs[others_ + i], n, planes.from - piece.planes.from),
+            planes.count() * gathered_.plane);
+    }
+    return to;
+  }
+
+  void add_up(const KernelArguments& arguments) {
+    for (std::size_t i = 0; i < adders_.size(); ++i) {
+      void* both[2] = {arguments.outputs[i], place<std::byte>(arguments, part_places_[i])};
+      void* sum = arguments.outputs[i];
+      KernelArguments adding = arguments;
+      adding.inputs = both;
+      adding.outputs = {&sum, 1};
+      adding.workspace = place<std::byte>(arguments, inner_place_);
+      adders_[i]->run(adding);
+    }
+  }
+
+  const Operation& inner_;
+  std::function<void(void*, const void*, std::int64_t)> copy_;
+  Graph slab_;  // the inner node as if the window were one volume
+  bool sums_;
+  std::size_t others_ = 0;
+  std::int64_t samples_ = 1;
+  std::vector<Piece> pieces_;
+  std::vector<Part> parts_;
+  std::vector<Volume> along_;  // per inner input; of no planes where it is none that lies along
+  Volume gathered_, made_;
+  WorkspacePlan plan_;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::unique_ptr<Kernel>> adders_;
+  std::vector<std::int64_t> part_places_;
+  std::int64_t gather_place_ = 0, inner_place_ = 0;
+  std::vector<void*> inputs_, outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_windowed(const Graph& graph, const Node& node, const WindowedTools& tools) {
+  return std::make_unique<WindowedKernel>(graph, node, tools);
+}
+
+}  // namespace voxswap::net

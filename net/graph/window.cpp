@@ -1,0 +1,75 @@
+#include "net/graph/window.h"
+
+#include <cassert>
+#include <string>
+
+namespace voxswap::net {
+
+namespace {
+
+constexpr const char *pieces_name = "pieces", *skip_name = "skip", *planes_name = "planes";
+
+Attributes without_window(const Attributes& attributes) {
+  Attributes result;
+  for (const auto& [name, value] : attributes.values())
+    if (name != pieces_name && name != skip_name && name != planes_name) result.set(name, value);
+  return result;
+}
+
+}  // namespace
+
+Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, const Attributes& attributes) {
+  assert(inner.cut.window != nullptr);
+  const std::int64_t pieces = attributes.integer(pieces_name);
+  assert(pieces > 0 && pieces <= static_cast<std::int64_t>(inputs.size()));
+  return {{inputs.begin(), inputs.end() - pieces},
+          {inputs.end() - pieces, inputs.end()},
+          attributes.integer(skip_name),
+          attributes.integer(planes_name)};
+}
+
+Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip,
+                               std::int64_t planes) {
+  inner.set(pieces_name, static_cast<double>(pieces));
+  inner.set(skip_name, static_cast<double>(skip));
+  inner.set(planes_name, static_cast<double>(planes));
+  return inner;
+}
+
+Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,
+                 const Attributes& attributes) {
+  const Window window = window_of(inner, inputs, attributes);
+  const Value& first = graph.value(window.pieces.front());
+  std::int64_t planes = -window.skip;
+  for (const ValueId id : window.pieces) planes += graph.value(id).shape[1];
+  assert(window.skip >= 0 && window.skip < first.shape[1] && window.planes > 0 && window.planes <= planes);
+
+  Graph slab;
+  Shape shape = first.shape;
+  shape[1] = window.planes;
+  std::vector<ValueId> slab_inputs;
+  for (const ValueId id : window.others) {
+    const Value& value = graph.value(id);
+    slab_inputs.push_back(slab.add_value(value.name, value.shape, value.type, value.role));
+  }
+  slab_inputs.insert(slab_inputs.begin() + inner.cut.input,
+                     slab.add_value(first.name, shape, first.type, first.role));
+  slab.add(inner.name, std::string(inner.name), slab_inputs, without_window(attributes));
+  return slab;
+}
+
+std::int64_t planes_made(const Graph& graph, const Node& node) {
+  const Cut& cut = node.operation->cut;
+  const ValueId along = cut.kind == Cut::Kind::windowed_sum
+                            ? node.inputs[static_cast<std::size_t>(cut.along)]
+                            : node.outputs.front();
+  return graph.value(along).shape[1];
+}
+
+const Operation* find_windowed(const Operation& inner) {
+  for (const Operation* operation : operations())
+    if (operation->inner != nullptr && &operation->inner() == &inner) return operation;
+  return nullptr;
+}
+
+}  // namespace voxswap::net

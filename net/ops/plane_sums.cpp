@@ -1,0 +1,182 @@
+// Sums over a volume in two operations: a sum for every plane, in double, and the sum of those, plane after
+// plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
+// channel_sum, instance_norm_statistics, norm_activation_sums and loss_sums, and the sum of what windows
+// give.
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+namespace {
+
+const Shape& first_shape(const Graph& graph, const std::vector<ValueId>& inputs) {
+  return shape_of(graph, inputs[0]);
+}
+
+// [N,D,C,kinds] of the first input N,D,H,W,C.
+template <std::int64_t kinds>
+std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  const Shape& x = first_shape(graph, inputs);
+  assert(x.rank() == 5);
+  return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
+}
+
+void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
+  assert(!inputs.empty());
+  const Shape& first = first_shape(graph, inputs);
+  for (const ValueId id : inputs) {
+    [[maybe_unused]] const Shape& shape = shape_of(graph, id);
+    assert(shape.rank() == 4 && shape[0] == first[0] && shape[2] == first[2] && shape[3] == first[3]);
+    assert(graph.value(id).type == ElementType::f64);
+  }
+}
+
+std::vector<ValueSpec> infer_add_planes(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes& attributes) {
+  check_planes(graph, inputs);
+  const Shape& first = first_shape(graph, inputs);
+  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
+  if (first[3] == 1) return {{{first[2]}, type}};
+  return {{{first[0], first[2], first[3]}, type}};
+}
+
+std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes& attributes) {
+  check_planes(graph, inputs);
+  const Shape& first = first_shape(graph, inputs);
+  assert(first[3] == 2 && attributes.integer("plane_voxels") > 0);
+  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
+  return {{{first[0], first[2], 2}, type}};
+}
+
+std::vector<ValueSpec> infer_total(const Graph& graph, const std::vector<ValueId>& inputs,
+                                   const Attributes&) {
+  assert(!inputs.empty());
+  for (const ValueId id : inputs) {
+    assert(shape_of(graph, id) == first_shape(graph, inputs));
+    assert(graph.value(id).type == full_type(graph, inputs[0]));
+  }
+  return like(graph, inputs[0]);
+}
+
+double flops_of_all(const Graph& graph, const Node& node) {
+  double elements = 0;
+  for (const ValueId id : node.inputs) elements += static_cast<double>(shape_of(graph, id).count());
+  return elements;
+}
+
+// Those of the operation that is halved, whose inputs a half for planes shares.
+std::vector<OperationCase> same_cases(const Operation& operation) {
+  return operation.cases;
+}
+
+Input planes(Shape shape, Fill fill = Fill::normal) {
+  return {std::move(shape), fill, Input::Kind::twice};
+}
+
+}  // namespace
+
+const Operation& channel_plane_sums() {
+  static const Operation operation = {"channel_plane_sums",
+                                      "x -> [N,D,C,1]: sum over each plane",
+                                      infer_sums<1>,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      same_cases(channel_sum())};
+  return operation;
+}
+
+const Operation& plane_moments() {
+  static const Operation operation = {
+      "plane_moments",
+      "x -> [N,D,C,2]: mean and sum of squared differences from it over each plane",
+      infer_sums<2>,
+      nullptr,
+      per_element<4>,
+      {},
+      /*cheap=*/false,
+      whole,
+      same_cases(instance_norm_statistics())};
+  return operation;
+}
+
+const Operation& norm_activation_plane_sums() {
+  static const Operation operation = {
+      "norm_activation_plane_sums",
+      "x, statistics, gamma, beta, dy (, scale) -> [N,D,C,2]: sum dz, sum dz xhat over each plane",
+      infer_sums<2>,
+      nullptr,
+      per_element<8>,
+      {},
+      /*cheap=*/false,
+      whole,
+      same_cases(norm_activation_sums())};
+  return operation;
+}
+
+const Operation& loss_plane_sums() {
+  static const Operation operation = {
+      "loss_plane_sums",      "logits, target -> [N,D,C,4]: the sums of loss_sums over each plane",
+      infer_sums<4>,          nullptr,
+      per_element<12>,        {},
+      /*cheap=*/false,        whole,
+      same_cases(loss_sums())};
+  return operation;
+}
+
+const Operation& add_planes() {
+  static const Operation operation = {
+      "add_planes",
+      "sums of planes [N,d,C,kinds] of pieces -> [N,C,kinds], of one kind [C], over samples too",
+      infer_add_planes,
+      nullptr,
+      flops_of_all,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"one piece, one kind", {planes({2, 5, 3, 1})}, {}, {}},
+       {"three pieces, the last is shorter",
+        {planes({1, 4, 16, 2}), planes({1, 4, 16, 2}), planes({1, 1, 16, 2})},
+        {},
+        {}},
+       {"two pieces, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}}}};
+  return operation;
+}
+
+const Operation& statistics_of_planes() {
+  static const Operation operation = {
+      "statistics_of_planes",
+      "moments of planes of pieces -> [N,C,2]: mean, 1/sqrt(variance + epsilon)",
+      infer_statistics,
+      nullptr,
+      flops_of_all,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"one plane", {planes({1, 1, 3, 2}, Fill::positive)}, {{"epsilon", 1e-5}, {"plane_voxels", 7}}, {}},
+       {"two pieces, batch of two",
+        {planes({2, 5, 16, 2}, Fill::positive), planes({2, 3, 16, 2}, Fill::positive)},
+        {{"epsilon", 1e-5}, {"plane_voxels", 30}},
+        {}}}};
+  return operation;
+}
+
+const Operation& total() {
+  static const Operation operation = {
+      "total",
+      "a, b, … full -> their sum, one after the other; over a",
+      infer_total,
+      nullptr,
+      flops_of_all,
+      {{0, 0}},
+      /*cheap=*/false,
+      whole,
+      {{"one", {full({5})}, {}, {}},
+       {"two weights", {full({16, 4, 3, 3, 3}), full({16, 4, 3, 3, 3})}, {}, {}},
+       {"five of odd size", {full({33}), full({33}), full({33}), full({33}), full({33})}, {}, {}}}};
+  return operation;
+}
+
+}  // namespace voxswap::net::ops

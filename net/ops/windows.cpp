@@ -1,0 +1,81 @@
+#include "net/ops/windows.h"
+
+#include <algorithm>
+
+namespace voxswap::net::ops {
+
+namespace {
+
+// Output plane o of a convolution meets input planes o stride - front + tap for 0 <= tap < kernel.
+Cut::Window window_of_taps(const Node& node, std::int64_t depth, std::int64_t kernel, Planes made) {
+  const std::int64_t stride = node.attributes.integer("stride"), front = front_of(node.attributes);
+  const Planes reached = {made.from * stride - front, (made.to - 1) * stride - front + kernel};
+  const Planes read = {std::max<std::int64_t>(reached.from, 0), std::min(reached.to, depth)};
+  Attributes attributes = node.attributes;
+  attributes.set("front", static_cast<double>(read.from - reached.from));
+  attributes.set("back", static_cast<double>(reached.to - read.to));
+  return {read, attributes};
+}
+
+}  // namespace
+
+std::int64_t front_of(const Attributes& attributes) {
+  return attributes.integer_or("front", attributes.integer("padding"));
+}
+std::int64_t back_of(const Attributes& attributes) {
+  return attributes.integer_or("back", attributes.integer("padding"));
+}
+
+Cut::Window window_conv3d(const Graph& graph, const Node& node, Planes made) {
+  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], shape_of(graph, node.inputs[1])[2], made);
+}
+
+// What is made here is summed; `made` counts planes of dy.
+Cut::Window window_weight_gradient(const Graph& graph, const Node& node, Planes made) {
+  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], node.attributes.integer("kernel"), made);
+}
+
+// Plane i of dx gets something from the planes o of dy with 0 <= i - (o stride - front) < kernel.
+Cut::Window window_data_gradient(const Graph& graph, const Node& node, Planes made) {
+  const std::int64_t stride = node.attributes.integer("stride"), front = front_of(node.attributes);
+  const std::int64_t depth = shape_of(graph, node.inputs[0])[1], kernel = shape_of(graph, node.inputs[1])[2];
+  const auto divided_up = [&](std::int64_t n) { return n <= 0 ? 0 : (n + stride - 1) / stride; };
+  Planes read = {divided_up(made.from + front - kernel + 1),
+                 std::min((made.to - 1 + front) / stride + 1, depth)};
+  read.from = std::min(read.from, read.to - 1);  // planes that get nothing: any will do
+  Attributes attributes = node.attributes;
+  const std::int64_t before = made.from + front - read.from * stride;
+  const std::int64_t behind = (read.count() - 1) * stride + kernel - made.count() - before;
+  attributes.set("d", static_cast<double>(made.count()));
+  attributes.set("front", static_cast<double>(before));
+  attributes.set("back", static_cast<double>(std::max<std::int64_t>(behind, 0)));
+  return {read, attributes};
+}
+
+Cut::Window window_upsample(const Graph&, const Node& node, Planes made) {
+  return {{made.from / 2, made.to / 2}, node.attributes};
+}
+Cut::Window window_of_blocks(const Graph&, const Node& node, Planes made) {
+  return {{2 * made.from, 2 * made.to}, node.attributes};
+}
+Cut::Window window_pool_gradient(const Graph&, const Node& node, Planes made) {
+  return {{made.from / 2, made.to / 2}, node.attributes};
+}
+
+// y[2 j + p] = z[j + p] for p of 0 and 1.
+Cut::Window window_interleave(const Graph&, const Node& node, Planes made) {
+  return {{made.from / 2, made.to / 2 + 1}, node.attributes};
+}
+
+// Plane j of dz comes from the planes 2 j - p + shift of what is read.
+Cut::Window window_interleave_gradient(const Graph& graph, const Node& node, Planes made) {
+  const std::int64_t shift = node.attributes.integer_or("shift", 0);
+  const Planes read = {std::max<std::int64_t>(2 * made.from - 1 + shift, 0),
+                       std::min<std::int64_t>(2 * made.to - 1 + shift, shape_of(graph, node.inputs[0])[1])};
+  Attributes attributes = node.attributes;
+  attributes.set("shift", static_cast<double>(2 * made.from + shift - read.from));
+  attributes.set("depth", static_cast<double>(made.count()));
+  return {read, attributes};
+}
+
+}  // namespace voxswap::net::ops

@@ -1,0 +1,25 @@
+// Which planes of its input an operation needs for some planes of its output, and the attributes of the node
+// that makes just those out of just these: what `Cut::window` is for each operation that is windowed.
+//
+// Each takes a node that may itself be such a part, so parts of parts are found the same way.
+#pragma once
+
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+// Planes of zeros before and behind the volume that a convolution reads: its padding, unless it says
+// otherwise with the attributes `front` and `back`.
+std::int64_t front_of(const Attributes& attributes);
+std::int64_t back_of(const Attributes& attributes);
+
+Cut::Window window_conv3d(const Graph&, const Node&, Planes made);
+Cut::Window window_data_gradient(const Graph&, const Node&, Planes made);
+Cut::Window window_weight_gradient(const Graph&, const Node&, Planes made);
+Cut::Window window_upsample(const Graph&, const Node&, Planes made);
+Cut::Window window_of_blocks(const Graph&, const Node&, Planes made);
+Cut::Window window_pool_gradient(const Graph&, const Node&, Planes made);
+Cut::Window window_interleave(const Graph&, const Node&, Planes made);
+Cut::Window window_interleave_gradient(const Graph&, const Node&, Planes made);
+
+}  // namespace voxswap::net::ops

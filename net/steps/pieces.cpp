@@ -1,0 +1,353 @@
+#include "net/steps/pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <string>
+
+#include "base/index.h"
+#include "base/text.h"
+#include "net/graph/operation.h"
+#include "net/graph/window.h"
+
+namespace voxswap::net {
+
+namespace {
+
+using Kind = Cut::Kind;
+
+// Which values are volumes that can be cut: images, and what operations that are cut make of volumes.
+class Volumes {
+ public:
+  explicit Volumes(const Graph& graph)
+      : graph_(graph), is_volume_(graph.values().size()), whole_(graph.values().size()) {
+    for (std::size_t id = 0; id < graph.values().size(); ++id) {
+      const Value& value = graph.values()[id];
+      is_volume_[id] = value.role == Role::input && value.shape.rank() >= 4;
+    }
+    for (const Node& node : graph.nodes()) follow(node);
+  }
+  bool contains(ValueId id) const { return is_volume_[index(id)]; }
+  bool stays_whole(ValueId id) const { return whole_[index(id)]; }
+
+ private:
+  void follow(const Node& node) {
+    const Kind kind = node.operation->cut.kind;
+    std::int64_t depth = 0;
+    bool same_depth = true, any = false;
+    for (const ValueId id : node.inputs) {
+      if (!contains(id)) continue;
+      any = true;
+      const std::int64_t planes = graph_.value(id).shape[1];
+      same_depth = same_depth && (depth == 0 || planes == depth);
+      depth = planes;
+    }
+    if (!any) return;
+    for (const ValueId id : node.outputs)
+      same_depth = same_depth && (kind != Kind::planewise || graph_.value(id).shape[1] == depth);
+    if (kind == Kind::whole || (kind == Kind::planewise && !same_depth)) {
+      for (const ValueId id : node.inputs)
+        if (contains(id)) whole_[index(id)] = true;
+      return;
+    }
+    if (kind == Kind::planewise || kind == Kind::windowed)
+      for (const ValueId id : node.outputs) is_volume_[index(id)] = true;
+  }
+
+  const Graph& graph_;
+  std::vector<bool> is_volume_, whole_;
+};
+
+using Sides = std::array<std::int64_t, 3>;
+Sides sides_of(const Shape& shape) {
+  return {shape[1], shape[2], shape[3]};
+}
+
+// Volumes of the same sides are cut alike: most operations read and make those.
+struct Level {
+  std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
+  bool stays_whole = false;
+};
+
+std::int64_t voxels_of(const Sides& sides) {
+  return sides[0] * sides[1] * sides[2];
+}
+
+std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
+  const auto finest = std::max_element(levels.begin(), levels.end(), [](const auto& a, const auto& b) {
+    return voxels_of(a.first) < voxels_of(b.first);
+  });
+  const auto& [largest, plane, stays_whole] = finest->second;
+  if (planes_per_piece != automatic_pieces) return planes_per_piece * plane;
+  return largest <= large_volume_bytes ? largest : std::max(usual_piece_bytes, largest / most_pieces);
+}
+
+// A piece of a value, or a partial sum, while the new graph is only thought of.
+struct Made {
+  std::int64_t segment = -1;
+  double position = 0;
+};
+
+// One node of the new graph.
+struct Item {
+  NodeId node = none;     // of the old one
+  std::size_t piece = 0;  // counted from 0; of a total: the number of its parts
+  bool total = false;
+  double position = 0;
+};
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, std::vector<std::int64_t> planes)
+      : old_(graph), planes_(std::move(planes)), made_(graph.values().size()), parts_(graph.nodes().size()) {
+    cut_.pieces.resize(graph.values().size());
+    for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+      made_[index(id)].resize(count(id));
+      if (graph.value(id).producer == none) add_given(id);
+    }
+  }
+
+  CutGraph run() {
+    for (NodeId id = 0; index(id) < old_.nodes().size(); ++id) {
+      if (begins_segment(id)) end_segment();
+      add_items(id);
+    }
+    end_segment();
+    return std::move(cut_);
+  }
+
+ private:
+  // Pieces of a value.
+  std::size_t count(ValueId id) const {
+    const std::int64_t planes = planes_[index(id)];
+    if (planes == 0) return 1;
+    return static_cast<std::size_t>((old_.value(id).shape[1] + planes - 1) / planes);
+  }
+  Planes planes_of(ValueId id, std::size_t piece) const {
+    const std::int64_t depth = old_.value(id).shape[1], planes = planes_[index(id)];
+    if (planes == 0) return {0, depth};
+    const std::int64_t from = static_cast<std::int64_t>(piece) * planes;
+    return {from, std::min(from + planes, depth)};
+  }
+
+  void add_given(ValueId id) {
+    const Value& value = old_.value(id);
+    for (std::size_t piece = 0; piece < count(id); ++piece) {
+      Shape shape = value.shape;
+      if (count(id) > 1) shape[1] = planes_of(id, piece).count();
+      cut_.pieces[index(id)].push_back(
+          cut_.graph.add_value(name_of(value.name, id, piece), shape, value.type, value.role));
+    }
+    assert(!value.persistent() || cut_.pieces[index(id)].front() == id);
+  }
+  std::string name_of(const std::string& name, ValueId id, std::size_t piece) const {
+    return count(id) == 1 ? name : format("{}[{}]", name, piece);
+  }
+
+  // The volume in whose pieces a node is done.
+  ValueId leading(const Node& node) const {
+    const Cut& cut = node.operation->cut;
+    switch (cut.kind) {
+      case Kind::whole:
+        return none;
+      case Kind::summed:
+        return node.inputs.front();
+      case Kind::windowed_sum:
+        return node.inputs[index(cut.along)];
+      default:
+        return node.outputs.front();
+    }
+  }
+  std::size_t items_of(const Node& node) const {
+    const ValueId id = leading(node);
+    return id == none ? 1 : count(id);
+  }
+  bool sums(const Node& node) const {
+    const Kind kind = node.operation->cut.kind;
+    return kind == Kind::summed || kind == Kind::windowed_sum;
+  }
+  bool is_windowed(const Node& node) const { return node.operation->cut.window != nullptr; }
+
+  // Pieces of an input that the item with these planes of the leading volume reads.
+  Planes pieces_read(const Node& node, std::size_t input, std::size_t piece) const {
+    const ValueId id = node.inputs[input];
+    const auto all = static_cast<std::int64_t>(count(id));
+    if (all == 1) return {0, 1};
+    if (is_windowed(node) && static_cast<int>(input) == node.operation->cut.input) {
+      const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), piece)).read;
+      const std::int64_t planes = planes_[index(id)];
+      return {read.from / planes, (read.to - 1) / planes + 1};
+    }
+    if (items_of(node) == 1) return {0, all};
+    return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
+  }
+
+  double position(const Made& made) const { return made.segment == segment_ ? made.position : 0; }
+
+  // A node whose pieces all need something whole that is made of pieces cannot go along with those.
+  bool begins_segment(NodeId id) const {
+    const Node& node = old_.node(id);
+    if (items_of(node) == 1) return false;
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+      return count(input) == 1 && position(made_[index(input)].front()) > 0;
+    });
+  }
+
+  void add_items(NodeId id) {
+    const Node& node = old_.node(id);
+    const std::size_t items = items_of(node);
+    double last = 0;
+    for (std::size_t piece = 0; piece < items; ++piece) {
+      Item item{id, piece, false, 0};
+      for (std::size_t input = 0; input < node.inputs.size(); ++input) {
+        const Planes read = pieces_read(node, input, piece);
+        for (std::int64_t k = read.from; k < read.to; ++k)
+          item.position = std::max(item.position,
+                                   position(made_[index(node.inputs[input])][static_cast<std::size_t>(k)]));
+      }
+      if (items > 1)
+        item.position = std::max(item.position, static_cast<double>(planes_of(leading(node), piece).to) /
+                                                    static_cast<double>(old_.value(leading(node)).shape[1]));
+      last = std::max(last, item.position);
+      if (!sums(node) || items == 1)
+        for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};
+      items_.push_back(item);
+    }
+    if (!sums(node) || items == 1) return;
+    items_.push_back({id, items, true, last});
+    for (const ValueId output : node.outputs) made_[index(output)].front() = {segment_, last};
+  }
+
+  void end_segment() {
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+      return a.position != b.position ? a.position < b.position : a.node < b.node;
+    });
+    for (const Item& item : items_) {
+      cut_.graph.phase = old_.node(item.node).phase;
+      if (item.total)
+        add_total(item.node);
+      else
+        add_piece(item.node, item.piece);
+    }
+    items_.clear();
+    ++segment_;
+  }
+
+  ValueId piece_of(ValueId id, std::int64_t piece) const {
+    return cut_.pieces[index(id)][static_cast<std::size_t>(piece)];
+  }
+
+  void add_piece(NodeId id, std::size_t piece) {
+    const Node& node = old_.node(id);
+    const std::size_t items = items_of(node);
+    Node made;
+    made.name = items == 1 ? node.name : format("{}[{}]", node.name, piece);
+    made.operation = node.operation;
+    made.attributes = node.attributes;
+    std::vector<ValueId> window;
+    for (std::size_t input = 0; input < node.inputs.size(); ++input) {
+      const Planes read = pieces_read(node, input, piece);
+      if (is_windowed(node) && static_cast<int>(input) == node.operation->cut.input)
+        add_window(node, piece, read, made, window);
+      else
+        made.inputs.push_back(piece_of(node.inputs[input], read.from));
+      assert(read.count() == 1 || !window.empty());
+    }
+    made.inputs.insert(made.inputs.end(), window.begin(), window.end());
+    std::string_view operation = made.operation->name;
+    if (sums(node) && items > 1 && !is_windowed(node)) operation = node.operation->cut.partial;
+    const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
+    const std::vector<ValueId>& outputs = cut_.graph.node(added).outputs;
+    if (sums(node) && items > 1)
+      parts_[index(id)].push_back(outputs);
+    else
+      for (std::size_t i = 0; i < node.outputs.size(); ++i)
+        cut_.pieces[index(node.outputs[i])].push_back(outputs[i]);
+  }
+
+  // The volume of which a window is read: one piece of it as it is, or some of some pieces.
+  void add_window(const Node& node, std::size_t piece, Planes read, Node& made,
+                  std::vector<ValueId>& window) const {
+    const ValueId id = node.inputs[index(node.operation->cut.input)];
+    const std::size_t items = items_of(node);
+    if (items == 1 && count(id) == 1) return made.inputs.push_back(piece_of(id, 0));
+    const Cut::Window wanted = node.operation->cut.window(old_, node, planes_of(leading(node), piece));
+    made.attributes = wanted.attributes;
+    const std::int64_t first = planes_of(id, static_cast<std::size_t>(read.from)).from;
+    if (read.count() == 1 && wanted.read == planes_of(id, static_cast<std::size_t>(read.from)))
+      return made.inputs.push_back(piece_of(id, read.from));
+    made.operation = find_windowed(*node.operation);
+    made.attributes =
+        windowed_attributes(wanted.attributes, read.count(), wanted.read.from - first, wanted.read.count());
+    for (std::int64_t k = read.from; k < read.to; ++k) window.push_back(piece_of(id, k));
+  }
+
+  std::vector<ValueId> updates_of(const Node& node) const {
+    std::vector<ValueId> updates;
+    for (const ValueId id : node.updates) updates.push_back(piece_of(id, 0));
+    return updates;
+  }
+
+  void add_total(NodeId id) {
+    const Node& node = old_.node(id);
+    const Cut& cut = node.operation->cut;
+    for (std::size_t output = 0; output < node.outputs.size(); ++output) {
+      std::vector<ValueId> parts;
+      for (const std::vector<ValueId>& part : parts_[index(id)]) parts.push_back(part[output]);
+      const Value& value = old_.value(node.outputs[output]);
+      Attributes attributes;
+      if (cut.kind == Kind::summed) {
+        const Shape& volume = old_.value(node.inputs.front()).shape;
+        attributes = node.attributes;
+        attributes.set("plane_voxels", static_cast<double>(volume[2] * volume[3]));
+        attributes.set("type", static_cast<double>(value.type));
+      }
+      const std::string_view operation = cut.kind == Kind::summed ? cut.total : "total";
+      cut_.pieces[index(node.outputs[output])].push_back(
+          cut_.graph.apply(operation, value.name, parts, attributes));
+    }
+  }
+
+  const Graph& old_;
+  std::vector<std::int64_t> planes_;                      // per value
+  std::vector<std::vector<Made>> made_;                   // per value and piece
+  std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
+  std::vector<Item> items_;                               // of the segment
+  std::int64_t segment_ = 0;
+  CutGraph cut_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece) {
+  std::vector<std::int64_t> planes(graph.values().size(), 0);
+  if (planes_per_piece == whole_volumes) return planes;
+  const Volumes volumes(graph);
+  std::map<Sides, Level> levels;
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Value& value = graph.value(id);
+    Level& level = levels[sides_of(value.shape)];
+    level.stays_whole = level.stays_whole || volumes.stays_whole(id);
+    if (value.bytes() <= level.largest) continue;
+    level.largest = value.bytes();
+    level.plane = value.bytes() / value.shape[1];
+  }
+  if (levels.empty()) return planes;
+  const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Level& level = levels[sides_of(graph.value(id).shape)];
+    if (level.stays_whole || level.largest <= piece) continue;
+    const std::int64_t wanted = std::max<std::int64_t>((piece / level.plane + 1) / 2 * 2, 2);
+    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
+  }
+  return planes;
+}
+
+CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
+  return Cutter(graph, planes_of_pieces(graph, planes_per_piece)).run();
+}
+
+}  // namespace voxswap::net

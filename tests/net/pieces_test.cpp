@@ -1,0 +1,234 @@
+// Volumes in pieces against volumes as they are: single operations, and whole steps.
+#include "net/steps/pieces.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "net/backends/backends.h"
+#include "net/graph/operation.h"
+#include "net/networks/networks.h"
+#include "net/steps/step.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap::net {
+namespace {
+
+constexpr StepContext context{.seed = 7, .step = 3, .learning_rate = 1e-2};
+
+// Whether an input of a case is a volume that can be cut, and no weights.
+bool is_volume(const Operation& operation, const OperationCase& example, std::size_t input) {
+  const Shape& shape = example.inputs[input].shape;
+  const Cut& cut = operation.cut;
+  if (cut.window != nullptr)
+    return static_cast<int>(input) == cut.input || static_cast<int>(input) == cut.along;
+  const Shape& first = example.inputs[0].shape;
+  return shape.rank() >= 4 && shape[1] == first[1] && shape[2] == first[2] && shape[3] == first[3];
+}
+
+// A graph of one node. What is no volume comes first, as parameters do in a step.
+struct OneNode {
+  Graph graph;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+
+  OneNode(const Operation& operation, const OperationCase& example, ElementType type) {
+    using Input = OperationCase::Input::Kind;
+    const ElementType full = type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
+    inputs.resize(example.inputs.size());
+    for (const bool volumes : {false, true})
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (is_volume(operation, example, i) != volumes) continue;
+        const Input kind = example.inputs[i].kind;
+        const ElementType element =
+            kind == Input::bits ? ElementType::u8 : (kind == Input::full ? full : type);
+        inputs[i] = graph.add_value("input" + std::to_string(i), example.inputs[i].shape, element,
+                                    volumes ? Role::input : Role::parameter);
+      }
+    outputs = graph.node(graph.add(operation.name, "node", inputs, example.attributes)).outputs;
+  }
+};
+
+// The planes of a piece of N,D,…
+std::vector<double> planes_of(const std::vector<double>& whole, const Shape& shape, std::int64_t from,
+                              std::int64_t planes) {
+  const std::int64_t plane = shape.count_from(2);
+  std::vector<double> part;
+  for (std::int64_t n = 0; n < shape[0]; ++n) {
+    const auto begin = whole.begin() + (n * shape[1] + from) * plane;
+    part.insert(part.end(), begin, begin + planes * plane);
+  }
+  return part;
+}
+
+void set(GraphRun& run, const CutGraph& cut, const Graph& graph, ValueId id,
+         const std::vector<double>& whole) {
+  const std::vector<ValueId>& pieces = cut.pieces[static_cast<std::size_t>(id)];
+  if (pieces.size() == 1) return run.set(pieces[0], whole);
+  std::int64_t from = 0;
+  for (const ValueId piece : pieces) {
+    const std::int64_t planes = cut.graph.value(piece).shape[1];
+    run.set(piece, planes_of(whole, graph.value(id).shape, from, planes));
+    from += planes;
+  }
+}
+
+std::vector<double> get(GraphRun& run, const CutGraph& cut, const Graph& graph, ValueId id) {
+  const std::vector<ValueId>& pieces = cut.pieces[static_cast<std::size_t>(id)];
+  if (pieces.size() == 1) return run.get(pieces[0]);
+  const Shape& shape = graph.value(id).shape;
+  std::vector<double> whole(static_cast<std::size_t>(shape.count()));
+  const std::int64_t plane = shape.count_from(2);
+  std::int64_t from = 0;
+  for (const ValueId piece : pieces) {
+    const std::vector<double> part = run.get(piece);
+    const std::int64_t planes = cut.graph.value(piece).shape[1];
+    for (std::int64_t n = 0; n < shape[0]; ++n)
+      std::copy_n(part.begin() + n * planes * plane, planes * plane,
+                  whole.begin() + (n * shape[1] + from) * plane);
+    from += planes;
+  }
+  return whole;
+}
+
+double largest(const std::vector<double>& values) {
+  double result = 0;
+  for (const double value : values) result = std::max(result, std::abs(value));
+  return result;
+}
+
+struct Outputs {
+  std::vector<std::vector<double>> values;
+  bool was_cut = false;
+};
+
+Outputs run_cut(const Operation& operation, const OperationCase& example, ElementType type, Backend& backend,
+                std::int64_t planes) {
+  const OneNode whole(operation, example, type);
+  const CutGraph cut = cut_into_pieces(whole.graph, planes);
+  GraphRun run(cut.graph, backend);
+  for (std::size_t i = 0; i < whole.inputs.size(); ++i)
+    set(run, cut, whole.graph, whole.inputs[i],
+        fill_values(example.inputs[i].fill, example.inputs[i].shape.count(), i));
+  run.run(context);
+  EXPECT_EQ(run.broken_guards(), std::vector<std::string>{});
+  Outputs outputs;
+  for (const ValueId id : whole.outputs) outputs.values.push_back(get(run, cut, whole.graph, id));
+  outputs.was_cut = cut.graph.values().size() > whole.graph.values().size();
+  return outputs;
+}
+
+// Every case of every operation whose volumes can be cut, in pieces of two planes and of four (of the largest
+// volume): halos as wide as pieces, last pieces that are shorter.
+TEST(Pieces, GiveWhatTheWholeVolumesGiveInDouble) {
+  const auto backend = make_backend("reference");
+  std::set<std::string_view> cut;
+  for (const Operation* operation : operations()) {
+    if (operation->cut.kind == Cut::Kind::whole) continue;
+    for (const OperationCase& example : operation->cases) {
+      const Outputs whole = run_cut(*operation, example, ElementType::f64, *backend, whole_volumes);
+      for (const std::int64_t planes : {2, 4}) {
+        SCOPED_TRACE(format("{}, {}, {} planes", operation->name, example.name, planes));
+        const Outputs pieces = run_cut(*operation, example, ElementType::f64, *backend, planes);
+        if (pieces.was_cut) cut.insert(operation->name);
+        for (std::size_t i = 0; i < whole.values.size(); ++i) {
+          ASSERT_EQ(pieces.values[i].size(), whole.values[i].size());
+          const double scale = largest(whole.values[i]);
+          for (std::size_t k = 0; k < whole.values[i].size(); ++k)
+            ASSERT_NEAR(pieces.values[i][k], whole.values[i][k], 1e-13 * scale) << k;
+        }
+      }
+    }
+  }
+  for (const Operation* operation : operations()) {
+    EXPECT_EQ(cut.contains(operation->name), operation->cut.kind != Cut::Kind::whole) << operation->name;
+  }
+}
+
+// What sums over planes adds them one after the other, so that the cuts change no bit, and so it is with what
+// looks at one plane at a time. Convolutions on the CPU are a library's, which is not held to it.
+TEST(Pieces, OfSumsAndOfOperationsOnSinglePlanesGiveTheSameBits) {
+  for (const char* name : {"reference", "onednn"}) {
+    const auto backend = make_backend(name);
+    for (const ElementType type : {ElementType::f32, ElementType::bf16})
+      for (const Operation* operation : operations()) {
+        const Cut::Kind kind = operation->cut.kind;
+        if (kind != Cut::Kind::planewise && kind != Cut::Kind::summed) continue;
+        for (const OperationCase& example : operation->cases) {
+          SCOPED_TRACE(format("{} {} {}, {}", name, element_name(type), operation->name, example.name));
+          EXPECT_TRUE(run_cut(*operation, example, type, *backend, 2).values ==
+                      run_cut(*operation, example, type, *backend, whole_volumes).values);
+        }
+      }
+  }
+}
+
+StepOptions small_step(ElementType type, const std::string& network = "isensee2017") {
+  StepOptions options;
+  options.network.name = network;
+  options.network.depth = 3;
+  options.network.base_filters = 4;
+  options.network.dropout = 0.3;
+  options.input = {1, 20, 8, 12, 2};
+  options.activations = type;
+  options.loss = {.dice = 1, .cross_entropy = 1};
+  return options;
+}
+
+// The loss of every step and all weights after them.
+struct Trained {
+  std::vector<double> losses;
+  std::vector<std::vector<double>> weights;
+};
+Trained train(const StepOptions& options, std::int64_t planes, Backend& backend, int steps) {
+  StepOptions whole_options = options;
+  whole_options.pieces = whole_volumes;
+  const TrainingStep whole = build_training_step(whole_options);
+  StepOptions cut_options = options;
+  cut_options.pieces = planes;
+  const TrainingStep step = build_training_step(cut_options);
+  const CutGraph cut = cut_into_pieces(whole.graph, planes);
+  EXPECT_EQ(step.graph.text(), cut.graph.text());
+  GraphRun run(step.graph, backend);
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const std::vector<float> value = initial_value(step.graph, step.parameters[i], i, 3);
+    run.set(step.parameters[i], {value.begin(), value.end()});
+  }
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  set(run, cut, whole.graph, whole.input[0],
+      fill_values(Fill::normal, whole.graph.value(whole.input[0]).shape.count(), 1));
+  set(run, cut, whole.graph, whole.target[0],
+      fill_values(Fill::bits, whole.graph.value(whole.target[0]).shape.count(), 2));
+  Trained trained;
+  for (std::int64_t number = 1; number <= steps; ++number) {
+    run.run({.seed = 5, .step = number, .learning_rate = 1e-3});
+    trained.losses.push_back(run.get(step.loss)[0]);
+  }
+  for (const ValueId id : step.parameters) trained.weights.push_back(run.get(id));
+  return trained;
+}
+
+class CutNetwork : public testing::TestWithParam<std::string> {};
+
+TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
+  const auto backend = make_backend("reference");
+  const StepOptions options = small_step(ElementType::f64, GetParam());
+  const Trained whole = train(options, whole_volumes, *backend, 2), pieces = train(options, 2, *backend, 2);
+  for (std::size_t i = 0; i < whole.losses.size(); ++i) EXPECT_NEAR(pieces.losses[i], whole.losses[i], 1e-12);
+  for (std::size_t i = 0; i < whole.weights.size(); ++i)
+    for (std::size_t k = 0; k < whole.weights[i].size(); ++k)
+      ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork, testing::Values("isensee2017", "unet3d", "resnet3d"),
+                         [](const testing::TestParamInfo<std::string>& parameter) {
+                           return parameter.param;
+                         });
+
+}  // namespace
+}  // namespace voxswap::net
