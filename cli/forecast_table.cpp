@@ -91,6 +91,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
+      {"pieces", forecast.pieces},
       {"parameters", std::to_string(forecast.parameters)},
       {"cases", data.found
                     ? format("{} training, {} validation", data.training_cases, data.validation_cases)
@@ -127,6 +128,7 @@ std::string forecast_json(const std::string& plan, const pipeline::Forecast& for
   Json json = plan_figures(forecast.plan, forecast.bound);
   json.update(Json{{"device", forecast.device},
                    {"precision", forecast.precision},
+                   {"pieces", forecast.pieces},
                    {"costs", forecast.costs},
                    {"parameters", forecast.parameters},
                    {"arena_bytes", forecast.arena_bytes},
@@ -248,7 +250,8 @@ std::string largest_json(const std::vector<pipeline::Largest>& all) {
 std::string benchmark_table(const pipeline::Benchmark& b) {
   const metrics::BoxStatistics& seconds = b.step_seconds;
   const double steps = static_cast<double>(b.steps.seconds.size());
-  Rows rows = {{"device", b.device}, {"precision", b.precision}, {"planner", b.plan.planner}};
+  Rows rows = {
+      {"device", b.device}, {"precision", b.precision}, {"pieces", b.pieces}, {"planner", b.plan.planner}};
   add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
              rows);
   add_traffic(b.plan, rows);
@@ -283,6 +286,7 @@ std::string benchmark_json(const pipeline::Benchmark& b) {
   Json json = plan_figures(b.plan, b.bound);
   json.update(Json{{"device", b.device},
                    {"precision", b.precision},
+                   {"pieces", b.pieces},
                    {"costs", b.costs},
                    {"arena_bytes", b.arena_bytes},
                    {"steps", b.steps.seconds.size()},

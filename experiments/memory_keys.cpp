@@ -193,8 +193,9 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
 }
 
 Key pieces() {
-  const std::string path = "memory.pieces", expected = "auto, none, or a whole number of planes of at least 1";
-  const auto read = [=](const Yaml& value, RunOptions& o) {
+  const std::string path = "memory.pieces",
+                    expected = "auto, none, or a whole number of planes of at least 1";
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     if (is_word(value, "auto") || is_word(value, "none")) {
       o.memory.pieces = value.text == "auto" ? net::automatic_pieces : net::whole_volumes;
       return;
@@ -202,7 +203,7 @@ Key pieces() {
     if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
     o.memory.pieces = read_whole(value, path, {1, any_size});
   };
-  const auto print = [](const RunOptions& o) {
+  const auto print = [](const pipeline::RunOptions& o) {
     if (o.memory.pieces == net::automatic_pieces) return std::string("auto");
     return o.memory.pieces == net::whole_volumes ? "none" : std::to_string(o.memory.pieces);
   };

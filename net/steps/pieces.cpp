@@ -350,4 +350,16 @@ CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
   return Cutter(graph, planes_of_pieces(graph, planes_per_piece)).run();
 }
 
+std::string pieces_text(const Graph& step) {
+  std::size_t count = 0;
+  std::int64_t planes = 0;
+  for (const ValueId id : step.with_role(Role::input)) {
+    const Shape& shape = step.value(id).shape;
+    if (shape.rank() != 5) continue;  // the target
+    ++count;
+    planes = std::max(planes, shape[1]);
+  }
+  return count < 2 ? "none" : format("{} of {} planes", count, planes);
+}
+
 }  // namespace voxswap::net

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "net/graph/graph.h"
@@ -30,6 +31,9 @@ struct CutGraph {
 // Persistent values keep their ids. Nodes come in an order in which pieces leave early: as far as it goes,
 // all that is made of a piece comes before the next piece.
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece);
+
+// For people: "32 of 16 planes" at the finest resolution, that of the image; "none".
+std::string pieces_text(const Graph& step);
 
 // How many planes the pieces of every value have (the last may have fewer); 0: it stays whole.
 std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);

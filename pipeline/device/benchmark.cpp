@@ -4,6 +4,7 @@
 #include "base/philox.h"
 #include "base/progress.h"
 #include "net/graph/graph.h"
+#include "net/steps/pieces.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/device/session.h"
 #include "swap/plan/plan_report.h"
@@ -58,6 +59,7 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.device = session.backend().description();
   result.precision = net::element_name(session.precision());
   result.costs = session.costs().source;
+  result.pieces = net::pieces_text(session.graph());
   result.plan = session.plan();
   result.bound = session.bound();
   result.step_seconds = metrics::box_statistics(result.steps.seconds);

@@ -11,7 +11,7 @@
 namespace voxswap::pipeline {
 
 struct Benchmark {
-  std::string device, precision, costs;  // for people
+  std::string device, precision, costs, pieces;  // for people
   swap::Plan plan;
   swap::Bound bound;
   StepStatistics steps;                 // without the first, which also pays for what only happens once

@@ -7,6 +7,7 @@
 #include "data/layouts/open_dataset.h"
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
+#include "net/steps/pieces.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/record/routines.h"
@@ -101,6 +102,7 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.device = target.description();
   forecast.precision = net::element_name(target.precision);
   forecast.costs = step.costs().source;
+  forecast.pieces = net::pieces_text(step.graph());
   forecast.data = data;
   forecast.parameters = net::parameter_count(step.graph());
   forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;

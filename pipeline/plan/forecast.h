@@ -60,7 +60,7 @@ struct Forecast {
   swap::Plan plan;
   swap::Bound bound;
   swap::Budgets budgets;
-  std::string device, precision, costs;  // for people
+  std::string device, precision, costs, pieces;  // for people
   DataShape data;
   std::int64_t parameters = 0;
   std::int64_t free_bytes = 0;    // device memory at hand; 0 when the device is not here
