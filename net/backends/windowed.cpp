@@ -79,6 +79,8 @@ class WindowedKernel final : public Kernel {
         inner.outputs = outputs_;
         inner.workspace = place<std::byte>(arguments, inner_place_);
         part.kernel->run(inner);
+        if (copies_ && !sums_)
+          copy_(made_.at(arguments.outputs[0], n, 0), outputs_[0], part.made.count() * made_.plane);
         if (sums_ && !first) add_up(arguments);
         first = false;
       }
@@ -122,12 +124,15 @@ class WindowedKernel final : public Kernel {
         parts_.push_back({made, {}, nullptr, piece, gathered});
       parts_.back().made.to = made.to;
     }
-    if (parts_.size() > 1 && (2 * direct < all || !aligned(alignment)))
+    const bool starts_anywhere = aligned(alignment);
+    if (parts_.size() > 1 && (2 * direct < all || !starts_anywhere))
       parts_ = {{{0, all}, {}, nullptr, pieces_.size(), true}};
+    copies_ = !starts_anywhere && samples_ > 1;
     for (Part& part : parts_) {
       part.read = inner_.cut.window(slab_, slab_node(), part.made).read;
-      part.gathered = piece_with(part.read) == pieces_.size();  // parts of many planes may need more
-      if (!part.gathered) part.piece = piece_with(part.read);
+      part.piece = piece_with(part.read);  // parts of many planes may need more
+      part.gathered = copies_ || part.piece == pieces_.size() ||
+                      (!starts_anywhere && part.read.from != pieces_[part.piece].planes.from);
     }
   }
   bool aligned(std::int64_t alignment) const {
@@ -162,6 +167,12 @@ class WindowedKernel final : public Kernel {
     for (const Part& part : parts_)
       if (part.gathered) gathered = std::max(gathered, part.read.count() * gathered_.plane);
     gather_place_ = plan_.book(gathered);
+    if (copies_) {
+      const std::int64_t all = planes_made(slab_, slab_node());
+      for (const Volume& volume : along_)
+        if (volume.plane > 0) along_place_ = plan_.book(all * volume.plane);
+      made_place_ = plan_.book(all * made_.plane);
+    }
     for (std::size_t i = 0; sums_ && i < slab_node().outputs.size(); ++i) {
       const Value& value = slab_.value(slab_node().outputs[i]);
       part_places_.push_back(plan_.book(value.bytes()));
@@ -182,16 +193,25 @@ class WindowedKernel final : public Kernel {
       if (i == window_input())
         inputs_[i] = part.gathered ? gather(part, n, arguments) : found(part, n, arguments);
       else if (along_[i].plane > 0)
-        inputs_[i] = along_[i].at(arguments.inputs[other++], n, part.made.from);
+        inputs_[i] = along(i, part, n, arguments.inputs[other++], arguments);
       else
         inputs_[i] = arguments.inputs[other++];
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (!sums_)
-        outputs_[i] = made_.at(arguments.outputs[i], n, part.made.from);
+        outputs_[i] = copies_ ? place<std::byte>(arguments, made_place_)
+                              : made_.at(arguments.outputs[i], n, part.made.from);
       else
         outputs_[i] = first ? arguments.outputs[i] : place<std::byte>(arguments, part_places_[i]);
     }
+  }
+  void* along(std::size_t input, const Part& part, std::int64_t n, void* data,
+              const KernelArguments& arguments) const {
+    std::byte* const found = along_[input].at(data, n, part.made.from);
+    if (!copies_) return found;
+    auto* to = place<std::byte>(arguments, along_place_);
+    copy_(to, found, part.made.count() * along_[input].plane);
+    return to;
   }
   void* found(const Part& part, std::int64_t n, const KernelArguments& arguments) const {
     const Piece& piece = pieces_[part.piece];
@@ -237,7 +257,8 @@ class WindowedKernel final : public Kernel {
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Kernel>> adders_;
   std::vector<std::int64_t> part_places_;
-  std::int64_t gather_place_ = 0, inner_place_ = 0;
+  std::int64_t gather_place_ = 0, inner_place_ = 0, along_place_ = 0, made_place_ = 0;
+  bool copies_ = false;  // samples do not start where kernels want it: each is copied there and back
   std::vector<void*> inputs_, outputs_;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 template <int width, class T>
 __global__ void channel_sums_of_blocks(Rows rows, const T* x, double* written) {
+  x += sample_start(rows) * width;
   float sums[width] = {};
   go_down<4>(
       walk_of_thread(rows), [&](std::int64_t vector) { return load<width>(x, vector); },
