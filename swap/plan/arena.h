@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "swap/plan/interval.h"
+
 namespace voxswap::swap {
 
 constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
@@ -14,12 +16,6 @@ inline std::int64_t occupied(std::int64_t bytes) {
   const std::int64_t least = bytes > 0 ? bytes : 1;
   return (least + place_alignment - 1) / place_alignment * place_alignment;
 }
-
-struct Interval {
-  std::int64_t bytes = 0;            // a multiple of place_alignment
-  std::int32_t first = 0, last = 0;  // both included
-  std::int64_t offset = 0;           // what pack() finds
-};
 
 // Sets the offsets so that no two intervals that are live at the same time overlap; returns the height that
 // is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "swap/plan/arena.h"
+#include "swap/plan/interval.h"
 
 namespace voxswap::swap {
 

@@ -1,0 +1,14 @@
+// Something that needs a place in a block of memory from one instruction to another.
+#pragma once
+
+#include <cstdint>
+
+namespace voxswap::swap {
+
+struct Interval {
+  std::int64_t bytes = 0;            // a multiple of place_alignment
+  std::int32_t first = 0, last = 0;  // both included
+  std::int64_t offset = 0;           // what pack() finds
+};
+
+}  // namespace voxswap::swap
