@@ -79,7 +79,7 @@ std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t p
     return voxels_of(a.first) < voxels_of(b.first);
   });
   const auto& [largest, plane, stays_whole] = finest->second;
-  if (planes_per_piece != automatic_pieces) return planes_per_piece * plane;
+  if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
   return largest <= large_volume_bytes ? largest : std::max(usual_piece_bytes, largest / most_pieces);
 }
 
@@ -340,7 +340,7 @@ std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t plan
     if (!volumes.contains(id)) continue;
     const Level& level = levels[sides_of(graph.value(id).shape)];
     if (level.stays_whole || level.largest <= piece) continue;
-    const std::int64_t wanted = std::max<std::int64_t>((piece / level.plane + 1) / 2 * 2, 2);
+    const std::int64_t wanted = std::max<std::int64_t>(piece / level.plane / 2 * 2, 2);
     if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
   }
   return planes;

@@ -15,9 +15,9 @@
 
 namespace voxswap::net {
 
-// Planes of a piece of the largest volume of the finest resolution. Other volumes are cut into pieces of as
-// many bytes, and stay whole where they have no more; planes come in pairs, because networks halve their
-// sides.
+// Planes of a piece of the largest volume of the finest resolution. Other volumes are cut into pieces of at
+// most as many bytes, and stay whole where they have no more; planes come in pairs, because networks halve
+// their sides.
 constexpr std::int64_t whole_volumes = -1;
 constexpr std::int64_t automatic_pieces = 0;  // none unless that volume is larger than large_volume_bytes
 constexpr std::int64_t large_volume_bytes = std::int64_t{128} << 20;

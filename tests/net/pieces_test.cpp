@@ -167,6 +167,42 @@ TEST(Pieces, OfSumsAndOfOperationsOnSinglePlanesGiveTheSameBits) {
   }
 }
 
+// Planes of the image's pieces.
+std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes) {
+  StepOptions options;
+  options.input = {1, side, side, side, 4};
+  options.pieces = planes;
+  const TrainingStep step = build_training_step(options);
+  std::vector<std::int64_t> result;
+  for (const ValueId id : step.input) result.push_back(step.graph.value(id).shape[1]);
+  return result;
+}
+
+// 16 channels in f32: a plane of 64^2 has 256 KiB, one of 160^2 1.6 MiB.
+TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
+  using Planes = std::vector<std::int64_t>;
+  EXPECT_EQ(planes_of_image(64, automatic_pieces), Planes{64}) << "64 MiB are not large";
+  EXPECT_EQ(planes_of_image(160, automatic_pieces), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
+  EXPECT_EQ(planes_of_image(160, whole_volumes), Planes{160});
+  EXPECT_EQ(planes_of_image(64, 24), (Planes{24, 24, 16}));
+  EXPECT_EQ(planes_of_image(64, 15), (Planes{16, 16, 16, 16})) << "planes come in pairs";
+  EXPECT_EQ(planes_of_image(64, 64), Planes{64});
+}
+
+// What a step in pieces needs at least is what its largest piece of an operation needs.
+TEST(Pieces, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
+  StepOptions options;
+  options.input = {1, 64, 64, 64, 4};
+  options.pieces = 8;
+  const TrainingStep step = build_training_step(options);
+  const std::int64_t piece = 8 * 64 * 64 * 16 * 4;
+  std::int64_t most = 0;
+  for (const Value& value : step.graph.values())
+    if (value.shape.rank() == 5 && value.shape[0] == 1 && !value.persistent())  // no weights: they have more
+      most = std::max(most, value.bytes());
+  EXPECT_EQ(most, piece);
+}
+
 StepOptions small_step(ElementType type, const std::string& network = "isensee2017") {
   StepOptions options;
   options.network.name = network;

@@ -100,6 +100,34 @@ TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
   EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
 }
 
+// The losses of bf16 are rounded otherwise where sums are: near those of whole volumes, the same for all
+// plans.
+TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
+  Session whole = open(options_for("keep", ample));
+  const Results near = train(whole);
+  RunOptions options = options_for("keep", ample);
+  options.memory.pieces = 4;
+  Session kept = open(options);
+  const Results expected = train(kept);
+  ASSERT_EQ(expected.losses.size(), near.losses.size());
+  for (std::size_t i = 0; i < near.losses.size(); ++i) {
+    EXPECT_NEAR(expected.losses[i], near.losses[i], 1e-2);
+    EXPECT_NEAR(expected.validation[i], near.validation[i], 1e-2);
+  }
+  const std::vector<float> image = example().image;
+  const std::vector<float> probabilities = kept.predict(image), by_whole = whole.predict(image);
+  ASSERT_EQ(probabilities.size(), by_whole.size());
+  for (std::size_t i = 0; i < by_whole.size(); ++i) ASSERT_NEAR(probabilities[i], by_whole[i], 0.1) << i;
+
+  options.memory.planner = "hybrid";
+  options.memory.budget_bytes = 1100 << 10;  // 1004 KiB are the least, with parameters and their update
+  EXPECT_GT(kept.arena_bytes(), options.memory.budget_bytes);
+  Session swapping = open(options);
+  EXPECT_LE(swapping.arena_bytes(), options.memory.budget_bytes);
+  EXPECT_TRUE(train(swapping) == expected);
+  EXPECT_TRUE(swapping.predict(image) == probabilities);
+}
+
 TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   RunOptions options = options_for("keep", ample);
   options.training.precision = "f16";
