@@ -32,8 +32,8 @@ class Upload {
 
  private:
   std::vector<InputPiece> image_, target_;
+  std::int64_t bytes_ = 0;  // before the places, which add to it
   std::vector<std::int64_t> image_places_, target_places_;
-  std::int64_t bytes_ = 0;
   std::unique_ptr<net::Memory> pinned_, device_;  // device_: null where there is too little
   std::unique_ptr<net::Stream> stream_;           // last: ends first, and drains
 };
