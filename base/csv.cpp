@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -71,7 +72,7 @@ Csv parse_csv(std::string_view text, std::string_view where) {
   return csv;
 }
 
-Csv read_csv(const std::filesystem::path& path) {
+Csv read_csv(const fs::path& path) {
   return parse_csv(read_file(path), path.string());
 }
 
@@ -95,7 +96,7 @@ std::string csv_text(const Csv& csv) {
   return text;
 }
 
-void write_csv(const std::filesystem::path& path, const Csv& csv) {
+void write_csv(const fs::path& path, const Csv& csv) {
   write_file(path, csv_text(csv));
 }
 

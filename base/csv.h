@@ -2,10 +2,11 @@
 // read too.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -18,8 +19,8 @@ struct Csv {
 };
 
 Csv parse_csv(std::string_view text, std::string_view where);  // throws Exit::bad_data with the line number
-Csv read_csv(const std::filesystem::path& path);
+Csv read_csv(const fs::path& path);
 std::string csv_text(const Csv& csv);
-void write_csv(const std::filesystem::path& path, const Csv& csv);  // whole, renamed into place
+void write_csv(const fs::path& path, const Csv& csv);  // whole, renamed into place
 
 }  // namespace voxswap

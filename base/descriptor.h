@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -33,7 +33,7 @@ class Descriptor {
  public:
   Descriptor() = default;
   // As open(2), closed in child processes; number() is -1 and error() says why where it cannot be opened.
-  Descriptor(const std::filesystem::path& path, int flags);
+  Descriptor(const fs::path& path, int flags);
   ~Descriptor();
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
@@ -59,6 +59,6 @@ ssize_t read_up_to(int descriptor, void* bytes, std::size_t size);
 int sync(int descriptor);
 
 // The same for the names in a folder: a new one, too, has to outlive a power cut.
-int sync_folder(const std::filesystem::path& folder);
+int sync_folder(const fs::path& folder);
 
 }  // namespace voxswap

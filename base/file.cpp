@@ -12,11 +12,10 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/temporary_file.h"
 
 namespace voxswap {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -78,7 +77,7 @@ void write_through(const fs::path& path, const std::function<void(const fs::path
 
 std::string read_file(const fs::path& path, std::size_t most_bytes) {
   std::string content;
-  std::error_code ignored;
+  error_code ignored;
   if (const auto size = fs::file_size(path, ignored); !ignored)
     content.reserve(std::min<std::uintmax_t>(size, most_bytes));
   read_pieces(path, most_bytes, [&](const char* bytes, std::size_t size) { content.append(bytes, size); });
@@ -86,12 +85,11 @@ std::string read_file(const fs::path& path, std::size_t most_bytes) {
 }
 
 void make_directories(const fs::path& directory) {
-  std::error_code error;
+  error_code error;
   std::vector<fs::path> made_in;  // folders that will hold new ones
-  for (fs::path there = fs::absolute(directory, error).lexically_normal();
-       !error && !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path())
+  for (fs::path there = plain(fs::absolute(directory));
+       !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path())
     made_in.push_back(there.parent_path());
-  error.clear();
   fs::create_directories(directory, error);
   if (error || !fs::is_directory(directory)) {
     fail(exit_of(error.value()), "{}: cannot make this directory: {}", directory.string(),

@@ -11,11 +11,10 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 
 namespace voxswap {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -36,9 +35,9 @@ std::string holder_of(int descriptor) {
 }  // namespace
 
 FolderLock::FolderLock(const fs::path& folder)
-    : folder_(fs::absolute(folder).lexically_normal()), file_(folder_ / ".lock") {
+    : folder_(plain(fs::absolute(folder))), file_(folder_ / ".lock") {
   if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "folder/" is "folder"
-  std::error_code ignored;
+  error_code ignored;
   for (fs::path missing = folder_; !fs::exists(missing, ignored) && missing.has_relative_path();
        missing = missing.parent_path())
     made_.push_back(missing);
@@ -82,12 +81,12 @@ bool FolderLock::try_to_hold() {
 }
 
 void FolderLock::remove_made() {
-  std::error_code ignored;  // one that is not empty stays
+  error_code ignored;  // one that is not empty stays
   for (const fs::path& one : made_) fs::remove(one, ignored);
 }
 
 bool holds_anything(const fs::path& folder) {
-  std::error_code error;
+  error_code error;
   if (!fs::is_directory(folder, error)) return fs::exists(folder, error);
   for (const auto& entry : fs::directory_iterator(folder))
     if (!entry.path().filename().string().starts_with(".")) return true;

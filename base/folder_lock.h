@@ -1,8 +1,9 @@
 // A folder that one process at a time writes to.
 #pragma once
 
-#include <filesystem>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -12,7 +13,7 @@ namespace voxswap {
 class FolderLock {
  public:
   // Makes the folder where it is not there. Throws Exit::failed at once when another process holds it.
-  explicit FolderLock(const std::filesystem::path& folder);
+  explicit FolderLock(const fs::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -21,12 +22,12 @@ class FolderLock {
   bool try_to_hold();
   void remove_made();
 
-  std::filesystem::path folder_, file_;
-  std::vector<std::filesystem::path> made_;  // the innermost first
+  fs::path folder_, file_;
+  std::vector<fs::path> made_;  // the innermost first
   int descriptor_ = -1;
 };
 
 // Beside locks and what a killed process had not yet renamed into place, whose names begin with a dot.
-bool holds_anything(const std::filesystem::path& folder);
+bool holds_anything(const fs::path& folder);
 
 }  // namespace voxswap

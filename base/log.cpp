@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/run_log.h"
 #include "base/terminal.h"
 
@@ -97,7 +98,7 @@ void begin_record(const std::string& title) {
   kept->log({voice().logger->name(), spdlog::level::info, title});
 }
 
-void record_to(const std::filesystem::path& path) {
+void record_to(const fs::path& path) {
   std::shared_ptr<spdlog::sinks::basic_file_sink_mt> file;
   try {
     file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());

@@ -11,10 +11,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,7 +41,7 @@ fs::path record_of(const fs::path& output) {
 // Name -> size and time; nothing where there is no record.
 std::map<std::string, std::string> read_record(const fs::path& output) {
   std::map<std::string, std::string> entries;
-  std::error_code error;
+  error_code error;
   if (!fs::is_regular_file(record_of(output), error)) return entries;
   for (const std::string& line : split(read_file(record_of(output)), '\n')) {
     const std::size_t size = line.find(' '), time = size == line.npos ? size : line.find(' ', size + 1);
@@ -96,13 +95,13 @@ void Outputs::protect(const fs::path& input) {
     inputs_.insert({status.st_dev, status.st_ino});
     return;
   }
-  std::error_code error;
+  error_code error;
   for (fs::directory_iterator entry(input, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_directory(error)) protect(entry->path());
+    if (!fs::is_directory(entry->path(), error)) protect(entry->path());
 }
 
 void Outputs::protect_below(const fs::path& folder) {
-  std::error_code error;
+  error_code error;
   if (fs::is_directory(folder, error)) folders_.push_back(fs::weakly_canonical(folder));
 }
 

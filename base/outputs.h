@@ -5,11 +5,12 @@
 // What does not look like its entry any more is somebody else's.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -19,20 +20,20 @@ class Outputs {
 
   // A file that the command reads, under whatever other names it may have; of a folder every file that lies
   // in it.
-  void protect(const std::filesystem::path& input);
+  void protect(const fs::path& input);
   // A folder of inputs, of which the command reads only some: what lies below is protected unless voxswap
   // wrote it.
-  void protect_below(const std::filesystem::path& folder);
+  void protect_below(const fs::path& folder);
 
   // Throws Exit::usage when `output` must not be written. To be asked for all outputs before the work begins.
-  void check(const std::filesystem::path& output) const;
+  void check(const fs::path& output) const;
   // Checks, lets `produce` write the file, and adds it to the record.
-  void write(const std::filesystem::path& output, const std::function<void()>& produce) const;
+  void write(const fs::path& output, const std::function<void()>& produce) const;
 
  private:
   bool force_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> inputs_;  // device and inode
-  std::vector<std::filesystem::path> folders_;                // of inputs, canonical
+  std::vector<fs::path> folders_;                             // of inputs, canonical
 };
 
 }  // namespace voxswap

@@ -1,8 +1,9 @@
 // A file that keeps what was said, with times, whatever --quiet keeps from the terminal.
 #pragma once
 
-#include <filesystem>
 #include <string>
+
+#include "base/filesystem.h"
 
 namespace voxswap::log {
 
@@ -12,6 +13,6 @@ void begin_record(const std::string& title);
 
 // What was kept since begin_record(), and everything from now on, is added to the end of `file`. Throws
 // Exit::failed when it cannot be opened. A disk that fills later costs the record, not the run.
-void record_to(const std::filesystem::path& file);
+void record_to(const fs::path& file);
 
 }  // namespace voxswap::log

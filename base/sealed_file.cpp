@@ -2,25 +2,26 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 
 namespace voxswap {
 
 namespace {
 
-std::string seal_of(const std::filesystem::path& path, std::string_view text) {
+std::string seal_of(const fs::path& path, std::string_view text) {
   return "voxswap checksum " + Hasher().add(path.filename().string()).add(text).digest() + "\n";
 }
 
 }  // namespace
 
-void write_sealed(const std::filesystem::path& path, std::string_view text) {
+void write_sealed(const fs::path& path, std::string_view text) {
   write_file(path, seal_of(path, text).append(text));
 }
 
-std::optional<std::string> read_sealed(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+std::optional<std::string> read_sealed(const fs::path& path) {
+  error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
   try {
     const std::string content = read_file(path);
     const std::size_t end = content.find('\n');

@@ -2,17 +2,18 @@
 // what was changed since is never taken for what was remembered.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/filesystem.h"
+
 namespace voxswap {
 
-void write_sealed(const std::filesystem::path& path, std::string_view text);
+void write_sealed(const fs::path& path, std::string_view text);
 
 // Nothing where there is no such file, and, with a warning, where it cannot be read or is not what was
 // written.
-std::optional<std::string> read_sealed(const std::filesystem::path& path);
+std::optional<std::string> read_sealed(const fs::path& path);
 
 }  // namespace voxswap

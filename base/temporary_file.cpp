@@ -14,9 +14,9 @@
 #include <set>
 #include <string_view>
 
-namespace voxswap {
+#include "base/filesystem.h"
 
-namespace fs = std::filesystem;
+namespace voxswap {
 
 namespace {
 
@@ -47,14 +47,14 @@ void remove_abandoned(const fs::path& folder) {
   static std::set<fs::path> looked_at;  // by this process
   const std::lock_guard guard(mutex);
   if (!looked_at.insert(folder).second) return;
-  // Not by std::filesystem's iterator, which ends the program where memory runs out.
+  // Not by a library's iterator, which ends the program where memory runs out.
   struct Close {
     void operator()(DIR* open) const { ::closedir(open); }
   };
   const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
   if (!open) return;
   while (const dirent* entry = ::readdir(open.get())) {
-    const std::string_view name = entry->d_name;
+    const std::string name = entry->d_name;
     if (!name.starts_with(prefix) || name.find(".part") == name.npos) continue;
     const Descriptor file(folder / name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (file.is_open() && lock(file)) ::unlink((folder / name).c_str());

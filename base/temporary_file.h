@@ -5,31 +5,30 @@
 // lock; they are removed by whoever writes into the same folder next.
 #pragma once
 
-#include <filesystem>
-
 #include "base/descriptor.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::filesystem::path& target);
+  explicit TemporaryFile(const fs::path& target);
   ~TemporaryFile();  // removes it unless it was committed
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }  // with the target's extension
+  const fs::path& path() const { return path_; }  // with the target's extension
   void append(const void* bytes, std::size_t size);
   void commit();
 
  private:
-  std::filesystem::path target_, path_;
+  fs::path target_, path_;
   Descriptor file_;
   bool committed_ = false;
 };
 
 // Throws what has become of writing `path`: Exit::does_not_fit where disk or memory ran out, else
 // Exit::failed.
-[[noreturn]] void fail_writing(const std::filesystem::path& path, int system_error);
+[[noreturn]] void fail_writing(const fs::path& path, int system_error);
 
 }  // namespace voxswap

@@ -3,16 +3,17 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap::cli {
 
 struct ChildRequest {
   std::vector<std::string> arguments;  // behind the program's name
-  std::filesystem::path log;           // stdout and stderr are appended to it
+  fs::path log;                        // stdout and stderr are appended to it
   std::vector<int> cores;              // empty: as the parent
   std::string gpu;                     // empty: as the parent
 };

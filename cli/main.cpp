@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/descriptor.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/standard_streams.h"
@@ -28,7 +29,10 @@ Exit run(const Arguments& arguments) {
   } catch (const std::bad_alloc&) {
     log::error("out of memory; lower preprocess.resolution, training.batch_size or network.base_filters");
     return Exit::does_not_fit;
-  } catch (const std::system_error& error) {  // of the library for files and threads
+  } catch (const fs::filesystem_error& error) {
+    log::error("{}: {}", error.path1().string(), error.code().message());
+    return exit_of(error.code().value());
+  } catch (const std::system_error& error) {  // of threads
     log::error("{}", error.what());
     return exit_of(error.code().value());
   } catch (const std::exception& error) {

@@ -3,13 +3,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap::cli {
 
-namespace fs = std::filesystem;
-
 void check_output_file(const std::string& option, const fs::path& file) {
-  std::error_code error;
+  error_code error;
   const fs::path folder = fs::absolute(file).parent_path();
   if (fs::is_directory(file, error))
     fail(Exit::usage, "{}: {}: is a folder; expected the name of a file", option, file.string());
@@ -21,8 +20,8 @@ void check_output_file(const std::string& option, const fs::path& file) {
 
 // The nearest folder above it that is there counts.
 void check_output_folder(const fs::path& folder) {
-  fs::path there = fs::absolute(folder).lexically_normal();
-  std::error_code error;
+  fs::path there = plain(fs::absolute(folder));
+  error_code error;
   while (!fs::exists(there, error) && there.has_parent_path() && there != there.parent_path())
     there = there.parent_path();
   if (!fs::is_directory(there, error))

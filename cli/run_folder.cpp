@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "cli/output.h"
 #include "cli/sweep_cell.h"
 #include "commit.h"
@@ -17,8 +17,6 @@
 namespace voxswap::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // What was learnt in an epoch cannot be taken back.
 void check_epochs(const fs::path& folder, std::int64_t epochs) {
@@ -59,9 +57,8 @@ std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
 }
 
 std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
-  std::error_code ignored;
-  for (fs::path above = fs::absolute(folder).lexically_normal(); above.has_relative_path();
-       above = above.parent_path()) {
+  error_code ignored;
+  for (fs::path above = plain(fs::absolute(folder)); above.has_relative_path(); above = above.parent_path()) {
     if (fs::exists(above / "experiment.yaml", ignored) && fs::exists(above / "checkpoints", ignored))
       return lock_run(above);
   }
@@ -70,7 +67,7 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
 
 void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.run.output;
-  std::error_code error;
+  error_code error;
   if (!holds_anything(folder)) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);
   if (!resume)

@@ -1,10 +1,10 @@
 // The folder that a run is written to: may it be used, and what it notes about the program that wrote it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "base/filesystem.h"
 #include "base/folder_lock.h"
 #include "experiments/experiment.h"
 
@@ -12,9 +12,9 @@ namespace voxswap::cli {
 
 // Holds a run's folder until the end: two that write to one run would mix their results. Throws Exit::failed
 // when another process holds it or it cannot be written.
-std::unique_ptr<FolderLock> lock_run(const std::filesystem::path& folder);
+std::unique_ptr<FolderLock> lock_run(const fs::path& folder);
 // The same for any output: of the run that it lies in, or else of the folder itself.
-std::unique_ptr<FolderLock> lock_output(const std::filesystem::path& folder);
+std::unique_ptr<FolderLock> lock_output(const fs::path& folder);
 
 // Throws before anything is written: Exit::usage when the folder holds something and `resume` is not asked
 // for, or holds a run of another experiment.

@@ -4,13 +4,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/folder_lock.h"
 #include "base/json.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::cli {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -130,7 +129,7 @@ fs::path cell_log(const experiments::SweepCell& cell) {
 
 std::string cell_progress(const experiments::SweepCell& cell) {
   const fs::path file = folder_of(cell) / "validation.csv";
-  std::error_code error;
+  error_code error;
   if (!fs::exists(file, error)) return "";
   const std::vector<pipeline::ValidationRow> rows = pipeline::validation_rows(read_csv(file), file.string());
   if (rows.empty()) return "";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "experiments/sweep.h"
 
 namespace voxswap::cli {
@@ -36,7 +37,7 @@ CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double second
 // The arguments of the process, with memory keys that its share of the machine settles.
 std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides);
-std::filesystem::path cell_log(const experiments::SweepCell& cell);
+fs::path cell_log(const experiments::SweepCell& cell);
 
 // How far a run is: "epoch 3/20, Dice 0.412"; empty where nothing is known.
 std::string cell_progress(const experiments::SweepCell& cell);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "experiments/effects.h"
 #include "experiments/keys.h"
 #include "experiments/rules.h"
@@ -13,12 +14,10 @@ namespace voxswap::experiments {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uintmax_t largest_file = 1 << 20;
 
 std::string read_experiment_file(const fs::path& file) {
-  std::error_code error;
+  error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) fail(Exit::usage, "{}: there is no such experiment file", file.string());
   if (fs::is_directory(status))
@@ -54,10 +53,10 @@ constexpr PathKey path_keys[] = {
 
 fs::path from_folder(const fs::path& folder, const fs::path& path) {
   if (path.empty()) return path;
-  std::error_code error;
-  const fs::path joined = fs::absolute(folder) / path;
+  error_code error;
+  const fs::path joined = seen_from(fs::absolute(folder), path);
   const fs::path canonical = fs::weakly_canonical(joined, error);
-  return error ? joined.lexically_normal() : canonical;
+  return plain(error ? joined : canonical);
 }
 
 bool is_beside_file(const PathKey& key, const Settings& settings) {
@@ -153,7 +152,7 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
 
 Experiment load_run(const fs::path& run_directory) {
   const fs::path file = run_directory / "experiment.yaml";
-  std::error_code error;
+  error_code error;
   if (!fs::is_regular_file(file, error))
     fail(Exit::bad_data,
          "{}: is no run: it holds no experiment.yaml (expected the output folder of `voxswap run`)",

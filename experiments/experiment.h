@@ -2,11 +2,11 @@
 // names file, line and the nearest known key.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "experiments/settings.h"
 #include "pipeline/cases/options.h"
 
@@ -14,7 +14,7 @@ namespace voxswap::experiments {
 
 struct Experiment {
   pipeline::RunOptions run;
-  std::filesystem::path file;
+  fs::path file;
   std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (effects.h)
 };
 
@@ -23,16 +23,16 @@ struct Experiment {
 // line from the current one, as are the defaults of data.cache and output.dir. run.resolved holds the file as
 // it would be written with every key, all paths absolute; data.split.fold only where there are folds.
 // Throws Exit::usage.
-Experiment load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides);
 
 // The two halves of it, for who changes settings by other means than a line: the file as it stands, and the
 // experiment that settings make.
-Settings load_settings(const std::filesystem::path& file);
-Experiment make_experiment(const std::filesystem::path& file, Settings settings);
+Settings load_settings(const fs::path& file);
+Experiment make_experiment(const fs::path& file, Settings settings);
 
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
 // when it is no run.
-Experiment load_run(const std::filesystem::path& run_directory);
+Experiment load_run(const fs::path& run_directory);
 
 // The paths of the keys whose values differ: what a resumed run would do differently.
 std::vector<std::string> changed_keys(const pipeline::RunOptions& before, const pipeline::RunOptions& after);

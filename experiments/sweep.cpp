@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "experiments/kinds.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
@@ -170,8 +171,7 @@ bool next_combination(const std::vector<Axis>& axes, std::vector<std::size_t>& a
   return false;
 }
 
-void make_cell_experiment(const std::filesystem::path& file, const Sweep& sweep, SweepCell& cell,
-                          Settings settings) {
+void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& cell, Settings settings) {
   settings["name"] = yaml_text(cell.name, on_the_line);
   settings["output.dir"] = yaml_text((sweep.base.run.output / cell.name).string(), on_the_line);
   if (sweep.command == "run" && !sweep.draws_splits) {
@@ -218,12 +218,11 @@ void keep_what_no_cell_needs(Sweep& sweep) {
 
 }  // namespace
 
-std::filesystem::path split_file(const Sweep& sweep) {
-  return std::filesystem::absolute(sweep.base.run.output).lexically_normal() / "split.csv";
+fs::path split_file(const Sweep& sweep) {
+  return plain(fs::absolute(sweep.base.run.output)) / "split.csv";
 }
 
-Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::string>& arguments,
-                 const std::string& out) {
+Sweep load_sweep(const fs::path& file, const std::vector<std::string>& arguments, const std::string& out) {
   const Draft draft = read_draft(file, arguments, out);
 
   Sweep sweep;

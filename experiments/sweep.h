@@ -7,11 +7,11 @@
 // results: `title`, `plot`, `published`.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "experiments/experiment.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -50,9 +50,9 @@ struct Sweep {
 // that the file sweeps stays a column even with one value. Every cell is checked as any experiment is. Unless
 // each draws its own, trained cells take the split that lies, or will lie, in split_file(). `out`:
 // output.dir, unless empty. Throws Exit::usage.
-Sweep load_sweep(const std::filesystem::path& file, const std::vector<std::string>& arguments,
+Sweep load_sweep(const fs::path& file, const std::vector<std::string>& arguments,
                  const std::string& out = "");
 
-std::filesystem::path split_file(const Sweep& sweep);
+fs::path split_file(const Sweep& sweep);
 
 }  // namespace voxswap::experiments

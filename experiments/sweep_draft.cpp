@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "experiments/experiment.h"
 #include "experiments/kinds.h"
 #include "experiments/sweep_words.h"
@@ -149,8 +150,7 @@ std::string label_of(const Yaml& value) {
   return "";
 }
 
-Draft read_draft(const std::filesystem::path& file, const std::vector<std::string>& arguments,
-                 const std::string& out) {
+Draft read_draft(const fs::path& file, const std::vector<std::string>& arguments, const std::string& out) {
   Draft draft;
   draft.base = load_settings(file);
   read_file_part(draft);

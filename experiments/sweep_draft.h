@@ -1,11 +1,11 @@
 // A sweep before it is combined: what its file and its command line name, with the values of each.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "experiments/settings.h"
 
 namespace voxswap::experiments {
@@ -28,8 +28,7 @@ struct Draft {
 
 // Reads the file and then the arguments, which replace what the file says. `out`: --out, or nothing. Throws
 // Exit::usage.
-Draft read_draft(const std::filesystem::path& file, const std::vector<std::string>& arguments,
-                 const std::string& out);
+Draft read_draft(const fs::path& file, const std::vector<std::string>& arguments, const std::string& out);
 
 // "[40,56,40],[20,28,20]" in two; quotes around a whole piece are taken off.
 std::vector<std::string> split_values(const std::string& text);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/outputs.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
@@ -32,9 +33,9 @@ Exit bench_command(const Arguments& words) {
   if (!parse(app, words, common)) return Exit::done;
 
   if (!out.empty()) check_output_folder(out);
-  const std::filesystem::path folder = out.empty() ? "." : out;
-  const std::filesystem::path figures = folder / "bench.json", plan = folder / "plan.json",
-                              timeline = folder / "timeline.json";
+  const fs::path folder = out.empty() ? "." : out;
+  const fs::path figures = folder / "bench.json", plan = folder / "plan.json",
+                 timeline = folder / "timeline.json";
   Outputs outputs(force);
   outputs.protect(where.file);
   if (!out.empty()) outputs.check(figures);

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/outputs.h"
 #include "cli/options.h"
@@ -129,8 +130,7 @@ Exit evaluate_command(const Arguments& arguments) {
   add_regions(how.regions, "--regions", regions, false);
   check_output_file("--out", out);
   Outputs outputs(force);
-  for (const std::filesystem::path& file : pipeline::files_to_evaluate(truth, prediction, how))
-    outputs.protect(file);
+  for (const fs::path& file : pipeline::files_to_evaluate(truth, prediction, how)) outputs.protect(file);
   outputs.protect_below(truth);
   outputs.protect_below(prediction);
   outputs.check(out);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/outputs.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
@@ -63,14 +64,14 @@ void declare(CLI::App& app, PlanArguments& arguments) {
 }
 
 // What is written to --out: of the largest that fits, or of a plan.
-std::vector<std::filesystem::path> files_of(const PlanArguments& arguments) {
+std::vector<fs::path> files_of(const PlanArguments& arguments) {
   if (arguments.out.empty()) return {};
-  const std::filesystem::path folder = arguments.out;
+  const fs::path folder = arguments.out;
   if (!arguments.dimensions().empty()) return {folder / "largest.json"};
   return {folder / "forecast.json", folder / "plan.json", folder / "arena.svg", folder / "timeline.json"};
 }
 
-void write_plan(const Outputs& outputs, const std::vector<std::filesystem::path>& files,
+void write_plan(const Outputs& outputs, const std::vector<fs::path>& files,
                 const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
                 const swap::Sharing& sharing) {
   make_writable_directory(files.front().parent_path());
@@ -92,7 +93,7 @@ void print_largest(const PlanArguments& arguments, const Outputs& outputs,
     if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
   }
   if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
-  for (const std::filesystem::path& file : files_of(arguments)) {
+  for (const fs::path& file : files_of(arguments)) {
     make_writable_directory(file.parent_path());
     outputs.write(file, [&] { write_file(file, largest_json(all)); });
   }
@@ -148,10 +149,10 @@ Exit plan_command(const Arguments& words) {
          "--all compares planners for one size: it does not go with --max-resolution, --max-batch or "
          "--max-depth, which search with memory.planner alone");
   if (!arguments.out.empty()) check_output_folder(arguments.out);
-  const std::vector<std::filesystem::path> files = files_of(arguments);
+  const std::vector<fs::path> files = files_of(arguments);
   Outputs outputs(arguments.force);
   outputs.protect(arguments.where.file);
-  for (const std::filesystem::path& file : files) outputs.check(file);
+  for (const fs::path& file : files) outputs.check(file);
   const pipeline::RunOptions options = load(arguments.where).run;
   const pipeline::DataShape data = pipeline::data_shape(options);
   if (!arguments.dimensions().empty()) {

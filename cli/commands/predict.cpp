@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/filesystem.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
 #include "pipeline/predict/new_scans.h"
@@ -40,7 +41,7 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
   if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
   if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
   data::DatasetOptions data =
-      experiments::load_experiment(std::filesystem::path(folder) / "experiment.yaml", overrides).run.data;
+      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).run.data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
   return run;

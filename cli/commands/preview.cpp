@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/filesystem.h"
 #include "base/outputs.h"
 #include "base/text.h"
 #include "cli/options.h"
@@ -13,10 +14,10 @@ namespace voxswap::cli {
 
 namespace {
 
-void check_picture(const std::filesystem::path& file) {
+void check_picture(const fs::path& file) {
   if (lower(file.extension().string()) != ".png")
     fail(Exit::usage, "--out: {}: the picture is a PNG; name it {}", file.string(),
-         std::filesystem::path(file).replace_extension(".png").string());
+         fs::path(file).replace_extension(".png").string());
   check_output_file("--out", file);
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/filesystem.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
 
@@ -30,7 +31,7 @@ Exit report_command(const Arguments& arguments) {
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
   const auto lock = lock_output(out);
   pipeline::report({folders.begin(), folders.end()}, out, {}, Outputs(force));
-  std::printf("%s\n", (std::filesystem::path(out) / "report.html").string().c_str());
+  std::printf("%s\n", (fs::path(out) / "report.html").string().c_str());
   return Exit::done;
 }
 

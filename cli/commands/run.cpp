@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/run_log.h"
 #include "cli/forecast_table.h"
@@ -33,8 +34,8 @@ void print_dry_run(const experiments::Experiment& experiment) {
 
 // A run goes on under its folder's name as well: what it was asked stands there.
 void resolve_folder(ExperimentArguments& where, bool resume) {
-  const std::filesystem::path folder = where.file, file = folder / "experiment.yaml";
-  if (!std::filesystem::is_regular_file(file)) return;
+  const fs::path folder = where.file, file = folder / "experiment.yaml";
+  if (!fs::is_regular_file(file)) return;
   if (!resume)
     fail(Exit::usage, "{}: is the folder of a run; with --resume it goes on, {} --out DIR is run anew",
          folder.string(), file.string());
@@ -74,11 +75,10 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
 
 void run_and_show(const pipeline::RunOptions& options) {
   pipeline::run(options);
-  const std::filesystem::path scores = options.output / "dice.csv";
+  const fs::path scores = options.output / "dice.csv";
   std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
   for (const char* name : {"boxplot.svg", "report.html"}) {
-    if (const auto file = options.output / name; std::filesystem::exists(file))
-      std::printf("%s\n", file.string().c_str());
+    if (const auto file = options.output / name; fs::exists(file)) std::printf("%s\n", file.string().c_str());
   }
 }
 

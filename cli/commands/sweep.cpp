@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -26,8 +27,6 @@
 namespace voxswap::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct SweepArguments {
   ExperimentArguments where;

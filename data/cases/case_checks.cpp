@@ -3,11 +3,10 @@
 #include <cmath>
 #include <set>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 std::string nonfinite_voxels(const fs::path& path, const Image& image) {
   std::size_t count = 0, first = 0;

@@ -2,20 +2,20 @@
 // `voxswap check` collects them all.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
 // Each gives the whole message, naming the file; empty when all is well.
-std::string nonfinite_voxels(const std::filesystem::path& path, const Image& image);
-std::string different_grids(const std::filesystem::path& path, const Geometry& grid,
-                            const std::filesystem::path& reference_path, const Geometry& reference);
+std::string nonfinite_voxels(const fs::path& path, const Image& image);
+std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
+                            const Geometry& reference);
 // A 4D file with more volumes than the data set has channels holds something that nobody named.
-std::string too_many_volumes(const std::filesystem::path& path, std::int64_t volumes, const Dataset& dataset);
-std::string unknown_labels(const std::filesystem::path& path, const LabelMap& truth, const Labels& labels);
+std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
+std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels);
 
 }  // namespace voxswap::data

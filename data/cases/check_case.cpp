@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/cases/case_checks.h"
 #include "data/formats/image_header.h"
 #include "data/formats/image_io.h"
@@ -15,8 +16,6 @@
 #include "data/volumes/transforms.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/cases/case_checks.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/file_trouble.h"
@@ -11,8 +12,6 @@
 #include "data/volumes/transforms.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -10,14 +10,13 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/dicom_slice.h"
 #include "data/formats/itk_buffer.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

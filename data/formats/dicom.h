@@ -12,19 +12,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/formats/image_header.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
-std::string dicom_description(
-    const std::filesystem::path& folder);  // the SeriesDescription of its first file
+std::string dicom_description(const fs::path& folder);  // the SeriesDescription of its first file
 
-ImageHeader dicom_header(const std::filesystem::path& folder);
-std::vector<Image> dicom_volumes(const std::filesystem::path& folder, std::int64_t first, std::int64_t count);
+ImageHeader dicom_header(const fs::path& folder);
+std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t first, std::int64_t count);
 
 }  // namespace voxswap::data

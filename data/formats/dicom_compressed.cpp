@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/gdcm_turn.h"
 #include "data/formats/itk_buffer.h"
 
@@ -58,8 +59,8 @@ std::string bare_file(const DicomElements& elements, const std::string& fragment
 
 }  // namespace
 
-std::string unpacked_pixels(const std::filesystem::path& path, const DicomElements& elements,
-                            const std::string& fragments, std::size_t promised) {
+std::string unpacked_pixels(const fs::path& path, const DicomElements& elements, const std::string& fragments,
+                            std::size_t promised) {
   const auto turn = gdcm_turn();
   silence_gdcm();
   std::string bytes(promised, '\0');

@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/header_text.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -29,7 +28,7 @@ struct Element {
 class Walker {
  public:
   Walker(const fs::path& path, std::uint32_t last) : path_(path), file_(path), last_(last) {
-    std::error_code missing;
+    error_code missing;
     size_ = static_cast<std::int64_t>(fs::file_size(path, missing));
     if (missing) fail(Exit::bad_data, "{}: cannot be opened", path.string());
     file_.seek(128 + 4);  // a preamble, and the letters DICM

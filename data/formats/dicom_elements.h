@@ -4,10 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -30,10 +31,10 @@ struct DicomElements {
 
 // Walks up to the pixels and, where they are compressed, to their end. Throws Exit::bad_data naming the file
 // for one that ends before, or whose pixels do.
-DicomElements read_elements(const std::filesystem::path& path);
+DicomElements read_elements(const fs::path& path);
 
 // Up to the element `last` alone, and as far as the file goes: what it has of these, without a word about the
 // rest.
-DicomElements read_elements_up_to(const std::filesystem::path& path, std::uint32_t last);
+DicomElements read_elements_up_to(const fs::path& path, std::uint32_t last);
 
 }  // namespace voxswap::data

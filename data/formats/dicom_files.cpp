@@ -5,11 +5,10 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/file_bytes.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -30,18 +29,19 @@ bool is_dicom_file(const fs::path& path) {
 
 std::vector<fs::path> dicom_files(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code ignored;
+  error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) files.push_back(entry.path());
+    if (fs::is_regular_file(entry.path(), ignored) && is_dicom_file(entry.path()))
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
 bool is_dicom_folder(const fs::path& folder) {
-  std::error_code ignored;
+  error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.is_regular_file(ignored) && is_dicom_file(entry.path())) return true;
+    if (fs::is_regular_file(entry.path(), ignored) && is_dicom_file(entry.path())) return true;
   }
   return false;
 }

@@ -1,12 +1,13 @@
 // Which files of a folder are DICOM files: told by their content, not by their names.
 #pragma once
 
-#include <filesystem>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
-std::vector<std::filesystem::path> dicom_files(const std::filesystem::path& folder);  // sorted
-bool is_dicom_folder(const std::filesystem::path& folder);  // holds at least one DICOM file itself
+std::vector<fs::path> dicom_files(const fs::path& folder);  // sorted
+bool is_dicom_folder(const fs::path& folder);               // holds at least one DICOM file itself
 
 }  // namespace voxswap::data

@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/dicom_compressed.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -4,17 +4,17 @@
 // of themselves; it unpacks compressed pixels, between elements that were looked at.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/formats/dicom_elements.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
 struct DicomSlice {
-  std::filesystem::path path;
+  fs::path path;
   DicomElements elements;
   Geometry geometry;    // of this slice alone
   std::string element;  // how a voxel is stored: "int16"
@@ -25,12 +25,12 @@ struct DicomSlice {
 
 // Reads all but the pixels. Throws Exit::bad_data naming the file for one that is truncated, that does not
 // say where it lies, or that holds something else than one slice of numbers.
-DicomSlice open_slice(const std::filesystem::path& path);
+DicomSlice open_slice(const fs::path& path);
 
 // Its values, rescaled as it says.
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
 // The SeriesDescription alone; empty when the file has none.
-std::string series_description(const std::filesystem::path& path);
+std::string series_description(const fs::path& path);
 
 }  // namespace voxswap::data

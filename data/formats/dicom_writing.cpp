@@ -9,12 +9,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/formats/gdcm_turn.h"
 #include "data/formats/itk_buffer.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

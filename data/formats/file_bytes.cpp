@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -17,7 +18,7 @@ constexpr std::int64_t piece_size = 1 << 14;
 
 }  // namespace
 
-FileBytes::FileBytes(const std::filesystem::path& path) : path_(path), file_(path, O_RDONLY) {
+FileBytes::FileBytes(const fs::path& path) : path_(path), file_(path, O_RDONLY) {
   if (!file_.is_open()) fail_reading(path_, file_.error());
 }
 

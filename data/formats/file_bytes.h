@@ -3,17 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
 class FileBytes {
  public:
   // Throws as read_file() does where it cannot be opened.
-  explicit FileBytes(const std::filesystem::path& path);
+  explicit FileBytes(const fs::path& path);
 
   // All `size` bytes from here on; false where the file ends before, and then nothing more can be read until
   // seek().
@@ -25,7 +25,7 @@ class FileBytes {
  private:
   std::int64_t take(char* bytes, std::int64_t size);  // how many were there
 
-  std::filesystem::path path_;
+  fs::path path_;
   Descriptor file_;
   std::vector<char> piece_;  // what lies from piece_begin_ on
   std::int64_t piece_begin_ = 0, at_ = 0;

@@ -4,11 +4,10 @@
 #include <array>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 bool has_extension(const fs::path& path, std::initializer_list<std::string_view> extensions) {
   const std::string name = lower(path.filename().string());

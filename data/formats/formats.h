@@ -1,11 +1,12 @@
 // File names and messages of image formats: what reading and writing share.
 #pragma once
 
-#include <filesystem>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -20,13 +21,13 @@ struct ImageExtension {
 };
 std::span<const ImageExtension> image_extensions();
 // That of a file's name, in upper or lower case; null where it has none of them.
-const ImageExtension* image_extension(const std::filesystem::path& path);
+const ImageExtension* image_extension(const fs::path& path);
 // For messages: ".nii.gz, .nii, .nrrd"
 std::string image_extensions_text(bool (*which)(const ImageExtension& extension));
 
-bool has_extension(const std::filesystem::path& path, std::initializer_list<std::string_view> extensions);
-bool is_nifti(const std::filesystem::path& path);
-bool is_raw_image(const std::filesystem::path& path);  // NRRD and MetaImage
+bool has_extension(const fs::path& path, std::initializer_list<std::string_view> extensions);
+bool is_nifti(const fs::path& path);
+bool is_raw_image(const fs::path& path);  // NRRD and MetaImage
 
 // The name without its extension when it is that of a NIfTI, NRRD or MetaImage file; else empty.
 std::string image_stem(const std::string& name);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -37,7 +38,7 @@ std::optional<std::vector<double>> numbers_of(const std::string& text) {
   return numbers;
 }
 
-std::vector<std::int64_t> extents_of(const std::filesystem::path& path, const std::string& text) {
+std::vector<std::int64_t> extents_of(const fs::path& path, const std::string& text) {
   constexpr double most_voxels = 1e12;  // so that no product overflows
   const auto numbers = numbers_of(text);
   const auto wrong = [&] {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -20,6 +21,6 @@ std::vector<std::string> words_of(const std::string& text);
 std::optional<std::vector<double>> numbers_of(const std::string& text);
 
 // Extents of up to 16 axes, each at least 1, together at most 1e12. Throws Exit::bad_data naming the file.
-std::vector<std::int64_t> extents_of(const std::filesystem::path& path, const std::string& text);
+std::vector<std::int64_t> extents_of(const fs::path& path, const std::string& text);
 
 }  // namespace voxswap::data

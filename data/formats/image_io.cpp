@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/dicom.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
@@ -14,8 +15,6 @@
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -30,7 +29,7 @@ const Format raw_image{is_raw_image, raw_header, raw_volumes};
 const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
-  std::error_code ignored;
+  error_code ignored;
   if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
     fail(Exit::bad_data, "{}: {}", path.string(), placeholder);
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());

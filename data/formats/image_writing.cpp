@@ -14,13 +14,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -45,7 +44,7 @@ bool is_whole(const fs::path& path, std::size_t volumes) {
 }
 
 bool has_room(const fs::path& file, std::size_t bytes) {
-  std::error_code unknown;
+  error_code unknown;
   const fs::space_info space =
       fs::space(file.has_parent_path() ? file.parent_path() : fs::path("."), unknown);
   if (!unknown && space.available < bytes) return false;

@@ -1,17 +1,17 @@
 // Grids to files, in the format that the name says.
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
 // Written whole and renamed into place; compressed when the name says so.
-void write_image(const std::filesystem::path& path, const Image& image);
-void write_label_map(const std::filesystem::path& path, const LabelMap& labels);
+void write_image(const fs::path& path, const Image& image);
+void write_label_map(const fs::path& path, const LabelMap& labels);
 // Several images of one grid as a 4D file (the Decathlon's layout).
-void write_images_4d(const std::filesystem::path& path, const std::vector<Image>& images);
+void write_images_4d(const fs::path& path, const std::vector<Image>& images);
 
 }  // namespace voxswap::data

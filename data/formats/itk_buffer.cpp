@@ -6,11 +6,10 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/formats.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -7,12 +7,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/header_text.h"
 #include "data/volumes/affine.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -132,7 +131,7 @@ class Parser {
     }
     if (file.empty() || file == "LIST" || file.find('%') != std::string::npos)
       fail(Exit::bad_data, "{}: its voxels lie in several files; save it as one", path_.string());
-    raw_.file = path_.parent_path() / file;
+    raw_.file = seen_from(path_.parent_path(), file);
     const auto skipped = numbers({"HeaderSize"}, 1, {0});
     raw_.from_end = skipped[0] == -1;
     if (!raw_.from_end && !(skipped[0] >= 0 && skipped[0] < 1e9))

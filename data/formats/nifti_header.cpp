@@ -8,13 +8,12 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/byte_order.h"
 #include "data/formats/voxel_bytes.h"
 #include "data/volumes/affine.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -6,10 +6,10 @@
 // anterior and superior; ours left, posterior and superior.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "base/filesystem.h"
 #include "data/formats/image_header.h"
 
 namespace voxswap::data {
@@ -28,6 +28,6 @@ struct NiftiHeader {
 
 // `begin`: the first bytes of the file, unpacked, up to most_nifti_header_bytes. Throws Exit::bad_data naming
 // the file for what is no NIfTI file, or a damaged one.
-NiftiHeader parse_nifti_header(const std::filesystem::path& path, std::string_view begin);
+NiftiHeader parse_nifti_header(const fs::path& path, std::string_view begin);
 
 }  // namespace voxswap::data

@@ -12,13 +12,12 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/formats/itk_buffer.h"
 #include "data/formats/nifti_header.h"
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -77,7 +76,7 @@ constexpr std::size_t slack = std::size_t{1} << 20;
 // At once, at several times zlib's speed. Nothing where the file is not one sound gzip stream of about the
 // bytes that its header promises: zlib then tells what it is, and stops where it has enough.
 std::string unpacked_at_once(const fs::path& path, std::size_t promised) {
-  std::error_code missing;
+  error_code missing;
   const auto packed_size = fs::file_size(path, missing);
   constexpr std::size_t least = 18, most_per_byte = 1032;  // of a gzip stream
   if (missing || packed_size < least || packed_size > promised + slack) return {};

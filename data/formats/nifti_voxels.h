@@ -2,20 +2,20 @@
 // what is missing of a truncated file by nothing or zeros, says so to nobody, and believes any header.
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/formats/image_header.h"
 
 namespace voxswap::data {
 
-ImageHeader nifti_header(const std::filesystem::path& path);
+ImageHeader nifti_header(const fs::path& path);
 
 // The volumes `first` to `first + count` (not included). Throws Exit::bad_data for a file that is truncated,
 // damaged (gzip's own checksum is checked) or of a type that is no number. Memory is taken for what the file
 // really holds, whatever its header promises.
-std::vector<Image> nifti_volumes(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
+std::vector<Image> nifti_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
 
-void check_nifti(const std::filesystem::path& path);  // throws unless the file is whole
+void check_nifti(const fs::path& path);  // throws unless the file is whole
 
 }  // namespace voxswap::data

@@ -9,12 +9,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/header_text.h"
 #include "data/volumes/affine.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -215,7 +214,7 @@ class Parser {
 
   void read_file_place() {
     const std::string file = text("datafile");
-    raw_.file = file.empty() ? path_ : path_.parent_path() / file;
+    raw_.file = file.empty() ? path_ : seen_from(path_.parent_path(), file);
     raw_.offset = file.empty() ? header_bytes_ : 0;
     if (file.starts_with("LIST") || file.find('%') != std::string::npos)
       fail(Exit::bad_data, "{}: its voxels lie in several files; save it as one", path_.string());

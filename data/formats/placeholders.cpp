@@ -2,14 +2,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::data {
 
-namespace fs = std::filesystem;
-
 std::string placeholder_at(const fs::path& path) {
-  std::error_code error;
+  error_code error;
   if (fs::is_symlink(path, error) && !fs::exists(path, error)) {
     const std::string target = fs::read_symlink(path, error).string();
     const bool annexed = target.find("/annex/objects/") != std::string::npos;

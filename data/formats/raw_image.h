@@ -3,15 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
+#include "base/filesystem.h"
 #include "data/formats/image_header.h"
 
 namespace voxswap::data {
 
 struct RawImage {
   ImageHeader image;
-  std::filesystem::path file;   // that holds the voxels: the image itself, or one beside it
+  fs::path file;                // that holds the voxels: the image itself, or one beside it
   std::size_t offset = 0;       // of the first voxel in it
   bool from_end = false;        // the voxels are the last bytes of the file, whatever comes before
   bool packed = false;          // by gzip or zlib

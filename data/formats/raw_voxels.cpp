@@ -12,6 +12,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/formats/formats.h"
 #include "data/formats/itk_buffer.h"
 #include "data/formats/meta_image.h"
@@ -20,8 +21,6 @@
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -92,7 +91,7 @@ std::string read_voxels(const fs::path& path, const RawImage& raw) {
   const std::size_t promised = static_cast<std::size_t>(raw.image.geometry.count()) *
                                static_cast<std::size_t>(raw.image.volumes) *
                                bytes_of_element(raw.image.element);
-  std::error_code missing;
+  error_code missing;
   const auto there = static_cast<std::size_t>(fs::file_size(raw.file, missing));
   if (missing)
     fail(Exit::bad_data, "{}: its voxels should lie in {}: no such file", path.string(), raw.file.string());

@@ -6,14 +6,13 @@
 #include <regex>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -65,7 +64,7 @@ void find_cases(const fs::path& folder, int depth, std::vector<Found>& found) {
   }
   if (depth == 0) return;
   for (const std::string& name : entries(folder)) {
-    std::error_code ignored;
+    error_code ignored;
     if (fs::is_directory(folder / name, ignored)) find_cases(folder / name, depth - 1, found);
   }
 }
@@ -88,7 +87,7 @@ Found find_cases(const fs::path& root) {
 // What the files of a case begin with: the folder's name, or, where that is a link which was named otherwise,
 // its target's.
 std::string file_stem(const fs::path& folder, const std::string& id, const Naming& naming) {
-  std::error_code ignored;
+  error_code ignored;
   const std::string target = fs::weakly_canonical(folder, ignored).filename().string();
   for (const char* suffix : naming.suffixes) {
     if (fs::exists(nifti_file(folder, id + suffix), ignored)) return id;
@@ -101,7 +100,7 @@ std::string file_stem(const fs::path& folder, const std::string& id, const Namin
 
 // 2020 shipped one truth under the name it had in the hospital (case 355).
 fs::path truth_file(const fs::path& folder, const std::string& stem, const Naming& naming) {
-  std::error_code ignored;
+  error_code ignored;
   for (const std::string& name : {stem + naming.suffixes[4], std::string("W39_1998.09.19_Segm")}) {
     const fs::path file = nifti_file(folder, name);
     if (fs::exists(file, ignored) || fs::is_symlink(file, ignored)) return file;

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/volumes/labels.h"
 
 namespace voxswap::data {
 
 // The `data` part of an experiment.
 struct DatasetOptions {
-  std::filesystem::path root;           // absolute, or relative to the current directory
+  fs::path root;                        // absolute, or relative to the current directory
   std::string layout = "auto";          // auto or a row of the table in layouts.cpp
   std::vector<std::string> modalities;  // empty: all that the layout has
   // Layout files: a pattern per channel, with {case} and *; "truth" is the label map. Layout dicom: a pattern
@@ -29,9 +29,9 @@ struct DatasetOptions {
 
 struct CaseFiles {
   std::string id;
-  std::vector<std::filesystem::path> channels;  // one per modality; a 4D file is repeated
-  std::vector<int> components;                  // which volume of a 4D file each channel is; -1 for a 3D file
-  std::filesystem::path truth;                  // empty: the case has no truth
+  std::vector<fs::path> channels;  // one per modality; a 4D file is repeated
+  std::vector<int> components;     // which volume of a 4D file each channel is; -1 for a 3D file
+  fs::path truth;                  // empty: the case has no truth
   // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
   std::vector<std::string> unclear{};
 };
@@ -45,12 +45,12 @@ struct SeriesGuess {
 // Something in the folder of a data set that no case has a use for.
 struct Unused {
   std::string severity;  // warning, where it may be a mistake | note
-  std::filesystem::path path;
+  fs::path path;
   std::string why;
 };
 
 struct Dataset {
-  std::filesystem::path root;
+  fs::path root;
   std::string layout;      // the layout in use
   std::string recognised;  // why `auto` chose it, one sentence
   std::vector<std::string> modalities;

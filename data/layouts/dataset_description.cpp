@@ -2,11 +2,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 
 namespace voxswap::data {
 
-void write_description(const std::filesystem::path& path, const Dataset& dataset, const std::string& run) {
+void write_description(const fs::path& path, const Dataset& dataset, const std::string& run) {
   Json json = {{"run", run},
                {"root", dataset.root.string()},
                {"layout", dataset.layout},
@@ -21,7 +22,7 @@ void write_description(const std::filesystem::path& path, const Dataset& dataset
   write_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-Dataset read_description(const std::filesystem::path& path) {
+Dataset read_description(const fs::path& path) {
   const Json json = Json::parse(read_file(path), nullptr, false);
   Dataset dataset;
   try {
@@ -43,8 +44,8 @@ Dataset read_description(const std::filesystem::path& path) {
   return dataset;
 }
 
-std::string described_run(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return {};
+std::string described_run(const fs::path& path) {
+  if (!fs::exists(path)) return {};
   const Json json = Json::parse(read_file(path), nullptr, false);
   const auto found = json.is_object() ? json.find("run") : json.end();
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "data/formats/placeholders.h"
@@ -13,7 +14,6 @@
 
 namespace voxswap::data {
 
-namespace fs = std::filesystem;
 namespace {
 
 // A value as it may stand in a message: short, and whatever bytes it has.
@@ -192,7 +192,7 @@ fs::path dataset_json_path(const fs::path& root) {
 }
 
 std::optional<DatasetJson> read_dataset_json(const fs::path& root) {
-  std::error_code ignored;
+  error_code ignored;
   const fs::path path = dataset_json_path(root);
   if (!fs::exists(path, ignored)) return std::nullopt;
   if (!fs::is_regular_file(path, ignored))

@@ -2,18 +2,19 @@
 // checked. What is not in the file is empty here.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/filesystem.h"
+
 namespace voxswap::data {
 
 struct DatasetJson {
   struct Case {
-    std::vector<std::filesystem::path> images;  // relative to the data set's folder
-    std::filesystem::path label;                // empty: none
+    std::vector<fs::path> images;  // relative to the data set's folder
+    fs::path label;                // empty: none
   };
   bool by_nnunet = false;             // it has "channel_names"
   bool by_decathlon = false;          // it has "modality" or "training"
@@ -24,10 +25,10 @@ struct DatasetJson {
   std::vector<std::pair<std::string, Case>> cases;               // nnU-Net's "dataset": by case
 };
 
-std::filesystem::path dataset_json_path(const std::filesystem::path& root);
+fs::path dataset_json_path(const fs::path& root);
 
 // Nothing when there is no such file. Throws Exit::bad_data, naming file and key, for what is no JSON or
 // holds something else than it should.
-std::optional<DatasetJson> read_dataset_json(const std::filesystem::path& root);
+std::optional<DatasetJson> read_dataset_json(const fs::path& root);
 
 }  // namespace voxswap::data

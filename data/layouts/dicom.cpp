@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
@@ -19,8 +20,6 @@
 #include "data/layouts/sequences.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -64,7 +63,7 @@ class Finder {
   explicit Finder(const DatasetOptions& options) : options_(options) {}
 
   Found find() {
-    std::error_code ignored;
+    error_code ignored;
     for (const std::string& name : entries(options_.root)) {
       const fs::path folder = options_.root / name;
       if (!fs::is_directory(folder, ignored)) continue;
@@ -84,7 +83,7 @@ class Finder {
   void find_series(const fs::path& folder, const std::string& id, int depth) {
     for (const std::string& name : entries(folder)) {
       const fs::path inner = folder / name;
-      std::error_code ignored;
+      error_code ignored;
       if (!fs::is_directory(inner, ignored)) continue;
       if (is_dicom_folder(inner)) {
         add_series(inner, id);

@@ -1,19 +1,16 @@
 #include "data/layouts/file_trouble.h"
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/placeholders.h"
 
 namespace voxswap::data {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // Opening a pipe waits for somebody to write into it.
 bool is_readable_kind(const fs::path& path) {
-  std::error_code ignored;
+  error_code ignored;
   return fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored);
 }
 
@@ -29,7 +26,7 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
   if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
     return {format("case {}: channel {}: {}: {}", files.id, name, path.string(), placeholder),
             "fetch its content"};
-  std::error_code ignored;
+  error_code ignored;
   if (!fs::exists(path, ignored))
     return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
             "add the file, move the case away, or leave the channel out of data.modalities"};
@@ -40,7 +37,7 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
 }
 
 FileTrouble truth_trouble(const CaseFiles& files) {
-  std::error_code ignored;
+  error_code ignored;
   if (files.truth.empty()) return {};
   if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
     return {format("case {}: the truth {}: {}", files.id, files.truth.string(), placeholder),

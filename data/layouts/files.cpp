@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/dicom_files.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
@@ -14,8 +15,6 @@
 #include "data/layouts/names.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -57,7 +56,7 @@ void match(const fs::path& folder, const std::vector<std::string>& parts, std::s
   const bool last = at + 1 == parts.size();
   const auto descend = [&](const std::string& name, const std::string& found_case) {
     const fs::path path = folder / name;
-    std::error_code ignored;
+    error_code ignored;
     if (last) {
       const bool image = fs::is_directory(path, ignored) ? is_dicom_folder(path) : fs::exists(path, ignored);
       if (image) matches[found_case].push_back(path);

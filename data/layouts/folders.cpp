@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/formats.h"
 
 namespace voxswap::data {
 
-namespace fs = std::filesystem;
-
 std::string folder_name(const fs::path& folder) {
-  fs::path plain = fs::absolute(folder).lexically_normal();
-  if (!plain.has_filename()) plain = plain.parent_path();  // "folder/", "."
-  return plain.filename().string();
+  return plain(fs::absolute(folder)).filename().string();
 }
 
 bool fits_pattern(const std::string& text, const std::string& pattern) {
@@ -36,7 +33,7 @@ bool fits_pattern(const std::string& text, const std::string& pattern) {
 
 std::vector<std::string> entries(const fs::path& folder) {
   std::vector<std::string> names;
-  std::error_code error;
+  error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::string name = entry.path().filename().string();
     if (!name.starts_with(".")) names.push_back(std::move(name));
@@ -46,7 +43,7 @@ std::vector<std::string> entries(const fs::path& folder) {
 }
 
 fs::path nifti_file(const fs::path& folder, const std::string& stem) {
-  std::error_code ignored;
+  error_code ignored;
   const fs::path packed = folder / (stem + ".nii.gz"), plain = folder / (stem + ".nii");
   const auto is_there = [&](const fs::path& path) {
     return fs::exists(path, ignored) || fs::is_symlink(path, ignored);  // a link to what was not fetched

@@ -4,7 +4,6 @@
 // selected and that labels are overridden is looked after once, in open_dataset.cpp.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
@@ -13,16 +14,14 @@
 
 namespace voxswap::data {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 CaseFiles case_of(const fs::path& root, const fs::path& image, const fs::path& truth) {
   CaseFiles files;
   files.id = nifti_stem(image.filename().string());
   if (files.id.empty()) files.id = image.stem().string();
-  files.channels = {(root / image).lexically_normal()};
-  if (!truth.empty()) files.truth = (root / truth).lexically_normal();
+  files.channels = {plain(seen_from(root, image))};
+  if (!truth.empty()) files.truth = plain(seen_from(root, truth));
   return files;
 }
 
@@ -31,7 +30,7 @@ void add_folder(const fs::path& root, const fs::path& folder, std::vector<CaseFi
     const std::string stem = nifti_stem(name);
     if (stem.empty()) continue;
     const fs::path truth = nifti_file(root / "labelsTr", stem);
-    std::error_code ignored;
+    error_code ignored;
     const bool known = folder == "imagesTr" && fs::exists(truth, ignored);
     cases.push_back(case_of(root, folder / name, known ? truth.lexically_relative(root) : fs::path()));
   }
@@ -41,12 +40,13 @@ void add_folder(const fs::path& root, const fs::path& folder, std::vector<CaseFi
 // that are not there are no cases.
 std::vector<CaseFiles> listed_cases(const fs::path& root, const std::optional<DatasetJson>& json) {
   std::vector<CaseFiles> cases;
-  std::error_code ignored;
+  error_code ignored;
   const bool listed = json && !json->training.empty();
   if (listed) {
     for (const auto& entry : json->training) cases.push_back(case_of(root, entry.images[0], entry.label));
     for (const auto& entry : json->test) {
-      if (fs::exists(root / entry.images[0], ignored)) cases.push_back(case_of(root, entry.images[0], {}));
+      if (fs::exists(seen_from(root, entry.images[0]), ignored))
+        cases.push_back(case_of(root, entry.images[0], {}));
     }
     return cases;
   }
@@ -58,7 +58,7 @@ std::vector<CaseFiles> listed_cases(const fs::path& root, const std::optional<Da
 // Without a word about it in dataset.json: as many channels as the first readable image has volumes.
 std::vector<std::string> counted_modalities(const std::vector<CaseFiles>& cases) {
   for (const CaseFiles& files : cases) {
-    std::error_code ignored;
+    error_code ignored;
     if (!fs::exists(files.channels.front(), ignored)) continue;
     const std::int64_t volumes = read_header(files.channels.front()).volumes;
     if (volumes == 1) break;
@@ -92,7 +92,7 @@ std::optional<std::string> recognise_msd(const DatasetOptions& options) {
   const std::optional<DatasetJson> json = read_dataset_json(options.root);
   if (json && json->by_nnunet) return std::nullopt;
   if (json && json->by_decathlon) return "its dataset.json is the Decathlon's";
-  std::error_code ignored;
+  error_code ignored;
   for (const char* folder : {"imagesTr", "imagesTs"}) {
     if (fs::is_directory(options.root / folder, ignored)) return format("it has a folder {}", folder);
   }

@@ -5,12 +5,11 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/formats/image_io.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -60,7 +59,7 @@ Labels observed_labels(const Dataset& dataset) {
   constexpr std::size_t enough = 20;
   std::size_t looked_at = 0;
   for (const CaseFiles& files : dataset.cases) {
-    std::error_code ignored;
+    error_code ignored;
     if (looked_at == enough) break;
     if (files.truth.empty() || !fs::is_regular_file(files.truth, ignored)) continue;
     try {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/formats/formats.h"
 #include "data/layouts/dataset.h"
@@ -17,8 +18,6 @@
 #include "data/layouts/names.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -50,7 +49,7 @@ std::optional<NumberedFile> first_numbered(const fs::path& folder) {
 // Where images lie: in imagesTr and imagesTs, or in the folder itself.
 std::vector<fs::path> image_folders(const fs::path& root) {
   std::vector<fs::path> folders;
-  std::error_code ignored;
+  error_code ignored;
   for (const char* name : {"imagesTr", "imagesTs"}) {
     if (fs::is_directory(root / name, ignored)) folders.push_back(root / name);
   }
@@ -131,7 +130,7 @@ class Lister {
       files.channels.push_back(channel_file(folder, id, channel));
       files.components.push_back(-1);
     }
-    std::error_code ignored;
+    error_code ignored;
     const fs::path truth = root_ / "labelsTr" / (id + ending_);
     if (folder.filename() == "imagesTr" && fs::exists(truth, ignored)) files.truth = truth;
     return files;
@@ -146,10 +145,10 @@ class Lister {
     CaseFiles files;
     files.id = id;
     for (const fs::path& image : written.images) {
-      files.channels.push_back((root_ / image).lexically_normal());
+      files.channels.push_back(plain(seen_from(root_, image)));
       files.components.push_back(-1);
     }
-    if (!written.label.empty()) files.truth = (root_ / written.label).lexically_normal();
+    if (!written.label.empty()) files.truth = plain(seen_from(root_, written.label));
     return files;
   }
 
@@ -195,7 +194,7 @@ std::optional<std::string> recognise_nnunet(const DatasetOptions& options) {
   if (json && json->by_nnunet) return "its dataset.json has channel_names, as nnU-Net's";
   const std::optional<NumberedFile> file = Lister::any_numbered(options.root);
   if (!file) return std::nullopt;
-  std::error_code ignored;
+  error_code ignored;
   // The Decathlon's own list counts for more than a number at the end of a name.
   if (json && !json->training.empty() && fs::exists(options.root / json->training[0].images[0], ignored))
     return std::nullopt;

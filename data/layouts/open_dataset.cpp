@@ -6,14 +6,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/layouts/file_trouble.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -180,10 +179,11 @@ void tell_guesses(const Dataset& dataset) {
 
 Dataset list_dataset(const DatasetOptions& given) {
   DatasetOptions options = given;
-  if (options.root.filename().empty()) options.root = options.root.parent_path();  // "folder/" is "folder"
+  if (options.root.filename() == "." && options.root.has_parent_path())
+    options.root = options.root.parent_path();  // "folder/" is "folder"
   const bool automatic = options.layout == "auto";
   if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
-  std::error_code ignored;
+  error_code ignored;
   if (!fs::is_directory(options.root, ignored)) {
     fail(Exit::bad_data, "{}: {}; data.root must be the folder of a data set", options.root.string(),
          fs::exists(options.root, ignored) ? "is not a folder" : "no such folder");

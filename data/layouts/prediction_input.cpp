@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
 #include "data/layouts/file_trouble.h"
@@ -12,8 +13,6 @@
 #include "data/layouts/open_dataset.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -43,7 +42,7 @@ std::optional<Dataset> dataset_around(DatasetOptions options, const fs::path& fo
   if (!around) return std::nullopt;
   std::erase_if(around->cases, [&](const CaseFiles& files) {
     const fs::path& channel = files.channels.front();
-    std::error_code ignored;
+    error_code ignored;
     return !fs::equivalent(channel.parent_path(), folder, ignored) &&
            !fs::equivalent(channel.parent_path().parent_path(), folder,
                            ignored);  // DICOM: a folder per series
@@ -93,12 +92,12 @@ Dataset single_case(const Dataset& trained, const fs::path& input) {
 }  // namespace
 
 Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& options, const fs::path& input) {
-  std::error_code ignored;
+  error_code ignored;
   if (!fs::exists(input, ignored)) fail(Exit::bad_data, "{}: no such file or folder", input.string());
   if (!fs::is_directory(input, ignored) || is_dicom_folder(input)) return single_case(trained, input);
 
   DatasetOptions wanted = options;
-  wanted.root = fs::absolute(input).lexically_normal();
+  wanted.root = plain(fs::absolute(input));
   if (!wanted.root.has_filename()) wanted.root = wanted.root.parent_path();  // "folder/" is "folder"
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;

@@ -2,8 +2,7 @@
 // there.
 #pragma once
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 
 namespace voxswap::data {
@@ -13,7 +12,6 @@ namespace voxswap::data {
 // folder that holds all channels. `trained` gives channels, labels and regions, `options` are those that it
 // was opened with, or others for these scans. Truths are left out. Cases may lack a channel: reading them
 // fails. Throws Exit::bad_data.
-Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& options,
-                            const std::filesystem::path& input);
+Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& options, const fs::path& input);
 
 }  // namespace voxswap::data

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
@@ -11,8 +12,6 @@
 #include "data/layouts/folders.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -30,14 +29,14 @@ class Walk {
  public:
   explicit Walk(const Dataset& dataset) : dataset_(dataset) {
     for (const CaseFiles& files : dataset.cases) {
-      for (const fs::path& channel : files.channels) used_.insert(channel.lexically_normal());
-      if (!files.truth.empty()) used_.insert(files.truth.lexically_normal());
+      for (const fs::path& channel : files.channels) used_.insert(plain(channel));
+      if (!files.truth.empty()) used_.insert(plain(files.truth));
     }
-    for (const Unused& one : dataset.left_out) known_.try_emplace(one.path.lexically_normal(), one);
+    for (const Unused& one : dataset.left_out) known_.try_emplace(plain(one.path), one);
   }
 
   std::vector<Unused> run() {
-    look_into(dataset_.root.lexically_normal(), 0);
+    look_into(plain(dataset_.root), 0);
     for (const CaseFiles& files : dataset_.cases) {
       if (files.truth.empty())
         found_.push_back({note, files.channels.front(),
@@ -74,7 +73,7 @@ class Walk {
         found_.push_back(known->second);
         continue;
       }
-      std::error_code ignored;
+      error_code ignored;
       if (fs::is_directory(path, ignored)) {
         look_at_folder(path, depth);
       } else {
@@ -99,7 +98,7 @@ class Walk {
   bool holds_image(const fs::path& folder, int depth) const {
     for (const std::string& name : entries(folder)) {
       const fs::path path = folder / name;
-      std::error_code ignored;
+      error_code ignored;
       if (fs::is_directory(path, ignored)) {
         if (depth < deepest && (is_dicom_folder(path) || holds_image(path, depth + 1))) return true;
       } else if (!image_stem(name).empty() || is_other_format(path)) {
@@ -110,7 +109,7 @@ class Walk {
   }
 
   void look_at_file(const fs::path& path) {
-    std::error_code ignored;
+    error_code ignored;
     const bool image = !image_stem(path.filename().string()).empty();
     if (image && !placeholder_at(path).empty()) return tell(warning, path, placeholder_at(path));
     if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
@@ -129,14 +128,14 @@ class Walk {
   }
 
   bool any_in_use(const fs::path& folder) const {
-    return folder != dataset_.root.lexically_normal() && any_below(used_, folder);
+    return folder != plain(dataset_.root) && any_below(used_, folder);
   }
 
   // The voxels of x.nhdr may lie in x.img.
   bool belongs_to_used(const fs::path& path) const {
     const auto headers = image_extensions();
     return std::any_of(headers.begin(), headers.end(), [&](const ImageExtension& header) {
-      return header.detached && used_.contains(fs::path(path).replace_extension(header.text));
+      return header.detached && used_.contains(fs::path(path).replace_extension(std::string(header.text)));
     });
   }
 

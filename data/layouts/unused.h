@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 
 namespace voxswap::data {
@@ -18,6 +19,6 @@ struct UnusedGroup {
   std::string severity, what, why;
   std::size_t count = 0;
 };
-std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const std::filesystem::path& root);
+std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const fs::path& root);
 
 }  // namespace voxswap::data

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -18,8 +19,6 @@
 #include "data/phantoms/phantom.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -54,7 +53,7 @@ void remove_earlier(const fs::path& root, const fs::path& manifest) {
   const PhantomLayout& layout = phantom_layout(earlier.layout);
   for (int i = 0; i < earlier.cases; ++i) {
     for (const fs::path& file : layout.files(earlier, i)) {
-      std::error_code ignored;
+      error_code ignored;
       fs::remove(root / file, ignored);
       for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
         fs::remove(root / folder, ignored);  // only when it is empty

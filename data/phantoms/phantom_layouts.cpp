@@ -4,13 +4,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -44,7 +43,7 @@ struct Naming {
 fs::path in_folder(const std::string& id, const std::string& above = "") {
   return fs::path(above) / id / id;
 }
-fs::path grade(int index) {
+std::string grade(int index) {
   return index % 2 == 0 ? "HGG" : "LGG";
 }
 

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
 struct PhantomOptions {
-  std::filesystem::path out;
+  fs::path out;
   int cases = 20;
   Size3 size{64, 64, 64};
   std::uint64_t seed = 1;
@@ -24,8 +24,8 @@ struct PhantomLayout {
   std::string name;
   std::string looks_like;  // for help texts
   // The files of a case, relative to the data set's root.
-  std::function<std::vector<std::filesystem::path>(const PhantomOptions& options, int index)> files;
-  std::function<void(const std::filesystem::path& root, int index, const Volume& volume)> write_case;
+  std::function<std::vector<fs::path>(const PhantomOptions& options, int index)> files;
+  std::function<void(const fs::path& root, int index, const Volume& volume)> write_case;
   // dataset.json; empty where there is none.
   std::function<std::string(const PhantomOptions& options)> description;
 };

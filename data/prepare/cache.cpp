@@ -11,12 +11,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/cases/read_case.h"
 
 namespace voxswap::data {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -110,7 +109,7 @@ void save(const fs::path& path, PreparedCase& prepared) {
 
 // Nothing when there is no such file, or it is not whole.
 std::optional<PreparedCase> load(const fs::path& path) {
-  std::error_code ignored;
+  error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
   std::string content;
   try {
@@ -143,7 +142,7 @@ void add_content(Hasher& hasher, const fs::path& path) {
   }
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+    if (fs::is_regular_file(entry.path())) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) hasher.add_file(file);

@@ -2,11 +2,11 @@
 // at once.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 
@@ -16,7 +16,7 @@ namespace voxswap::data {
 // made anew, and a folder that cannot be written to is only read; both with a warning.
 class PreparedCache {
  public:
-  PreparedCache(Dataset dataset, PrepareOptions options, std::filesystem::path folder);
+  PreparedCache(Dataset dataset, PrepareOptions options, fs::path folder);
   PreparedCase get(const CaseFiles& files) const;  // thread safe
   // Hash of the bytes of all the case's files, which are read once. Thread safe.
   std::string content(const CaseFiles& files) const;
@@ -27,7 +27,7 @@ class PreparedCache {
   std::string key(const CaseFiles& files) const;
   Dataset dataset_;
   PrepareOptions options_;
-  std::filesystem::path folder_;
+  fs::path folder_;
   bool writable_ = true;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::string> contents_;  // by case

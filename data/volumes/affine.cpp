@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -24,7 +25,7 @@ double skew(const Affine& affine) {
   return worst;
 }
 
-Geometry geometry_from(const std::filesystem::path& path, const Affine& lps, const Size3& size) {
+Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& size) {
   Geometry geometry;
   geometry.size = size;
   for (std::size_t axis = 0; axis < 3; ++axis) {

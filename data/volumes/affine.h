@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
 
+#include "base/filesystem.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
@@ -19,6 +19,6 @@ inline constexpr double most_skew = 1e-3;  // a quarter of a voxel over the 240 
 
 // The grid of `size` voxels that lies so in LPS. Throws Exit::bad_data naming the file for sheared or
 // unbelievable axes.
-Geometry geometry_from(const std::filesystem::path& path, const Affine& lps, const Size3& size);
+Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& size);
 
 }  // namespace voxswap::data

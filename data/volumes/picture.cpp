@@ -8,11 +8,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap::data {
 
 // The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
-void write_png(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
+void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb) {
   assert(width > 0 && height > 0 && rgb.size() == static_cast<std::size_t>(width * height * 3));
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // a row's bytes in libpng

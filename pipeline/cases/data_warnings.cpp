@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/sealed_file.h"
 #include "data/cases/check.h"
@@ -14,8 +15,6 @@
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -46,7 +45,7 @@ std::string key_of(const RunOptions& options, const data::Dataset& dataset,
     paths.insert(files.truth);
     for (const fs::path& path : paths) {
       add_state(hasher, path);
-      std::error_code ignored;
+      error_code ignored;
       if (!fs::is_directory(path, ignored)) continue;
       std::set<fs::path> slices;
       for (const auto& entry : fs::directory_iterator(path, ignored)) slices.insert(entry.path());

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/augment/augment.h"
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
@@ -20,8 +20,8 @@ namespace voxswap::pipeline {
 struct SplitOptions {
   double validation = 0.2;
   std::uint64_t seed = 1;
-  std::filesystem::path file;  // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
-  std::int64_t fold = 0;       // of splits_final.json
+  fs::path file;          // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
+  std::int64_t fold = 0;  // of splits_final.json
 };
 
 struct ScheduleOptions {
@@ -53,8 +53,8 @@ struct MemoryOptions {
   std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
   std::string planner = "hybrid";
   std::optional<std::int64_t>
-      host_bytes;                     // of the host pool; 0: none; not given: what is free beside the budget
-  std::filesystem::path disk_folder;  // for the scratch file; empty: no disk tier
+      host_bytes;        // of the host pool; 0: none; not given: what is free beside the budget
+  fs::path disk_folder;  // for the scratch file; empty: no disk tier
   std::int64_t disk_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
   // Planes of a piece of the largest volume, automatic_pieces, or whole_volumes (net/steps/pieces.h).
@@ -80,8 +80,8 @@ struct RunOptions {
   TrainingOptions training;
   MemoryOptions memory;
   EvaluateOptions evaluate;
-  std::filesystem::path output = "runs/{name}";  // already expanded
-  std::filesystem::path cache;                   // of prepared volumes; empty: none
+  fs::path output = "runs/{name}";  // already expanded
+  fs::path cache;                   // of prepared volumes; empty: none
 
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/picture.h"
 #include "pipeline/cases/cases.h"
@@ -177,7 +178,7 @@ void paint_legend(Pixels& sheet, const data::Dataset& dataset) {
 
 }  // namespace
 
-void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png) {
+void preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png) {
   data::Dataset dataset = data::open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);

@@ -2,10 +2,10 @@
 // epochs.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {
@@ -18,6 +18,6 @@ struct PreviewOptions {
 
 // Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, labels as
 // outlines, and what was drawn as captions. Throws Exit::usage for a case that is not there.
-void preview(const RunOptions& options, const PreviewOptions& what, const std::filesystem::path& png);
+void preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png);
 
 }  // namespace voxswap::pipeline

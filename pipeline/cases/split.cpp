@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/philox.h"
 
@@ -35,7 +36,7 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
 
 using Parts = std::vector<std::pair<std::string, std::string>>;  // case, training | validation
 
-Parts parts_of_csv(const std::filesystem::path& path) {
+Parts parts_of_csv(const fs::path& path) {
   const Csv csv = read_csv(path);
   const std::size_t id = csv.column("case", path.string()), part = csv.column("part", path.string());
   Parts parts;
@@ -50,7 +51,7 @@ Parts parts_of_csv(const std::filesystem::path& path) {
 }
 
 // nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
-Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
+Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   const Json folds = Json::parse(read_file(path), nullptr, false);
   Parts parts;
   try {
@@ -73,7 +74,7 @@ Parts parts_of_json(const std::filesystem::path& path, std::int64_t fold) {
 }
 
 Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
-  const std::filesystem::path& path = options.file;
+  const fs::path& path = options.file;
   const Parts parts = has_folds(options) ? parts_of_json(path, options.fold) : parts_of_csv(path);
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
@@ -138,7 +139,7 @@ Csv split_csv(const data::Dataset& dataset, const Split& split) {
   return csv;
 }
 
-void write_split(const std::filesystem::path& path, const data::Dataset& dataset, const Split& split) {
+void write_split(const fs::path& path, const data::Dataset& dataset, const Split& split) {
   write_csv(path, split_csv(dataset, split));
 }
 

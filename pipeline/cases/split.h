@@ -1,11 +1,11 @@
 // Which cases train and which validate: seeded, saved as split.csv, reusable.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {
@@ -21,6 +21,6 @@ bool has_folds(const SplitOptions& options);
 // names a case that is not there.
 Split make_split(const data::Dataset& dataset, const SplitOptions& options);
 Csv split_csv(const data::Dataset& dataset, const Split& split);  // case,part
-void write_split(const std::filesystem::path& path, const data::Dataset& dataset, const Split& split);
+void write_split(const fs::path& path, const data::Dataset& dataset, const Split& split);
 
 }  // namespace voxswap::pipeline

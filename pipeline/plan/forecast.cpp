@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/layouts/open_dataset.h"
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
@@ -44,8 +45,8 @@ PlannableStep with_costs(PlannableStep step, const Target& target, const RunOpti
 }  // namespace
 
 DataShape data_shape(const RunOptions& options) {
-  std::error_code error;
-  if (!std::filesystem::exists(options.data.root, error)) return shape_without_data(options);
+  error_code error;
+  if (!fs::exists(options.data.root, error)) return shape_without_data(options);
   const data::Dataset dataset = data::open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
   DataShape shape;

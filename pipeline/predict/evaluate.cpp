@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -16,8 +17,6 @@
 #include "pipeline/report/boxes.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -53,13 +52,14 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   }
   std::map<std::string, fs::path> cases;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.is_directory() && !stem(entry.path()).empty()) add_case(cases, entry.path());
+    if (!fs::is_directory(entry.path()) && !stem(entry.path()).empty()) add_case(cases, entry.path());
   }
   if (cases.empty()) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (!entry.is_directory()) continue;
+      if (!fs::is_directory(entry.path())) continue;
       for (const auto& inner : fs::directory_iterator(entry.path())) {
-        if (!inner.is_directory() && marked_as_labels(stem(inner.path()))) add_case(cases, inner.path());
+        if (!fs::is_directory(inner.path()) && marked_as_labels(stem(inner.path())))
+          add_case(cases, inner.path());
       }
     }
   }
@@ -254,7 +254,7 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
   std::vector<DiceRow> rows;
   for (CaseScores& scores : cases) {
     for (DiceRow& row : scores.rows) {
-      row.run = fs::absolute(prediction / "").lexically_normal().parent_path().filename().string();
+      row.run = plain(fs::absolute(prediction)).filename().string();
       row.evaluated_at = "native";
       rows.push_back(std::move(row));
     }

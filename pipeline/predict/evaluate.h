@@ -1,10 +1,10 @@
 // Scores label maps against the truth.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/report/tables.h"
@@ -26,15 +26,14 @@ struct FolderOptions {
 };
 
 // The files that evaluate_folders() will read.
-std::vector<std::filesystem::path> files_to_evaluate(const std::filesystem::path& truth,
-                                                     const std::filesystem::path& prediction,
-                                                     const FolderOptions& options);
+std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& prediction,
+                                        const FolderOptions& options);
 
 // Any two folders of label maps, ours or not: matched by name (CASE.nii.gz against CASE.nii.gz, also CASE_seg
 // or CASE-seg; NIfTI, NRRD or MetaImage). Every file is read once, several cases at a time. Throws
 // Exit::bad_data for a missing prediction, or grids that differ.
-std::vector<DiceRow> evaluate_folders(const std::filesystem::path& truth,
-                                      const std::filesystem::path& prediction, const FolderOptions& options);
+std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
+                                      const FolderOptions& options);
 
 // "Dice  whole_tumor 0.91 …": mean and median per region, for the terminal; with a column for the mean of
 // every other metric that was asked for.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/outputs.h"
@@ -23,8 +24,6 @@
 #include "pipeline/record/run_folder.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

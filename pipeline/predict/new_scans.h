@@ -2,8 +2,7 @@
 // predict` does. Nothing is known of a truth.
 #pragma once
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
 
@@ -13,7 +12,7 @@ namespace voxswap::pipeline {
 // with the weights of a finished run.
 // With several repeats a folder for each, or, with how.ensemble, one mean. Probabilities go to
 // OUT/probabilities/CASE_OUTPUT.nii.gz.
-void predict(const RunOptions& options, const std::filesystem::path& input, const std::filesystem::path& out,
+void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
 
 }  // namespace voxswap::pipeline

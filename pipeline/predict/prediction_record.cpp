@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "pipeline/cases/patches.h"
@@ -12,7 +13,6 @@
 
 namespace voxswap::pipeline {
 
-namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* file_name = "prediction.json";
@@ -32,9 +32,9 @@ Json description(const RunOptions& run, const fs::path& input, const PredictOpti
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
   return {{"voxswap", how.version},
-          {"run", fs::absolute(run.output).lexically_normal().string()},
+          {"run", plain(fs::absolute(run.output)).string()},
           {"weights", weights_of(run)},
-          {"input", fs::absolute(input).lexically_normal().string()},
+          {"input", plain(fs::absolute(input)).string()},
           {"tta", how.mirror},
           {"ensemble", how.ensemble},
           {"window", resolution_text(input_size(seen))},
@@ -53,7 +53,7 @@ bool differ(const std::string& one, const std::string& other) {
 
 // A record tells of files beside it; nothing else is ever removed on its word.
 bool lies_beside(const fs::path& file) {
-  const fs::path normal = file.lexically_normal();
+  const fs::path normal = plain(file);
   return normal.is_relative() && !normal.empty() && *normal.begin() != "..";
 }
 

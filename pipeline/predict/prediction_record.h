@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
 
@@ -18,14 +18,13 @@ namespace voxswap::pipeline {
 class PredictionRecord {
  public:
   // Reads what lies in `folder`; throws Exit::bad_data for a prediction.json that is none.
-  PredictionRecord(std::filesystem::path folder, const RunOptions& run, const std::filesystem::path& input,
-                   const PredictOptions& how);
+  PredictionRecord(fs::path folder, const RunOptions& run, const fs::path& input, const PredictOptions& how);
   ~PredictionRecord();  // finishes, so that a prediction that was cut off is on record as far as it came
   PredictionRecord(const PredictionRecord&) = delete;
   PredictionRecord& operator=(const PredictionRecord&) = delete;
 
   // A file of `id` that now lies in the folder.
-  void wrote(const std::string& id, const std::filesystem::path& file);
+  void wrote(const std::string& id, const fs::path& file);
   // Takes away what former predictions of the cases that were written have left, and writes the record.
   void finish();
 
@@ -38,7 +37,7 @@ class PredictionRecord {
   void read();
   void write() const;
 
-  std::filesystem::path folder_;
+  fs::path folder_;
   std::vector<Prediction> former_;
   Prediction now_;
   bool finished_ = false;

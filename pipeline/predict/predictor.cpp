@@ -1,6 +1,7 @@
 #include "pipeline/predict/predictor.h"
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
@@ -59,7 +60,7 @@ Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, co
                Session::Purpose::inference) {}
 
 Predictor::Member Predictor::read_member(std::int64_t repeat) const {
-  const std::filesystem::path folder = checkpoint_folder(options_, repeat);
+  const fs::path folder = checkpoint_folder(options_, repeat);
   auto model = model_metadata(dataset_, options_, options_.identity, repeat);
   if (options_.identity.empty()) model.erase("run");
   Member member{(folder / "best.safetensors").string(),

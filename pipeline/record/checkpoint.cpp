@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 
 namespace voxswap::pipeline {
@@ -172,7 +173,7 @@ Json parse_header(std::string_view header, Checkpoint& checkpoint,
 }
 
 template <class Read>
-Checkpoint reading(const std::filesystem::path& path, const Read& read) {
+Checkpoint reading(const fs::path& path, const Read& read) {
   try {
     return read();
   } catch (const Error&) {
@@ -200,7 +201,7 @@ const std::string& Checkpoint::text(const std::string& key, const std::string& w
   return found->second;
 }
 
-std::string write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   for (const Tensor& tensor : checkpoint.tensors) {
     if (const auto at = not_finite(tensor))
       fail(Exit::failed,
@@ -220,7 +221,7 @@ std::string write_checkpoint(const std::filesystem::path& path, const Checkpoint
   return digest;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path) {
+Checkpoint read_checkpoint(const fs::path& path) {
   const std::string content = read_file(path);
   return reading(path, [&] {
     const std::string_view all(content);
@@ -239,10 +240,10 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   });
 }
 
-Checkpoint read_checkpoint_header(const std::filesystem::path& path) {
+Checkpoint read_checkpoint_header(const fs::path& path) {
   return reading(path, [&] {
     const std::string start = read_file(path, sizeof(std::uint64_t));
-    const std::uint64_t size = header_size(start, std::filesystem::file_size(path));
+    const std::uint64_t size = header_size(start, fs::file_size(path));
     const std::string content = read_file(path, sizeof size + size);
     if (content.size() < sizeof size + size) throw Unreadable("it is cut off");
     Checkpoint checkpoint;

@@ -7,11 +7,11 @@
 // good one survives a full disk or a kill.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "base/shape.h"
 
 namespace voxswap::pipeline {
@@ -32,11 +32,11 @@ struct Checkpoint {
 };
 
 // Returns the digest. Throws Exit::failed, and writes nothing, when a value is NaN or infinite.
-std::string write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint);
 
 // Throws Exit::bad_data for a file that is damaged, was altered, or holds a value that is NaN or infinite.
-Checkpoint read_checkpoint(const std::filesystem::path& path);
+Checkpoint read_checkpoint(const fs::path& path);
 // The metadata and the digest alone: tensors are not read, and so not looked at.
-Checkpoint read_checkpoint_header(const std::filesystem::path& path);
+Checkpoint read_checkpoint_header(const fs::path& path);
 
 }  // namespace voxswap::pipeline

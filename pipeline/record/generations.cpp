@@ -1,11 +1,10 @@
 #include "pipeline/record/generations.h"
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -22,14 +21,14 @@ fs::path previous(const fs::path& file) {
 }
 
 bool is_there(const fs::path& file) {
-  std::error_code ignored;
+  error_code ignored;
   return fs::exists(file, ignored);
 }
 
 // A second name for the file, in place of what had it. Where the file system has no second names, the first
 // one is given up.
 void give_name(const fs::path& file, const fs::path& name) {
-  std::error_code error;
+  error_code error;
   if (fs::equivalent(file, name, error)) return;
   fs::remove(name, error);
   fs::create_hard_link(file, name, error);

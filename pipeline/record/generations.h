@@ -9,11 +9,11 @@
 //     last written  best B  last(B)   best.previous A   last.previous(A)
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "base/filesystem.h"
 #include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
@@ -23,7 +23,7 @@ class Generations {
   // Says what is wrong with a checkpoint that is whole, by throwing Exit::bad_data.
   using Check = std::function<void(const Checkpoint& checkpoint, const std::string& where)>;
 
-  explicit Generations(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit Generations(fs::path folder) : folder_(std::move(folder)) {}
 
   // The newest `last` that is whole, passes its check, and has its best, which passes its own; both have
   // their names again afterwards. A warning tells where an older one had to stand in. Nothing: there is no
@@ -34,16 +34,16 @@ class Generations {
   void write_best(const Checkpoint& best);
   void write_last(Checkpoint last);
 
-  std::filesystem::path last_file() const;
+  fs::path last_file() const;
 
  private:
-  std::filesystem::path folder_;
+  fs::path folder_;
   std::string best_digest_;
 };
 
 // The best weights for prediction: those that `last` tells of. A `best` by itself is taken as it is, so that
 // it can be handed on without the rest; so is one without checksums, whose digest is empty. Throws
 // Exit::bad_data, saying what to do, when it is missing, damaged, or not the one.
-Checkpoint read_best(const std::filesystem::path& folder, const Generations::Check& check);
+Checkpoint read_best(const fs::path& folder, const Generations::Check& check);
 
 }  // namespace voxswap::pipeline

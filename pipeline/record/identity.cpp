@@ -4,12 +4,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "pipeline/report/run_groups.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -82,7 +81,7 @@ void write_identity(const fs::path& folder, const RunIdentity& identity) {
 }
 
 bool has_identity(const fs::path& folder) {
-  std::error_code ignored;
+  error_code ignored;
   return fs::exists(folder / identity_file, ignored);
 }
 

@@ -2,13 +2,13 @@
 // them. Whoever goes on with a run, or uses what it left, looks whether all of it is still the same.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/record/checkpoint.h"
@@ -26,10 +26,10 @@ struct RunIdentity {
 };
 
 RunIdentity identify(const RunOptions& options, CaseContents cases, const Csv& split);
-void write_identity(const std::filesystem::path& folder, const RunIdentity& identity);
-bool has_identity(const std::filesystem::path& folder);
+void write_identity(const fs::path& folder, const RunIdentity& identity);
+bool has_identity(const fs::path& folder);
 // Throws Exit::bad_data when it is not there, or not what was written.
-RunIdentity read_identity(const std::filesystem::path& folder);
+RunIdentity read_identity(const fs::path& folder);
 
 // May a run go on although this key of its experiment is another than before? Only if the steps already made
 // would have been the same.
@@ -38,9 +38,9 @@ bool may_change(const std::string& key, const RunOptions& options);
 // The checks. Each throws Exit::bad_data, saying what changed and what to do.
 void check_experiment(const RunIdentity& identity, const RunOptions& options,
                       const std::vector<std::string>& sections);  // keys that begin with one of these
-void check_split(const RunIdentity& identity, const std::filesystem::path& split_file);
+void check_split(const RunIdentity& identity, const fs::path& split_file);
 void check_case_list(const RunIdentity& identity, const data::Dataset& dataset);
-void check_contents(const RunIdentity& identity, const CaseContents& now, const std::filesystem::path& root);
+void check_contents(const RunIdentity& identity, const CaseContents& now, const fs::path& root);
 
 // The run, the repeat and what the network reads and writes, in a checkpoint's metadata, and whether that is
 // what is expected. What `expected` leaves out is not asked for.

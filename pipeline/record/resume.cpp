@@ -1,6 +1,7 @@
 #include "pipeline/record/resume.h"
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "data/layouts/dataset_description.h"
@@ -8,12 +9,10 @@
 
 namespace voxswap::pipeline {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 bool holds_checkpoints(const fs::path& folder) {
-  std::error_code ignored;
+  error_code ignored;
   const fs::path checkpoints = folder / "checkpoints";
   if (!fs::is_directory(checkpoints, ignored)) return false;
   for (const auto& entry : fs::recursive_directory_iterator(checkpoints)) {
@@ -59,7 +58,7 @@ Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& option
   SplitOptions own = options.split;
   own.file = kept;
   const Split split = make_split(dataset, own);
-  std::error_code ignored;
+  error_code ignored;
   if (!given.empty() && fs::exists(given, ignored)) {
     const Split now = make_split(dataset, options.split);
     if (now.training != split.training || now.validation != split.validation)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/sealed_file.h"
 #include "base/text.h"
@@ -12,8 +13,6 @@
 #include "pipeline/record/run_folder.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

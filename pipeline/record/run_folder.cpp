@@ -1,10 +1,9 @@
 #include "pipeline/record/run_folder.h"
 
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
   const fs::path folder = options.output / "checkpoints";

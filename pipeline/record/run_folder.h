@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {
@@ -11,7 +11,7 @@ namespace voxswap::pipeline {
 constexpr const char* description_file = "dataset.json";  // the data it was trained on
 
 // `repeat` counts from 1.
-std::filesystem::path checkpoint_folder(const RunOptions& options, std::int64_t repeat);
-std::filesystem::path prediction_folder(const RunOptions& options, std::int64_t repeat);
+fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat);
+fs::path prediction_folder(const RunOptions& options, std::int64_t repeat);
 
 }  // namespace voxswap::pipeline

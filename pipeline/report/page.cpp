@@ -1,6 +1,7 @@
 #include "pipeline/report/page.h"
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
@@ -12,8 +13,6 @@
 #include "pipeline/report/page_speed.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -6,14 +6,13 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

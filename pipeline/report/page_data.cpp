@@ -5,18 +5,17 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // Runs on one data set have the same warnings; each is told once.
 void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
-  std::error_code ignored;
+  error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version
   try {
     const Csv csv = read_csv(file);

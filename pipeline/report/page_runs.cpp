@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -16,8 +17,6 @@
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
@@ -12,8 +13,6 @@
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -1,18 +1,18 @@
 // The folders of runs, read for a report.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 struct RunFolder {
-  std::filesystem::path path;
+  fs::path path;
   std::string name;                         // as in the run column of the merged tables
   std::string experiment;                   // experiment.yaml; empty: not there
   std::map<std::string, std::string> keys;  // of it
@@ -36,6 +36,6 @@ struct RunFolders {
 // Each folder once. Runs of one name in different folders get those folders' names behind theirs. Beside
 // others, a run without a finished epoch is left out, and so is `out` itself where it holds a report and no
 // run. Throws Exit::bad_data for a folder that is no run or whose tables are damaged, Exit::usage for none.
-RunFolders read_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& out);
+RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out);
 
 }  // namespace voxswap::pipeline

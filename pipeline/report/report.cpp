@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "pipeline/report/box_plot.h"
 #include "pipeline/report/boxes.h"
@@ -16,8 +17,6 @@
 #include "pipeline/report/validation_plot.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -87,7 +86,7 @@ void draw_pictures(ReportParts& parts) {
 
 // Those of an earlier report; what lies elsewhere than in a run may be somebody else's.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
-  std::error_code absent;
+  error_code absent;
   for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
       const fs::path file = out / (std::string(name) + extension);

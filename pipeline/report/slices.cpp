@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/volumes/picture.h"
 #include "data/volumes/transforms.h"
 #include "pipeline/report/lettering.h"
@@ -102,7 +103,7 @@ void paint_legend(Pixels& picture, std::int64_t top, const Legend& legend) {
   }
 }
 
-void paint_scene(const std::filesystem::path& png, const CasePicture& what, const Scene& scene) {
+void paint_scene(const fs::path& png, const CasePicture& what, const Scene& scene) {
   const auto& [image, truth, prediction, begin] = scene;
   const bool truth_is_labelled =
       std::any_of(truth.voxels.begin(), truth.voxels.end(), [](auto v) { return v != 0; });
@@ -141,7 +142,7 @@ void paint_scene(const std::filesystem::path& png, const CasePicture& what, cons
 
 }  // namespace
 
-void write_slices(const std::filesystem::path& png, const CasePicture& what) {
+void write_slices(const fs::path& png, const CasePicture& what) {
   const data::Geometry& grid = what.image.geometry;
   if (!data::same_grid(grid, what.prediction.geometry) ||
       (!what.truth.voxels.empty() && !data::same_grid(grid, what.truth.geometry))) {

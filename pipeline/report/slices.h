@@ -2,9 +2,9 @@
 // outlines.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
+#include "base/filesystem.h"
 #include "data/volumes/labels.h"
 #include "data/volumes/volume.h"
 
@@ -24,6 +24,6 @@ struct CasePicture {
 // labelled; the truth's outlines in one colour per label in the left column, the prediction's in the right
 // one. Every row says which slice of the file it is, counted from 1, and which side of the patient is where;
 // below them the labels with their colours.
-void write_slices(const std::filesystem::path& png, const CasePicture& what);
+void write_slices(const fs::path& png, const CasePicture& what);
 
 }  // namespace voxswap::pipeline

@@ -5,11 +5,10 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

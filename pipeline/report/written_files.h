@@ -2,10 +2,11 @@
 // every table and description.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/filesystem.h"
 
 namespace voxswap::pipeline {
 
@@ -13,14 +14,14 @@ using NamedContent = std::pair<std::string, std::string>;  // name in the run's 
 
 // Writes the files and notes their hashes. Of each file the hash before is noted as well, until the next
 // settle_files(): a process that is killed before a file was renamed leaves the old one.
-void write_noted(const std::filesystem::path& folder, const std::vector<NamedContent>& files);
+void write_noted(const fs::path& folder, const std::vector<NamedContent>& files);
 
 // A run is done: only what was written last counts from now on.
-void settle_files(const std::filesystem::path& folder);
+void settle_files(const fs::path& folder);
 
 // The noted files that are no longer as they were written, or are gone; a table that was only saved anew with
 // other line ends is as it was. A folder without notes has none. Throws Exit::bad_data when the notes
 // themselves are damaged.
-std::vector<std::string> changed_files(const std::filesystem::path& folder);
+std::vector<std::string> changed_files(const fs::path& folder);
 
 }  // namespace voxswap::pipeline

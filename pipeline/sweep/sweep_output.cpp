@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "pipeline/report/drawing.h"
 #include "pipeline/report/gnuplot.h"
@@ -14,8 +15,6 @@
 #include "pipeline/sweep/sweep_plot.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 void write_sweep_results(const SweepResults& results, const fs::path& out) {
   const Csv figures = result_table(results);
@@ -35,7 +34,7 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   };
   Picture plot;
   if (!results.plot.y.empty()) attempt([&] { plot = sweep_plot(figures, results.plot); });
-  std::error_code absent;
+  error_code absent;
   for (const char* name : {"sweep.svg", "sweep.png"}) fs::remove(out / name, absent);
   if (!plot.svg.empty()) {
     write_file(out / "sweep.svg", plot.svg);

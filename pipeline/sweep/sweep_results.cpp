@@ -7,13 +7,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "pipeline/report/boxes.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

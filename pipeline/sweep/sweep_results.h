@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 
 namespace voxswap::pipeline {
 
@@ -19,7 +19,7 @@ struct SweepPlot {
 struct CellResult {
   std::string name;
   std::vector<std::string> values;  // one per swept column
-  std::filesystem::path folder;
+  fs::path folder;
   double megavoxels = 0;       // of the volumes that one step sees
   double steps_per_epoch = 0;  // of plan and bench; 0: not known
   bool fits = true;            // false: within its budgets there is no plan

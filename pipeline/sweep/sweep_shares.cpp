@@ -9,12 +9,11 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "net/backends/cpu/host_device.h"
 #include "pipeline/plan/planning.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -36,7 +35,7 @@ bool parse_number(const std::string& text, int& value) {
 
 // "0-3,8" as the kernel writes it; nothing for what is no such list.
 std::vector<int> core_list(const fs::path& file) {
-  std::ifstream stream(file);
+  fs::ifstream stream(file);
   std::string line;
   std::getline(stream, line);
   std::vector<int> cores;
@@ -53,7 +52,7 @@ std::vector<int> core_list(const fs::path& file) {
 
 // Whether the device file is there: a container sees all GPUs of its host in /proc.
 bool may_be_opened(const fs::path& root, const fs::path& folder) {
-  std::ifstream stream(folder / "information");
+  fs::ifstream stream(folder / "information");
   for (std::string line; std::getline(stream, line);) {
     const std::string key = "Device Minor:";
     if (line.starts_with(key)) return fs::exists(root / "dev" / ("nvidia" + trim(line.substr(key.size()))));
@@ -64,7 +63,7 @@ bool may_be_opened(const fs::path& root, const fs::path& folder) {
 // In the order of the PCI bus.
 std::vector<Gpu> installed_gpus(const fs::path& root) {
   std::set<fs::path> folders;
-  std::error_code error;
+  error_code error;
   for (fs::directory_iterator at(root / "proc/driver/nvidia/gpus", error), end; !error && at != end; ++at)
     if (may_be_opened(root, at->path())) folders.insert(at->path());
   std::vector<Gpu> gpus;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {
@@ -22,7 +22,7 @@ struct Machine {
   std::vector<Gpu> gpus;        // NVIDIA's, that CUDA_VISIBLE_DEVICES leaves
 };
 // `root`: where /proc and /sys are looked for.
-Machine this_machine(const std::filesystem::path& root = "/");
+Machine this_machine(const fs::path& root = "/");
 
 struct MachineShare {
   std::int64_t host_bytes = 0;

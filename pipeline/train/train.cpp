@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -25,8 +26,6 @@
 #include "swap/plan/trace.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 namespace {
 

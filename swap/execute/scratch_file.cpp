@@ -17,13 +17,12 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/units.h"
 #include "swap/plan/disk_blocks.h"
 
 namespace voxswap::swap {
 namespace {
-
-namespace fs = std::filesystem;
 
 int open_nameless(const fs::path& folder) {
   int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
+
+#include "base/filesystem.h"
 
 namespace voxswap::swap {
 
@@ -12,7 +13,7 @@ class ScratchFile {
  public:
   // Room is reserved at once, in whole blocks (disk_blocks.h). Throws Exit::does_not_fit when the disk has
   // not got it, Exit::failed when the folder cannot be written.
-  ScratchFile(const std::filesystem::path& folder, std::int64_t bytes);
+  ScratchFile(const fs::path& folder, std::int64_t bytes);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -29,7 +30,7 @@ class ScratchFile {
  private:
   void transfer(bool writing, std::int64_t offset, std::byte* memory, std::int64_t size);
 
-  std::filesystem::path folder_;
+  fs::path folder_;
   std::int64_t bytes_ = 0;
   int descriptor_ = -1;
   bool direct_ = false;

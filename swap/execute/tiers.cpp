@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/units.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/disk_blocks.h"
@@ -65,7 +66,7 @@ bool wants_unified(const std::vector<const Plan*>& plans) {
 }  // namespace
 
 Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
-                     const std::filesystem::path& disk_folder, bool host_as_asked) {
+                     const fs::path& disk_folder, bool host_as_asked) {
   const Sizes sizes = largest(plans);
   if (backend.computes_on_host())
     check_together(backend.free_bytes(), sizes);

@@ -1,10 +1,10 @@
 // The memories of a step, and taking them.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "net/backends/backend.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/plan.h"
@@ -27,6 +27,6 @@ struct Tiers {
 // used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device
 // has a memory of its own, the estimate does not count: the pool is taken, page by page, or is not there.
 Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
-                     const std::filesystem::path& disk_folder, bool host_as_asked = false);
+                     const fs::path& disk_folder, bool host_as_asked = false);
 
 }  // namespace voxswap::swap

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/disk_blocks.h"
 
@@ -105,8 +106,7 @@ void measure_copies(net::Backend& backend, net::Memory& device, net::Memory& hos
   costs.copy_seconds = copy_latency(backend, device, host);
 }
 
-void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, net::Memory& host,
-                  CostModel& costs) {
+void measure_disk(const fs::path& folder, std::int64_t bytes, net::Memory& host, CostModel& costs) {
   constexpr std::int64_t block = disk_block;
   const std::int64_t size = std::min(bytes, measured_disk) / block * block;
   const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});

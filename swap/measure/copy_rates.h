@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
+#include "base/filesystem.h"
 #include "net/backends/backend.h"
 #include "swap/model/costs.h"
 
@@ -21,8 +21,7 @@ void measure_copies(net::Backend& backend, net::Memory& device, net::Memory& hos
 
 // Sets to_disk, from_disk and disk_seconds with a scratch file of at most `bytes`, written for about half a
 // second, written again and read. The content of `host` is lost.
-void measure_disk(const std::filesystem::path& folder, std::int64_t bytes, net::Memory& host,
-                  CostModel& costs);
+void measure_disk(const fs::path& folder, std::int64_t bytes, net::Memory& host, CostModel& costs);
 
 // Copies to and fro, one chunk after the other, from construction until finish().
 class BackgroundCopies {

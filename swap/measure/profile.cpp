@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/sealed_file.h"
@@ -18,8 +19,6 @@
 
 namespace voxswap::swap {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int format_version = 2;          // of what is measured and how; part of the cache's key
 constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
@@ -109,7 +108,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
 
 // As the system calls it; empty where it does not say.
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
+  fs::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name")) return line;
   return "";

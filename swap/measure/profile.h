@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 
+#include "base/filesystem.h"
 #include "swap/execute/executor.h"
 #include "swap/model/costs.h"
 
@@ -14,10 +14,10 @@ struct ProfileRequest {
   std::vector<net::ValueId> kept;
   std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
   bool host_as_asked = false;                            // of allocate_tiers()
-  std::filesystem::path disk_folder;                     // empty: no disk tier to measure
+  fs::path disk_folder;                                  // empty: no disk tier to measure
   std::int64_t disk_budget_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
-  std::filesystem::path cache;                  // folder of earlier measurements; empty: none
+  fs::path cache;                               // folder of earlier measurements; empty: none
   bool remember = true;                         // put new ones there
   int steps = 3;  // node times are the shortest of so many; fewer if they are long
 };
@@ -29,6 +29,6 @@ struct ProfileRequest {
 CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
 
 // Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.
-CostModel measure_links(net::Backend& backend, const std::filesystem::path& disk_folder);
+CostModel measure_links(net::Backend& backend, const fs::path& disk_folder);
 
 }  // namespace voxswap::swap

@@ -12,11 +12,10 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 namespace {
-
-namespace fs = std::filesystem;
 
 class File : public testing::Test {
  protected:
@@ -88,14 +87,14 @@ TEST_F(File, IsMadeUnderANameWithTheSameExtensionForLibrariesThatGoByIt) {
   std::string name;
   write_through(folder_ / "case.nii.nii.gz", [&](const fs::path& temporary) {
     name = temporary.filename().string();
-    std::ofstream(temporary) << "x";
+    fs::ofstream(temporary) << "x";
   });
   EXPECT_TRUE(name.ends_with(".part.nii.gz")) << name;
   EXPECT_EQ(read_file(folder_ / "case.nii.nii.gz"), "x");
 }
 
 TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedAndOneStillBeingWrittenIsNot) {
-  std::ofstream(folder_ / ".voxswap-1-0.part") << "half";
+  fs::ofstream(folder_ / ".voxswap-1-0.part") << "half";
   const Descriptor other(folder_ / ".voxswap-1-1.part.png", O_WRONLY | O_CREAT);
   ASSERT_EQ(::flock(other.number(), LOCK_EX), 0);
   write_file(folder_ / "a.csv", "x");

@@ -9,11 +9,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Locking : public testing::Test {
  protected:

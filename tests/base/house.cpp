@@ -8,11 +8,10 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::house {
-
-namespace fs = std::filesystem;
 
 namespace {
 

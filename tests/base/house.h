@@ -4,24 +4,24 @@
 // wrong on purpose.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/filesystem.h"
+
 namespace voxswap::house {
 
 struct SourceFile {
-  std::filesystem::path path;           // "data/volumes/volume.h"
+  fs::path path;                        // "data/volumes/volume.h"
   std::vector<std::string> includes;    // as they are written, without brackets or quotes
   std::vector<std::string> namespaces;  // in which it declares something: "voxswap", "voxswap::data"; sorted
 };
 
-SourceFile parse(const std::filesystem::path& path, std::string_view text);
+SourceFile parse(const fs::path& path, std::string_view text);
 // Every header and source of these rooms.
-std::vector<SourceFile> read_sources(const std::filesystem::path& house,
-                                     const std::vector<std::string>& rooms);
+std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& rooms);
 
 // A room, or a part of one, and what it may include besides itself: rooms, of which every part is meant, or
 // parts.

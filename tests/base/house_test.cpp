@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap::house {
 namespace {
@@ -120,10 +121,10 @@ int main(int argc, char** argv) { return 0; }
 }
 
 TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
-  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "house_of_three_files";
-  std::filesystem::remove_all(root);
+  const fs::path root = fs::path(testing::TempDir()) / "house_of_three_files";
+  fs::remove_all(root);
   for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"}) {
-    std::filesystem::create_directories((root / path).parent_path());
+    fs::create_directories((root / path).parent_path());
     write_file(root / path, "#include \"data/volumes/volume.h\"\n");
   }
   const std::vector<SourceFile> files = read_sources(root, {"swap"});
@@ -131,7 +132,7 @@ TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
   EXPECT_EQ(files[0].path, "swap/b.cu");
   EXPECT_EQ(files[1].path, "swap/plan/a.cpp");
   EXPECT_THAT(files[1].includes, ElementsAre("data/volumes/volume.h"));
-  std::filesystem::remove_all(root);
+  fs::remove_all(root);
 }
 
 }  // namespace

@@ -6,11 +6,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap {
 namespace {
-
-namespace fs = std::filesystem;
 
 class OutputFiles : public testing::Test {
  protected:

@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap {
 namespace {
-
-namespace fs = std::filesystem;
 
 class SealedFile : public testing::Test {
  protected:

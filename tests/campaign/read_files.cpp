@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/sealed_file.h"
 #include "data/cases/read_case.h"
@@ -26,8 +27,6 @@
 
 namespace voxswap {
 namespace {
-
-namespace fs = std::filesystem;
 
 template <class Row>
 void table(const fs::path& path, std::vector<Row> (*rows)(const Csv&, const std::string&), Hasher& hasher) {

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
@@ -20,10 +20,8 @@
 namespace voxswap::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 void put(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
+  fs::ofstream(file, std::ios::binary) << bytes;
 }
 
 void flip(const fs::path& file, std::size_t byte, int bit) {

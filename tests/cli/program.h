@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap::cli {
 
@@ -21,8 +21,7 @@ struct Outcome {
 };
 
 // Starts the program with stdout and stderr in `log`. `limit`: bytes that a file may grow to, 0 for no limit.
-inline pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& log,
-                   rlim_t limit = 0) {
+inline pid_t start(const std::vector<std::string>& arguments, const fs::path& log, rlim_t limit = 0) {
   const pid_t child = fork();
   if (child != 0) return child;
   const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -40,7 +39,7 @@ inline pid_t start(const std::vector<std::string>& arguments, const std::filesys
   _exit(127);
 }
 
-inline Outcome finish(pid_t child, const std::filesystem::path& log) {
+inline Outcome finish(pid_t child, const fs::path& log) {
   int status = 0;
   waitpid(child, &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};

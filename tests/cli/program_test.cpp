@@ -7,16 +7,14 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Result {
   int code;
@@ -47,9 +45,7 @@ class Program : public testing::Test {
     result.err = read_file(errors);
     return result;
   }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
+  void write(const std::string& name, const std::string& text) const { fs::ofstream(folder_ / name) << text; }
 
   fs::path folder_;
 };

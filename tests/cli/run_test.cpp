@@ -6,18 +6,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Run : public testing::Test {
  protected:

@@ -5,13 +5,12 @@
 
 #include <fstream>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Scans : public testing::Test {
  protected:
@@ -29,7 +28,7 @@ class Scans : public testing::Test {
   static std::string path(const std::string& name) { return (folder() / name).string(); }
   static void write(const std::string& name, const std::string& text) {
     fs::create_directories((folder() / name).parent_path());
-    std::ofstream(folder() / name) << text;
+    fs::ofstream(folder() / name) << text;
   }
   // One short training on Decathlon's layout; an orphan lies beside its labels.
   static void SetUpTestSuite() {

@@ -4,12 +4,11 @@
 #include <chrono>
 #include <thread>
 
+#include "base/filesystem.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A shell's redirections say best what a user does.
 int shell(const std::string& line) {

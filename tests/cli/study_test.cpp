@@ -6,12 +6,11 @@
 #include <set>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
 

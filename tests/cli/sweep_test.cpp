@@ -11,13 +11,12 @@
 #include <thread>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
 
@@ -128,7 +127,7 @@ TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
   EXPECT_NE(other.output.find("begun with other values of training.epochs"), std::string::npos)
       << other.output;
   fs::create_directories(folder_ / "t/seed-1");
-  std::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
+  fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
   EXPECT_NE(sweep("t", {"training.seed=1,2"}).output.find("is no cell of a sweep"), std::string::npos);
 }
 
@@ -144,9 +143,9 @@ TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {
 // What a sweep's children may run on, by process.
 std::map<pid_t, std::set<int>> cores_of_children(pid_t parent) {
   std::map<pid_t, std::set<int>> result;
-  std::ifstream list(format("/proc/{0}/task/{0}/children", parent));
+  fs::ifstream list(format("/proc/{0}/task/{0}/children", parent));
   for (pid_t child; list >> child;) {
-    std::ifstream name(format("/proc/{}/cmdline", child));
+    fs::ifstream name(format("/proc/{}/cmdline", child));
     std::string program;
     std::getline(name, program, '\0');
     cpu_set_t set;

@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <regex>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* clear = "\r\033[K";
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <set>
 
+#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "net/backends/reference/kernels.h"
 #include "tests/conformance/agreement.h"
@@ -75,8 +75,7 @@ TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
 
 // What NumPy's load() gives of these bytes was looked at once; its format is fixed (NEP 1).
 TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("voxswap_failed_" + std::to_string(getpid()));
+  const fs::path folder = fs::path(testing::TempDir()) / ("voxswap_failed_" + std::to_string(getpid()));
   FailedCases cases(folder);
   for (const auto& [name, excess] : {std::pair{"mild", 2.0}, {"worst", 5.0}, {"middle", 3.0}}) {
     FailedCase failed{name, excess, {}};
@@ -92,7 +91,7 @@ TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
   double last = 0;
   std::memcpy(&last, bytes.data() + bytes.size() - sizeof last, sizeof last);
   EXPECT_EQ(last, 5);
-  std::filesystem::remove_all(folder);
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/net/run_graph.h"
 
@@ -44,26 +44,25 @@ struct FailedCase {
 
 class FailedCases {
  public:
-  explicit FailedCases(std::filesystem::path folder) : folder_(std::move(folder)) {}  // empty: keeps nothing
+  explicit FailedCases(fs::path folder) : folder_(std::move(folder)) {}  // empty: keeps nothing
   void keep(const FailedCase& failed) {
     if (folder_.empty() || failed.excess <= worst_) return;
     worst_ = failed.excess;
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
     write_file(folder_ / "case.txt", format("{}: {} times what is allowed\n", failed.name, failed.excess));
     for (const auto& [file, bytes] : failed.files) write_file(folder_ / file, bytes);
   }
 
  private:
-  std::filesystem::path folder_;
+  fs::path folder_;
   double worst_ = 0;
 };
 
 inline FailedCases& failed_cases() {
   const char* const folder = std::getenv("VOXSWAP_FAILED_CASES");
-  static FailedCases cases(folder == nullptr || *folder == '\0'
-                               ? std::filesystem::path()
-                               : std::filesystem::path(folder) / std::to_string(getpid()));
+  static FailedCases cases(
+      folder == nullptr || *folder == '\0' ? fs::path() : fs::path(folder) / std::to_string(getpid()));
   return cases;
 }
 

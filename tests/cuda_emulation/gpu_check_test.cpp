@@ -5,17 +5,15 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::net {
 namespace {
-
-namespace fs = std::filesystem;
 
 const fs::path script = fs::path(VOXSWAP_SOURCE_DIR) / "tests/gpu_check",
                programs = VOXSWAP_EMULATED_PROGRAMS;

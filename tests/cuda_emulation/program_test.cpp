@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::net {
 namespace {
-
-namespace fs = std::filesystem;
 
 class ProgramOnGpu : public testing::Test {
  protected:

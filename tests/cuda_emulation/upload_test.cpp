@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "net/backends/cuda/cuda_backend.h"
 #include "pipeline/device/session.h"
 #include "tests/cuda_emulation/gpu.h"
@@ -57,7 +57,7 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
 
 class SessionOnGpu : public testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
   pipeline::RunOptions options(std::int64_t budget) const {
     pipeline::RunOptions options;
     options.cache = folder_;
@@ -68,8 +68,7 @@ class SessionOnGpu : public testing::Test {
     options.memory.host_bytes = 64 << 20;
     return options;
   }
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("voxswap_upload_" + std::to_string(getpid()));
+  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_upload_" + std::to_string(getpid()));
 };
 
 constexpr std::int64_t steps = 4;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/filesystem.h"
 #include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
@@ -159,7 +160,7 @@ TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
     options.layout = layout;
     expect_failure([&] { open_dataset(options); }, Exit::bad_data, {folder.path().string(), "empty"});
   }
-  std::ofstream(folder / "notes.txt") << "x";
+  fs::ofstream(folder / "notes.txt") << "x";
   options.layout = "auto";
   expect_failure([&] { open_dataset(options); }, Exit::bad_data,
                  {folder.path().string(), "brats", "msd", "files"});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/filesystem.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/prepare/resolutions.h"
@@ -144,7 +145,7 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
 }
 
 TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
-  std::ofstream(file("a", "t1")) << "no image";
+  fs::ofstream(file("a", "t1")) << "no image";
   truncate_file(file("b", "t2"), 0.5);
   fs::remove(file("c", "t1"));
   fs::remove(file("c", "truth"));

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_header.h"
 #include "data/formats/image_io.h"
@@ -136,7 +137,7 @@ TEST_P(DamagedImages, AreReadOrToldAndNothingElse) {
   std::size_t readable = 0;
   for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
     const std::string damaged = Damage(seed)(bytes);
-    std::ofstream(path, std::ios::binary) << damaged;
+    fs::ofstream(path, std::ios::binary) << damaged;
     std::vector<Image> images;
     if (!reads_or_tells(path, seed, images)) continue;
     ++readable;
@@ -170,7 +171,7 @@ TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
   const std::string bytes = read_file(path);
   std::size_t readable = 0;
   for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
-    std::ofstream(path, std::ios::binary) << Damage(seed)(bytes);
+    fs::ofstream(path, std::ios::binary) << Damage(seed)(bytes);
     std::vector<Image> images;
     if (reads_or_tells(folder / "s", seed, images)) ++readable;
   }
@@ -220,7 +221,7 @@ TEST(Images, ThatDoNotFitIntoMemoryAreNotCalledDamaged) {
   for (const char* name : {"a.nii.gz", "a.nrrd"}) {
     const auto read_in_little_memory = [&] {
       std::size_t pages = 0;
-      std::ifstream("/proc/self/statm") >> pages;
+      fs::ifstream("/proc/self/statm") >> pages;
       const rlim_t bytes = pages * static_cast<rlim_t>(getpagesize()) + (30 << 20);  // its voxels take 64 MiB
       const rlimit limit = {bytes, bytes};
       setrlimit(RLIMIT_AS, &limit);
@@ -248,7 +249,7 @@ TEST_P(DamagedDatasetJson, IsReadOrToldAndNothingElse) {
   write_label_map(folder / "labelsTr/a.nii.gz", random_labels(grid, {0, 1, 2}));
   std::size_t opened = 0;
   for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
-    std::ofstream(folder / "dataset.json", std::ios::binary) << Damage(seed)(GetParam());
+    fs::ofstream(folder / "dataset.json", std::ios::binary) << Damage(seed)(GetParam());
     DatasetOptions options;
     options.root = folder.path();
     try {

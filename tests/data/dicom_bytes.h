@@ -4,12 +4,12 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::test {
@@ -102,9 +102,9 @@ class DicomBytes {
   std::string bytes_;
 };
 
-inline void write_slice(const std::filesystem::path& path, const SliceBytes& slice) {
-  std::filesystem::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << DicomBytes(slice).bytes();
+inline void write_slice(const fs::path& path, const SliceBytes& slice) {
+  fs::create_directories(path.parent_path());
+  fs::ofstream(path, std::ios::binary) << DicomBytes(slice).bytes();
 }
 
 }  // namespace voxswap::test

@@ -1,4 +1,5 @@
 // DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
+#include "base/filesystem.h"
 #include "base/parallel.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_writing.h"
@@ -51,7 +52,7 @@ TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
   EXPECT_EQ(canonical(back).voxels, canonical(image).voxels);
   EXPECT_TRUE(same_grid(canonical(back).geometry, canonical(image).geometry)) << describe(back.geometry);
   for (const std::string& name : dicom_names(3)) {
-    std::ifstream a(folder / ("a/" + name), std::ios::binary), b(folder / ("b/" + name), std::ios::binary);
+    fs::ifstream a(folder / ("a/" + name), std::ios::binary), b(folder / ("b/" + name), std::ios::binary);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}),
               std::string(std::istreambuf_iterator<char>(b), {}));
   }

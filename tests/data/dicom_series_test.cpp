@@ -1,5 +1,6 @@
 // Series of which something is missing or odd: the message names the file that it is, and says what it is.
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/formats/dicom.h"
 #include "data/formats/dicom_elements.h"
 #include "data/formats/file_bytes.h"
@@ -65,10 +66,10 @@ TEST_F(ASeries, WithASliceCutShortAnywhereIsRefused) {
   write({0, 3, 6});
   const std::string whole = read_file(file(2));
   for (std::size_t length = 132; length < whole.size(); length += 7) {
-    std::ofstream(file(2), std::ios::binary) << whole.substr(0, length);
+    fs::ofstream(file(2), std::ios::binary) << whole.substr(0, length);
     expect_message({"/s/2.dcm", ""});
   }
-  std::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - 1);
+  fs::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - 1);
   expect_message({"/s/2.dcm: is truncated: its header promises 48 bytes of pixels, 47 are there"});
 }
 
@@ -98,7 +99,7 @@ TEST_F(ASeries, WithMoreOrFewerPixelsThanItsHeaderPromisesIsRefused) {
   write();
   std::string bytes = read_file(file(1));
   bytes[bytes.size() - 48 - 4] = 100;
-  std::ofstream(file(1), std::ios::binary) << bytes + std::string(52, 'x');
+  fs::ofstream(file(1), std::ios::binary) << bytes + std::string(52, 'x');
   expect_message({"/s/1.dcm: is damaged: it holds 100 bytes of pixels where its header promises 48"});
 }
 
@@ -119,7 +120,7 @@ TEST_F(ASeries, WithCompressedPixelsCutShortIsRefused) {
   EXPECT_EQ(message(), "");
   EXPECT_EQ(read_image(series()).at(5, 3, 1), 24);
   for (const std::size_t cut : {1U, 8U, 9U, 30U, 100U}) {
-    std::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - cut);
+    fs::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - cut);
     expect_message({"/s/2.dcm: is truncated: its compressed pixels end early"});
   }
 }

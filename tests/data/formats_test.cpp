@@ -4,18 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <filesystem>
 #include <string>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 
 namespace voxswap::data {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(Formats, AreToldByTheirExtensionsInUpperAndLowerCase) {
   for (const ImageExtension& extension : image_extensions()) {

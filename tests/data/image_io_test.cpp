@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/filesystem.h"
 #include "data/formats/image_writing.h"
 #include "tests/data/support.h"
 
@@ -83,7 +84,7 @@ TEST(Images, AreScaledBySlopeAndIntercept) {
   const LabelMap stored = random_labels(geometry({4, 4, 4}), {0, 100, 1000});
   write_label_map(folder / "a.nii", stored);
   {
-    std::fstream file(folder / "a.nii", std::ios::in | std::ios::out | std::ios::binary);
+    fs::fstream file(folder / "a.nii", std::ios::in | std::ios::out | std::ios::binary);
     const float slope = 0.5F, intercept = -3;
     file.seekp(112);
     file.write(reinterpret_cast<const char*>(&slope), 4);
@@ -170,7 +171,7 @@ TEST(DamagedFiles, AreTold) {
   const TemporaryFolder folder;
   write_image(folder / "a.nii.gz", random_image(geometry({40, 40, 40})));
   {
-    std::fstream file(folder / "a.nii.gz", std::ios::in | std::ios::out | std::ios::binary);
+    fs::fstream file(folder / "a.nii.gz", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(fs::file_size(folder / "a.nii.gz") / 2));
     file.write("garbage garbage", 15);
   }
@@ -181,10 +182,10 @@ TEST(Files, ThatAreNoImagesAreRefusedWithTheReason) {
   const TemporaryFolder folder;
   expect_failure([&] { read_image(folder / "none.nii.gz"); }, Exit::bad_data,
                  {"none.nii.gz", "no such file"});
-  std::ofstream(folder / "notes.txt") << "hello";
+  fs::ofstream(folder / "notes.txt") << "hello";
   expect_failure([&] { read_image(folder / "notes.txt"); }, Exit::bad_data,
                  {"notes.txt", "unknown image format"});
-  std::ofstream(folder / "text.nii") << std::string(1000, 'x');
+  fs::ofstream(folder / "text.nii") << std::string(1000, 'x');
   expect_failure([&] { read_image(folder / "text.nii"); }, Exit::bad_data, {"text.nii"});
   fs::create_directories(folder / "dir.nii.gz");
   expect_failure([&] { read_image(folder / "dir.nii.gz"); }, Exit::bad_data, {"dir.nii.gz", "directory"});

@@ -1,5 +1,6 @@
 // Each layout on tiny files, named as the challenge of that year names them.
 
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
@@ -54,7 +55,7 @@ TEST(Brats2017, IsRecognisedWithItsGradesInFoldersAndUnpackedFiles) {
   const TemporaryFolder folder;
   write_case(folder / "HGG/Brats17_TCIA_201_1", "Brats17_TCIA_201_1", plain, ".nii.gz", 4);
   write_case(folder / "LGG/Brats17_2013_0_1", "Brats17_2013_0_1", plain, ".nii", 4);
-  std::ofstream(folder / "survival_data.csv") << "x";
+  fs::ofstream(folder / "survival_data.csv") << "x";
   const Dataset dataset = open(folder.path());
   expect_brats(dataset, {"Brats17_2013_0_1", "Brats17_TCIA_201_1"});
   EXPECT_EQ(dataset.labels, labels_to_2021);
@@ -168,7 +169,7 @@ const char* const decathlon_json =
 
 TEST(TheDecathlon, GivesItsFourModalitiesFromOneFileAndItsTumourRegions) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << decathlon_json;
+  fs::ofstream(folder / "dataset.json") << decathlon_json;
   std::vector<Image> images;
   for (std::uint64_t i = 0; i < 4; ++i) images.push_back(random_image(tiny, i));
   for (const char* id : {"BRATS_001", "BRATS_002"}) {
@@ -195,7 +196,7 @@ TEST(TheDecathlon, GivesItsFourModalitiesFromOneFileAndItsTumourRegions) {
 
 TEST(TheDecathlon, PromisingMoreChannelsThanTheFileHasIsTold) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << decathlon_json;
+  fs::ofstream(folder / "dataset.json") << decathlon_json;
   for (const char* id : {"BRATS_001", "BRATS_002"}) {
     write_images_4d(folder / (format("imagesTr/{}.nii.gz", id)), {random_image(tiny), random_image(tiny)});
     write_label_map(folder / (format("labelsTr/{}.nii.gz", id)), random_labels(tiny, {0, 1, 2, 3}));
@@ -210,7 +211,7 @@ TEST(TheDecathlon, CopesWithoutADatasetJson) {
   write_image(folder / "imagesTr/h_1.nii.gz", random_image(tiny));
   write_image(folder / "imagesTr/h_2.nii.gz", random_image(tiny));
   write_label_map(folder / "labelsTr/h_1.nii.gz", random_labels(tiny, {0, 1, 2}));
-  std::ofstream(folder / "imagesTr/._h_1.nii.gz") << "left by another system";
+  fs::ofstream(folder / "imagesTr/._h_1.nii.gz") << "left by another system";
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.layout, "msd");
   EXPECT_EQ(dataset.labels, (Labels{{"label_1", 1}, {"label_2", 2}}));
@@ -221,7 +222,7 @@ TEST(TheDecathlon, CopesWithoutADatasetJson) {
 
 TEST(TheDecathlon, WithABrokenDatasetJsonIsBadData) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << "{\"modality\": ";
+  fs::ofstream(folder / "dataset.json") << "{\"modality\": ";
   expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"dataset.json"});
 }
 
@@ -240,7 +241,7 @@ TEST(Patterns, FindTheFilesOfEachCase) {
   for (const char* id : {"b_1.x", "a"}) {
     write_image(folder / format("{}/Flair_x.nii.gz", id), random_image(tiny, 1));
     write_image(folder / format("{}/{}_T1cx.nii.gz", id, id), random_image(tiny, 2));
-    std::ofstream(folder / format("{}/License.txt", id)) << "x";
+    fs::ofstream(folder / format("{}/License.txt", id)) << "x";
   }
   write_label_map(folder / "truth/a.nii.gz", random_labels(tiny, {0, 1}));
   DatasetOptions options = pattern_options(folder.path());

@@ -1,5 +1,6 @@
 // nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings, bare
 // folders to predict.
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
@@ -37,7 +38,7 @@ const char* const labels_only = R"({"channel_names": {"1": "FLAIR", "0": "T1w"},
 
 TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << labels_only;
+  fs::ofstream(folder / "dataset.json") << labels_only;
   for (const char* id : {"b_001", "a_7_0001"}) {
     write_channels(folder / "imagesTr", id, 2, ".nii.gz");
     write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(tiny, {0, 1, 2}));
@@ -61,7 +62,7 @@ TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
 
 TEST(NnUNet, GivesRegionsWhereLabelsAreLists) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << R"({"channel_names": {"0": "MRI"}, "file_ending": ".nii.gz",
+  fs::ofstream(folder / "dataset.json") << R"({"channel_names": {"0": "MRI"}, "file_ending": ".nii.gz",
     "labels": {"background": 0, "whole tumor": [1, 2, 3], "core": [2, 3], "enhancing": 3},
     "regions_class_order": [1, 2, 3]})";
   write_channels(folder / "imagesTr", "a", 1, ".nii.gz");
@@ -73,7 +74,7 @@ TEST(NnUNet, GivesRegionsWhereLabelsAreLists) {
 
 TEST(NnUNet, HasOtherFileEndingsAndListedFiles) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json")
+  fs::ofstream(folder / "dataset.json")
       << R"({"channel_names": {"0": "MRI"}, "labels": {"background": 0, "x": 1},
     "file_ending": ".nrrd", "dataset": {"one": {"images": ["scans/first.nrrd"], "label": "truth/first.nrrd"}}})";
   write_image(folder / "scans/first.nrrd", random_image(tiny));
@@ -86,7 +87,7 @@ TEST(NnUNet, HasOtherFileEndingsAndListedFiles) {
 
 TEST(NnUNet, OfItsFirstVersionLooksLikeTheDecathlonsButIsNot) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << R"({"modality": {"0": "FLAIR", "1": "T1w"},
+  fs::ofstream(folder / "dataset.json") << R"({"modality": {"0": "FLAIR", "1": "T1w"},
     "labels": {"0": "background", "1": "edema"},
     "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}]})";
   write_channels(folder / "imagesTr", "a", 2, ".nii.gz");
@@ -99,7 +100,7 @@ TEST(NnUNet, OfItsFirstVersionLooksLikeTheDecathlonsButIsNot) {
 
 TEST(NnUNet, TellsAMissingChannelAndOneTooMany) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json") << labels_only;
+  fs::ofstream(folder / "dataset.json") << labels_only;
   write_channels(folder / "imagesTr", "a", 2, ".nii.gz");
   fs::remove(folder / "imagesTr/a_0001.nii.gz");
   expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"case a", "flair", "a_0001.nii.gz"});
@@ -119,7 +120,7 @@ TEST(NnUNet, WithAnUnusableDatasetJsonIsBadDataNamingTheKey) {
            {R"({"channel_names": {"0": "T1"}, "file_ending": 7})", "file_ending"},
            {R"({"channel_names": {"0": "T1"}, "dataset": {"../x": {"images": []}}})", "dataset"},
            {"{\"channel_names\": {\"0\": \"\xff\xfe\"}}", "dataset.json"}}) {
-    std::ofstream(folder / "dataset.json") << text;
+    fs::ofstream(folder / "dataset.json") << text;
     expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"dataset.json", part});
   }
 }
@@ -128,7 +129,7 @@ TEST(NnUNet, WithAnUnusableDatasetJsonIsBadDataNamingTheKey) {
 class Predicting : public testing::Test {
  protected:
   Predicting() {
-    std::ofstream(folder_ / "set/dataset.json")
+    fs::ofstream(folder_ / "set/dataset.json")
         << R"({"channel_names": {"0": "T1", "1": "T2", "2": "FLAIR"}, "labels": {"background": 0, "x": 1}})";
     write_channels(folder_ / "set/imagesTr", "a", 3, ".nii.gz");
     write_label_map(folder_ / "set/labelsTr/a.nii.gz", random_labels(tiny, {0, 1}));
@@ -184,7 +185,7 @@ TEST_F(Predicting, TakesADataSetOfAnotherLayoutAndOneCaseOfIt) {
 
 TEST_F(Predicting, RefusesWhatHoldsNoScans) {
   expect_failure([&] { channels(folder_ / "none"); }, Exit::bad_data, {"none", "no such file"});
-  std::ofstream(folder_ / "notes/readme.txt") << "x";
+  fs::ofstream(folder_ / "notes/readme.txt") << "x";
   expect_failure([&] { channels(folder_ / "notes"); }, Exit::bad_data, {"notes"});
 }
 

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <random>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/open_dataset.h"
@@ -19,8 +19,6 @@
 
 namespace voxswap::data {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool same_voxels(const Volume& a, const Volume& b) {
   for (std::size_t m = 0; m < 4; ++m) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
@@ -190,7 +191,7 @@ TEST_F(Cache, MakesADamagedFileAnew) {
   log::set_level(log::Level::error);
   for (const std::uintmax_t at : {std::uintmax_t{2}, std::uintmax_t{30}, size / 2, size - 1}) {
     {
-      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      fs::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
       stream.seekg(static_cast<std::streamoff>(at));
       const char flipped = static_cast<char>(stream.get() ^ 0x10);
       stream.seekp(static_cast<std::streamoff>(at));
@@ -213,7 +214,7 @@ TEST_F(Cache, NoticesABitThatIsFlippedWhereverItIsAndSaysSo) {
   const auto size = static_cast<std::streamoff>(fs::file_size(file));
   for (std::streamoff at = 0; at < size; at += 997) {
     {
-      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      fs::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
       stream.seekg(at);
       const char flipped = static_cast<char>(stream.get() ^ (1 << at % 8));
       stream.seekp(at);
@@ -238,7 +239,7 @@ TEST_F(Cache, OfOneCaseIsNotTakenForAnothers) {
 }
 
 TEST_F(Cache, ThatCannotBeWrittenIsDoneWithout) {
-  std::ofstream(folder_.path() / "file") << "in the way";
+  fs::ofstream(folder_.path() / "file") << "in the way";
   const fs::path impossible = folder_.path() / "file/cache";
   testing::internal::CaptureStderr();
   expect_equal(get(options_, impossible), get(options_, {}));

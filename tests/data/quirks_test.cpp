@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_header.h"
 #include "data/formats/image_io.h"

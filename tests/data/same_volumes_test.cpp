@@ -1,5 +1,6 @@
 // One and the same phantom, written in every layout there is, becomes the same prepared volume to the last
 // bit.
+#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/open_dataset.h"

@@ -5,18 +5,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/philox.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::test {
-
-namespace fs = std::filesystem;
 
 class TemporaryFolder {
  public:
@@ -26,7 +24,7 @@ class TemporaryFolder {
     path_ = pattern;
   }
   ~TemporaryFolder() {
-    std::error_code ignored;
+    error_code ignored;
     fs::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

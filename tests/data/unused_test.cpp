@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/filesystem.h"
 #include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
@@ -62,9 +63,9 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   write_brats(folder.path() / "BraTS-PED-00001-000", "BraTS-PED-00001-000", 3);
   fs::create_directories(folder.path() / "BraTS-GLI-00002-000");
   write_image(folder / "BraTS-GLI-00001-000/mask.nii.gz", random_image(tiny));
-  std::ofstream(folder / "scans/p1/t1.mgz") << "x";
-  std::ofstream(folder / "papers/notes.txt") << "x";
-  std::ofstream(folder / "survival.csv") << "x";
+  fs::ofstream(folder / "scans/p1/t1.mgz") << "x";
+  fs::ofstream(folder / "papers/notes.txt") << "x";
+  fs::ofstream(folder / "survival.csv") << "x";
   const Dataset dataset = open_dataset(at(folder.path()));
   ASSERT_EQ(dataset.cases.size(), 1U);
   const std::vector<Unused> unused = unused_in(dataset);
@@ -80,7 +81,7 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
 
 TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json")
+  fs::ofstream(folder / "dataset.json")
       << R"({"modality": {"0": "T1"}, "labels": {"0": "background", "1": "core"},
     "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": ["./imagesTs/t.nii.gz"]})";
   for (const char* name : {"imagesTr/a", "imagesTr/forgotten", "imagesTs/t"})
@@ -192,10 +193,10 @@ TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
   const std::string id = "BraTS-GLI-00001-000";
   write_brats(folder.path() / id, id, 3);
   const fs::path file = folder / format("{}/{}-t2w.nii.gz", id, id);
-  std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  fs::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
   expect_problem(checked(folder.path()), "error", "a Git LFS pointer, not the file itself; `git lfs pull`");
   expect_failure([&] { read_image(file); }, Exit::bad_data, {file.string(), "Git LFS pointer"});
-  std::ofstream(file) << "/annex/objects/MD5E-s123--4d7a.nii.gz\n";
+  fs::ofstream(file) << "/annex/objects/MD5E-s123--4d7a.nii.gz\n";
   expect_problem(checked(folder.path()), "error", "a git-annex pointer");
   fs::remove(file);
   fs::create_symlink("../.git/annex/objects/aa/MD5E-s123--4d7a.nii.gz", file);
@@ -205,7 +206,7 @@ TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
 
 TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "dataset.json")
+  fs::ofstream(folder / "dataset.json")
       << R"({"modality": {"0": "T1", "1": "T2"}, "labels": {"0": "background",
     "1": "core"}, "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": []})";
   write_images_4d(folder / "imagesTr/a.nii.gz",

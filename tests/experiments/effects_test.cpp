@@ -1,6 +1,7 @@
 // Keys that are given in vain are told of.
 #include "experiments/effects.h"
 
+#include "base/filesystem.h"
 #include "experiments/sweep.h"
 #include "tests/experiments/support.h"
 

@@ -1,4 +1,5 @@
 // Experiment files as a whole: defaults, overrides, what is refused and how, the resolved file.
+#include "base/filesystem.h"
 #include "metrics/metrics.h"
 #include "tests/experiments/support.h"
 

@@ -9,11 +9,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "experiments/experiment.h"
 
 namespace voxswap::experiments {
-
-namespace fs = std::filesystem;
 
 // A folder of the test's own, with experiment files in it.
 class Experiments : public testing::Test {
@@ -25,7 +24,7 @@ class Experiments : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   fs::path write(const std::string& text, const std::string& name = "study.yaml") const {
-    std::ofstream(folder_ / name) << text;
+    fs::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
   pipeline::RunOptions load(const std::string& text, const std::vector<std::string>& overrides = {}) const {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap::net {
 namespace {
@@ -60,15 +61,15 @@ TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
 class FreeHostBytes : public testing::Test {
  protected:
   FreeHostBytes() : root_(testing::TempDir() + "/voxswap_" + std::to_string(getpid())) {
-    std::filesystem::remove_all(root_);
+    fs::remove_all(root_);
     put("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:   1000 kB\nCached: 7 kB\n");
   }
-  ~FreeHostBytes() override { std::filesystem::remove_all(root_); }
+  ~FreeHostBytes() override { fs::remove_all(root_); }
   void put(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
+    fs::create_directories((root_ / path).parent_path());
+    fs::ofstream(root_ / path) << text;
   }
-  std::filesystem::path root_;
+  fs::path root_;
 };
 
 TEST_F(FreeHostBytes, IsWhatTheKernelCallsAvailableWithoutCgroups) {
@@ -116,7 +117,7 @@ class TouchedHostMemory : public FreeHostBytes {
   static constexpr std::int64_t mebibyte = 1 << 20;
   void available(std::int64_t bytes) {  // renamed into place: a reader sees one or the other
     put("proc/new", "MemAvailable: " + std::to_string(bytes / 1024) + " kB\n");
-    std::filesystem::rename(root_ / "proc/new", root_ / "proc/meminfo");
+    fs::rename(root_ / "proc/new", root_ / "proc/meminfo");
   }
   TakingHost unbelieving(double patience_seconds) const { return {false, patience_seconds, root_}; }
   void expect_refusal(std::int64_t bytes, const TakingHost& how, const std::vector<std::string>& parts) {

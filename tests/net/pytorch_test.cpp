@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"
@@ -24,7 +25,7 @@ struct Tensor {
 };
 
 // Of a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
-std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path) {
+std::map<std::string, Tensor> load_safetensors(const fs::path& path) {
   const std::string file = read_file(path);
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), sizeof length);
@@ -43,8 +44,8 @@ std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path
 }
 
 const std::map<std::string, Tensor>& fixture() {
-  static const auto tensors = load_safetensors(std::filesystem::path(VOXSWAP_SOURCE_DIR) /
-                                               "tests/fixtures/isensee2017_small.safetensors");
+  static const auto tensors =
+      load_safetensors(fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures/isensee2017_small.safetensors");
   return tensors;
 }
 

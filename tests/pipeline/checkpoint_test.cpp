@@ -13,11 +13,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 fs::path temporary(const std::string& name) {
   return fs::path(testing::TempDir()) / name;
@@ -55,7 +54,7 @@ TEST(Checkpoint, RefusesDamagedFilesAtEveryLength) {
 
 // As whoever damages a file writes it.
 void put(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
+  fs::ofstream(file, std::ios::binary) << bytes;
 }
 
 // In every byte of the file: of the header's length, the header, its padding, and the tensors.

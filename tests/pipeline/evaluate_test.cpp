@@ -7,12 +7,11 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "data/formats/image_writing.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Evaluation : public testing::Test {
  protected:

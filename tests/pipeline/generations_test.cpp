@@ -7,12 +7,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "tests/pipeline/scratch.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Generation : public test::InAFolder {
  protected:
@@ -28,7 +27,7 @@ class Generation : public test::InAFolder {
   void flip(const std::string& name) {
     std::string bytes = read_file(file(name));
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
-    std::ofstream(file(name), std::ios::binary) << bytes;
+    fs::ofstream(file(name), std::ios::binary) << bytes;
   }
 
   // Where a resume comes to: values of last and best; {0, 0} where it begins anew.

@@ -7,14 +7,13 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "pipeline/report/drawing.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A program that goes by gnuplot's name, in front of all others.
 class FakeGnuplot : public testing::Test {

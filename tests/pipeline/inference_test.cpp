@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/philox.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/predict/predictor.h"
@@ -15,8 +16,6 @@
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 const data::Size3 size{16, 16, 16};
 constexpr std::int64_t channels = 2, outputs = 3;

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom_dataset.h"
@@ -12,8 +12,6 @@
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Loading : public testing::Test {
  protected:

@@ -4,18 +4,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
-
-namespace fs = std::filesystem;
 
 // Every tag that is opened is closed, in order; enough of XML for pages of ours.
 inline void expect_well_formed(const std::string& html) {

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
@@ -17,8 +16,6 @@
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class NewScans : public testing::Test {
  protected:

@@ -2,6 +2,7 @@
 // unsaid.
 #include <cctype>
 
+#include "base/filesystem.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/slices.h"

@@ -4,17 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/report/lettering.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Previews : public testing::Test {
  protected:

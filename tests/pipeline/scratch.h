@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::test {
@@ -13,13 +12,13 @@ namespace voxswap::test {
 class InAFolder : public testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
+  fs::path folder_ =
+      fs::path(testing::TempDir()) /
       format("voxswap_{}_{}", testing::UnitTest::GetInstance()->current_test_info()->test_suite_name(),
              ::getpid());
 };

@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "base/error.h"
+#include "base/filesystem.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Sessions : public testing::Test {
  protected:

@@ -6,13 +6,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Of the PNG's header: big-endian, from byte 16.
 std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,

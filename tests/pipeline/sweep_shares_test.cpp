@@ -5,16 +5,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t mib = 1 << 20;
 

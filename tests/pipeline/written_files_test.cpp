@@ -5,12 +5,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "tests/pipeline/scratch.h"
 
 namespace voxswap::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 class WrittenFiles : public test::InAFolder {
  protected:

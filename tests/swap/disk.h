@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <string>
+
+#include "base/filesystem.h"
 
 namespace voxswap::test {
 
@@ -15,17 +16,17 @@ class ScratchFolder {  // empty; gone with the object
  public:
   ScratchFolder() {
     static int number = 0;
-    path_ = std::filesystem::path(testing::TempDir()) /
+    path_ = fs::path(testing::TempDir()) /
             ("voxswap_scratch_" + std::to_string(getpid()) + "_" + std::to_string(number++));
-    std::filesystem::create_directories(path_);
+    fs::create_directories(path_);
   }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  ~ScratchFolder() { fs::remove_all(path_); }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
+  const fs::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
 };
 
 // As long as it lives, no file of this process can be written beyond so many bytes.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "swap/planners/planner.h"
 #include "tests/swap/disk.h"
@@ -14,8 +15,6 @@
 
 namespace voxswap::swap {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;

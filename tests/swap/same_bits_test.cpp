@@ -2,10 +2,10 @@
 // to the bits that separate buffers give.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "net/backends/device_features.h"
 #include "net/steps/step.h"
@@ -64,7 +64,7 @@ struct Subject {
   }
 
   Results run(const Plan& plan, const ExecutorOptions& options) {
-    const Tiers tiers = allocate_tiers(*backend, {&plan}, std::filesystem::temp_directory_path());
+    const Tiers tiers = allocate_tiers(*backend, {&plan}, fs::temp_directory_path());
     Executor executor(compiled, plan, tiers, options);
     test::InDetail runner(executor, Detail::lanes);
     return test::train(runner, step.graph, inputs, {step.loss}, steps);

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "swap/plan/disk_blocks.h"
 #include "tests/swap/disk.h"
 
 namespace voxswap::swap {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t block = disk_block;
 

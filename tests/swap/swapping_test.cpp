@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/execute/executor.h"
@@ -175,7 +176,7 @@ TEST(Swapping, LeavesNothingInTheFolderOfTheScratchFile) {
   const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
   Swapped swapping({step.graph, {step.input[0], step.target[0]}, {step.loss}}, {.disk = true});
   swapping.executor.run({5, 1, 0});
-  EXPECT_TRUE(std::filesystem::is_empty(swapping.folder.path()));
+  EXPECT_TRUE(fs::is_empty(swapping.folder.path()));
 }
 
 TEST(Swapping, AFullDiskStopsTheStepWithTheReasonAndTheExecutorIsOfNoFurtherUse) {

@@ -2,9 +2,9 @@
 // is a counter. Shared by every backend that computes on the host.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include "base/filesystem.h"
 #include "net/backends/backend.h"
 
 namespace voxswap::net {
@@ -18,8 +18,8 @@ struct TakingHost {
   // The estimate of what is free counts before anything is taken. Without it a machine that grows only when
   // its memory is used can give more than it says; what its cgroup leaves is no estimate and always counts.
   bool believes_estimate = true;
-  double patience_seconds = 5;       // for a machine that has to grow before the next piece
-  std::filesystem::path root = "/";  // as of free_host_bytes()
+  double patience_seconds = 5;  // for a machine that has to grow before the next piece
+  fs::path root = "/";          // as of free_host_bytes()
 };
 std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how = {});
 
@@ -29,7 +29,7 @@ double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_h
 
 // Available RAM, or what the process's cgroup and those above it leave if that is less. `root` is where proc/
 // and sys/ are looked for (tests put files there).
-std::int64_t free_host_bytes(const std::filesystem::path& root = "/");
+std::int64_t free_host_bytes(const fs::path& root = "/");
 
 // What all backends that compute on the host have in common: everything but kernels.
 class HostBackend : public Backend {

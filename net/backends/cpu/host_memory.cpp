@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/filesystem.h"
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 
@@ -22,15 +23,15 @@ namespace {
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 
-std::optional<std::string> first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
+std::optional<std::string> first_line(const fs::path& path) {
+  fs::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) return std::nullopt;
   return line;
 }
 
 // A file that holds one number; nothing when it is missing or says "max".
-std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
+std::optional<std::int64_t> number_in(const fs::path& path) {
   const std::optional<std::string> line = first_line(path);
   if (!line || line->empty() || (*line)[0] < '0' || (*line)[0] > '9') return std::nullopt;
   std::uint64_t value = 0;
@@ -40,8 +41,8 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
 }
 
 // The number after `key` in a file of "key number" lines.
-std::optional<std::int64_t> number_after(const std::filesystem::path& path, const std::string& key) {
-  std::ifstream file(path);
+std::optional<std::int64_t> number_after(const fs::path& path, const std::string& key) {
+  fs::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string word;
@@ -58,11 +59,10 @@ struct CgroupFiles {
 };
 
 // The least that a cgroup or any of its ancestors leaves.
-std::int64_t left_by_cgroups(const std::filesystem::path& mount, std::filesystem::path group,
-                             const CgroupFiles& files) {
+std::int64_t left_by_cgroups(const fs::path& mount, fs::path group, const CgroupFiles& files) {
   std::int64_t least = unlimited;
   for (group = group.relative_path();; group = group.parent_path()) {
-    const std::filesystem::path folder = mount / group;
+    const fs::path folder = mount / group;
     const auto limit = number_in(folder / files.limit), usage = number_in(folder / files.usage);
     if (limit && usage && *limit < unlimited / 2) {
       const std::int64_t cache = number_after(folder / "memory.stat", files.reclaimable).value_or(0);
@@ -74,10 +74,10 @@ std::int64_t left_by_cgroups(const std::filesystem::path& mount, std::filesystem
 }
 
 // The least that any cgroup of the process leaves.
-std::int64_t left_by_cgroups(const std::filesystem::path& root) {
+std::int64_t left_by_cgroups(const fs::path& root) {
   std::int64_t free = unlimited;
   // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
-  std::ifstream groups(root / "proc/self/cgroup");
+  fs::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -128,7 +128,7 @@ class HostMemory : public Memory {
 
 }  // namespace
 
-std::int64_t free_host_bytes(const std::filesystem::path& root) {
+std::int64_t free_host_bytes(const fs::path& root) {
   const std::optional<std::int64_t> kibibytes = number_after(root / "proc/meminfo", "MemAvailable:");
   return std::min(kibibytes ? *kibibytes * 1024 : unlimited, left_by_cgroups(root));
 }
