@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/drawing.h"
+#include "pipeline/report/page_css.h"
 
 namespace voxswap::pipeline {
 
@@ -55,85 +56,20 @@ bool numeric_column(const std::vector<std::vector<std::string>>& rows, std::size
   return any;
 }
 
-// From the '<' at `at` to behind its '>'. No regular expression: those of the standard library run out of
-// stack on a long path.
-bool is_harmless_tag(const std::string& svg, std::size_t& at) {
-  static const std::set<std::string> known = {"svg",     "style",  "title", "desc", "defs",
-                                              "g",       "rect",   "path",  "line", "polyline",
-                                              "polygon", "circle", "text",  "tspan"};
-  const auto end_of_word = [&](std::size_t from) {
-    return std::min(svg.find_first_of(" \t\n\r/>=", from), svg.size());
-  };
-  const bool closes = svg.compare(at, 2, "</") == 0;
-  std::size_t begin = at + (closes ? 2 : 1);
-  at = end_of_word(begin);
-  if (!known.contains(svg.substr(begin, at - begin))) return false;
-  while (at < svg.size() && svg[at] != '>') {  // attributes
-    begin = svg.find_first_not_of(" \t\n\r/", at);
-    if (begin == svg.npos) return false;
-    if (svg[begin] == '>') {
-      at = begin;
-      break;
-    }
-    at = end_of_word(begin);
-    const std::string name = lower(svg.substr(begin, at - begin));
-    if (name.starts_with("on") || name.ends_with("href") || name == "src") return false;
-    if (at + 1 >= svg.size() || svg[at] != '=' || (svg[at + 1] != '"' && svg[at + 1] != '\'')) return false;
-    at = svg.find(svg[at + 1], at + 2);
-    if (at == svg.npos) return false;
-    ++at;
-  }
-  return at < svg.size();
+// What is wider than this keeps letters that can be read, and scrolls; the rest fits any screen.
+std::string style_of_width(const std::string& svg) {
+  constexpr int narrow = 700;
+  const std::size_t box = svg.find("viewBox=\"0 0 ");
+  if (box == svg.npos) return {};
+  const int natural = std::atoi(svg.c_str() + box + 13);
+  return format(" style=\"width:100%;min-width:{}px;max-width:{}px\"", natural > narrow ? natural * 3 / 5 : 0,
+                natural * 5 / 4);
 }
 
-constexpr const char* style = R"(
-:root { color-scheme: light dark; --ink: #333; --soft: #666; --line: #ddd; --paper: #fff; --card: #f6f7f9; --link: #0b62a8; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #ddd; --soft: #a0a4aa; --line: #3d4147; --paper: #17191c; --card: #212429; --link: #7ab8f0; }
+std::string figure(const std::string& picture, const std::string& caption) {
+  return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", picture,
+                xml_escaped(caption));
 }
-body { margin: 0 auto; padding: 1rem; max-width: 116rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; overflow-wrap: anywhere; }
-p, figcaption { color: var(--soft); margin: .3rem 0; max-width: 60rem; overflow-wrap: anywhere; }
-.answer { color: var(--ink); font-size: 1.1rem; margin: .6rem 0; }
-a { color: var(--link); }
-.facts { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .6rem 0; max-width: 76rem; }
-.facts dt { color: var(--soft); }
-.facts dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem 1rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { color: var(--soft); font-weight: 600; font-size: .85rem; vertical-align: bottom; max-width: 9rem; }
-td { max-width: 26rem; overflow-wrap: break-word; }
-.number { text-align: right; }
-td.number { white-space: nowrap; }
-figure { margin: 1rem 0; }
-figure svg { height: auto; display: block; }
-.plots { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 32rem), 46rem)); align-items: start; }
-.cases { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
-.cases figure { margin: 0; max-width: 100%; }
-.cases img { max-width: 100%; height: auto; background: #000; display: block; }
-.cases figcaption { font-size: .85rem; width: 0; min-width: 100%; }
-.download { font-size: .85rem; margin: .2rem 0 1rem; }
-@media (prefers-color-scheme: dark) { figure svg { filter: brightness(1.2); } }
-details { background: var(--card); border-radius: 6px; padding: .5rem .9rem; margin: .6rem 0; }
-summary { cursor: pointer; overflow-wrap: anywhere; }
-pre { overflow-x: auto; font-size: .85rem; line-height: 1.4; }
-.note { border-left: 4px solid #d55e00; padding-left: .8rem; }
-@media (max-width: 44rem) {
-  .facts { grid-template-columns: 1fr; }
-  .facts dd { margin-bottom: .4rem; }
-  .cards, .cards tbody, .cards tr, .cards td { display: block; max-width: none; }
-  .cards tr { background: var(--card); border-radius: 6px; padding: .4rem .8rem; margin: .5rem 0; }
-  .cards tr.head { display: none; }
-  .cards td, .cards td.number { display: flex; justify-content: space-between; gap: 1rem; padding: .1rem 0; border: 0;
-    text-align: right; white-space: normal; }
-  .cards td::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; max-width: 50%; }
-  .cards td:empty { display: none; }
-}
-)";
 
 }  // namespace
 
@@ -182,25 +118,16 @@ std::string html_download(const std::string& name, std::string_view content) {
                 xml_escaped(name), base64(content));
 }
 
-bool is_harmless_svg(const std::string& svg) {
-  for (std::size_t at = svg.find('<'); at != svg.npos; at = svg.find('<', at)) {
-    if (!is_harmless_tag(svg, at)) return false;
-  }
-  return svg.find("<svg") != svg.npos && svg.find("url(") == svg.npos && svg.find("@import") == svg.npos;
+std::string html_figure(const std::string& svg, const std::string& caption) {
+  std::string html = svg;
+  if (const std::size_t tag = svg.find("<svg"); tag != svg.npos) html.insert(tag + 4, style_of_width(svg));
+  return figure(html, caption);
 }
 
-std::string html_figure(const std::string& svg, const std::string& caption) {
-  // What is wider than this keeps letters that can be read, and scrolls; the rest fits any screen.
-  constexpr int narrow = 700;
-  std::string html = svg;
-  const std::size_t box = svg.find("viewBox=\"0 0 "), tag = svg.find("<svg");
-  if (box != svg.npos && tag != svg.npos) {
-    const int natural = std::atoi(svg.c_str() + box + 13);
-    html.insert(tag + 4, format(" style=\"width:100%;min-width:{}px;max-width:{}px\"",
-                                natural > narrow ? natural * 3 / 5 : 0, natural * 5 / 4));
-  }
-  return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", html,
-                xml_escaped(caption));
+std::string html_image(const std::string& svg, const std::string& caption) {
+  return figure(
+      format("<img alt=\"\"{} src=\"data:image/svg+xml;base64,{}\"/>", style_of_width(svg), base64(svg)),
+      caption);
 }
 
 std::string inline_svg(std::string svg, const std::string& name) {
@@ -222,7 +149,7 @@ std::string html_page(const std::string& title, const std::string& body) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      xml_escaped(title), style, body);
+      xml_escaped(title), page_css, body);
 }
 
 }  // namespace voxswap::pipeline

@@ -20,12 +20,13 @@ std::string html_facts(const std::vector<std::pair<std::string, std::string>>& f
 // A link that saves `content` under `name`: the bytes are in the link itself.
 std::string html_download(const std::string& name, std::string_view content);
 
-// Nothing in it that could run or load anything: only shapes, text and styles of their own.
-bool is_harmless_svg(const std::string& svg);
-
 // As wide as there is room for; a wide one scrolls sideways where the screen is narrower than what can be
 // read.
 std::string html_figure(const std::string& svg, const std::string& caption);
+
+// The same for a picture of a file, which may have been changed by others since it was written: as an image,
+// which can neither run nor load anything.
+std::string html_image(const std::string& svg, const std::string& caption);
 
 // A gnuplot SVG to stand inside a page: without prolog and background, painted with the page's colours, and
 // with ids of its own (`name`), since several share a page.

@@ -87,10 +87,10 @@ std::vector<std::pair<std::string, std::string>> arenas(const ReportParts& parts
     if (!seen.insert(group).second) continue;
     const std::string name = parts.groups.size() == 1 ? run.name : parts.groups[group].name;
     const std::string svg = read_file(file);
-    if (shown.size() == most_arenas || svg.size() > largest_arena || !is_harmless_svg(svg))
+    if (shown.size() == most_arenas || svg.size() > largest_arena)
       left_out.push_back(name);
     else
-      shown.emplace_back(name, svg.substr(svg.find("<svg")));
+      shown.emplace_back(name, svg);
   }
   return shown;
 }
@@ -113,9 +113,9 @@ std::string memory_section(const ReportParts& parts) {
     html += format(
         "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
         xml_escaped(name),
-        html_figure(svg,
-                    "Every value of a step in its place: kernels across, bytes up. Names and sizes show "
-                    "when a pointer rests on a rectangle."));
+        html_image(svg,
+                   "Every value of a step in its place: kernels across, bytes up. In arena.svg of the run's "
+                   "folder names and sizes show when a pointer rests on a rectangle."));
     first = false;
   }
   if (!left_out.empty())

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# formatted.sh CLANG_FORMAT: whether every source is as .clang-format would have it. Exits with 77, which is a
+# skipped test, where this is not the version that the sources are formatted with: others break lines elsewhere.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+clang_format=$1
+if ! "$clang_format" --version | grep -q ' version 14\.'; then
+  echo "$clang_format is not version 14"
+  exit 77
+fi
+find base data metrics net swap pipeline experiments cli tests bench -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.c' |
+  xargs "$clang_format" --dry-run -Werror
