@@ -79,8 +79,9 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
     fail(Exit::usage, "{}: --resume: is not empty and holds no run; --out DIR writes elsewhere",
          folder.string());
   const experiments::Experiment before = experiments::load_run(folder);
-  std::vector<std::string> changed = experiments::changed_keys(before.run, experiment.run);
-  std::erase_if(changed, [&](const std::string& key) { return pipeline::may_change(key, experiment.run); });
+  std::vector<std::string> changed;
+  for (const pipeline::Setting& setting : experiments::changed_settings(before.run, experiment.run))
+    if (!pipeline::may_change(setting.decides, experiment.run)) changed.push_back(setting.key);
   if (!changed.empty())
     fail(Exit::usage,
          "{}: --resume: the run there was started with other values of {}; set them back, or choose another "

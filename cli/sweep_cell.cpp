@@ -45,12 +45,6 @@ std::string first_line(const experiments::SweepCell& cell, const std::string& co
   return line;
 }
 
-// Keys that change nothing about what comes out.
-bool does_not_matter(const std::string& key) {
-  return key == "output.dir" || key == "data.cache" || key == "training.checkpoint_minutes" ||
-         key == "training.loader_threads";
-}
-
 std::string last_error(const fs::path& log) {
   const std::string text = fs::exists(log) ? read_file(log) : "";
   const std::string mark = "error: ";
@@ -68,9 +62,10 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
   if (!fs::exists(asked_file(cell)))
     fail(Exit::failed, "{}: is no cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
          folder.string());
-  std::vector<std::string> changed =
-      experiments::changed_keys(experiments::load_experiment(asked_file(cell), {}).run, cell.experiment.run);
-  std::erase_if(changed, does_not_matter);
+  std::vector<std::string> changed;
+  for (const pipeline::Setting& setting : experiments::changed_settings(
+           experiments::load_experiment(asked_file(cell), {}).run, cell.experiment.run))
+    if (setting.decides != pipeline::Decides::nothing) changed.push_back(setting.key);
   const std::string before = split(read_file(asked_file(cell)), '\n')[0], now = first_line(cell, command);
   if (before != now)
     changed.push_back(format("the command (`{}`, now `{}`)", before.substr(2), now.substr(2)));

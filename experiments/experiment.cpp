@@ -89,24 +89,53 @@ void expand_output(pipeline::RunOptions& options, const std::string& where) {
   options.output = text;
 }
 
-std::string resolve(const pipeline::RunOptions& given) {
+pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
   const pipeline::RunOptions options = with_absolute_paths(given);
-  std::string text;
-  std::vector<std::string> open;  // the sections that the last line lies in
+  pipeline::SettingList settings;
   for (const Key& key : keys()) {
     if (key.path == "data.split.fold" && !pipeline::has_folds(options.split))
       continue;  // which would be refused
-    std::vector<std::string> parts = split(key.path, '.');
+    settings.push_back({key.path, key.print(options), key.decides});
+  }
+  return settings;
+}
+
+std::string experiment_text(const pipeline::SettingList& settings) {
+  std::string text;
+  std::vector<std::string> open;  // the sections that the last line lies in
+  for (const pipeline::Setting& setting : settings) {
+    std::vector<std::string> parts = split(setting.key, '.');
     const std::string name = parts.back();
     parts.pop_back();
     std::size_t shared = 0;
     while (shared < std::min(open.size(), parts.size()) && open[shared] == parts[shared]) ++shared;
     for (std::size_t level = shared; level < parts.size(); ++level)
       text += std::string(2 * level, ' ') + parts[level] + ":\n";
-    text += std::string(2 * parts.size(), ' ') + name + ": " + key.print(options) + "\n";
+    text += std::string(2 * parts.size(), ' ') + name + ": " + setting.value + "\n";
     open = parts;
   }
   return text;
+}
+
+const Key* find_key(const std::string& path) {
+  const auto found =
+      std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.path == path; });
+  return found == keys().end() ? nullptr : &*found;
+}
+
+// A key that this version does not know is taken for one that matters.
+void flatten(const Yaml& value, const std::string& path, pipeline::SettingList& settings) {
+  const Key* key = find_key(path);
+  if (value.kind == Yaml::Kind::map && key == nullptr) {
+    for (const auto& [name, entry] : value.entries)
+      flatten(entry, path.empty() ? name : path + "." + name, settings);
+    return;
+  }
+  const bool noted = path.starts_with("ran_with.");
+  settings.push_back({path, one_line(value),
+                      key != nullptr ? key->decides
+                      : noted        ? pipeline::Decides::nothing
+                                     : pipeline::Decides::model});
 }
 
 }  // namespace
@@ -139,7 +168,8 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   expand_output(run, where("output.dir"));
   settle_paths(file, settings, run);
   check_rules(run, where, [&](const std::string& path) { return settings.contains(path); });
-  run.resolved = resolve(run);
+  run.settings = settings_of(run);
+  run.resolved = experiment_text(run.settings);
   experiment.without_effect = without_effect(settings, run);
   return experiment;
 }
@@ -168,13 +198,20 @@ Experiment load_run(const fs::path& run_directory) {
   }
 }
 
-std::vector<std::string> changed_keys(const pipeline::RunOptions& before, const pipeline::RunOptions& after) {
+pipeline::SettingList changed_settings(const pipeline::RunOptions& before,
+                                       const pipeline::RunOptions& after) {
   const pipeline::RunOptions old = with_absolute_paths(before), now = with_absolute_paths(after);
-  std::vector<std::string> changed;
+  pipeline::SettingList changed;
   for (const Key& key : keys()) {
-    if (key.print(old) != key.print(now)) changed.push_back(key.path);
+    if (key.print(old) != key.print(now)) changed.push_back({key.path, key.print(now), key.decides});
   }
   return changed;
+}
+
+pipeline::SettingList read_settings_of_run(const fs::path& file) {
+  pipeline::SettingList settings;
+  flatten(parse_yaml(read_experiment_file(file), file.string()), "", settings);
+  return settings;
 }
 
 std::string describe_keys() {

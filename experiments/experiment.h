@@ -34,8 +34,11 @@ Experiment make_experiment(const fs::path& file, Settings settings);
 // when it is no run.
 Experiment load_run(const fs::path& run_directory);
 
-// The paths of the keys whose values differ: what a resumed run would do differently.
-std::vector<std::string> changed_keys(const pipeline::RunOptions& before, const pipeline::RunOptions& after);
+// The keys whose values differ, with those of `after`: what a resumed run would do differently.
+pipeline::SettingList changed_settings(const pipeline::RunOptions& before, const pipeline::RunOptions& after);
+
+// What a run was made with, of whatever version it was: the pipeline::ReadSettings of reports.
+pipeline::SettingList read_settings_of_run(const fs::path& file);
 
 // Every key with its default and one line of meaning, for `voxswap run --help` and the docs.
 std::string describe_keys();

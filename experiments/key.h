@@ -6,6 +6,7 @@
 
 #include "experiments/yaml.h"
 #include "pipeline/cases/options.h"
+#include "pipeline/report/setting.h"
 
 namespace voxswap::experiments {
 
@@ -18,6 +19,7 @@ struct Key {
   std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML, on one line
   enum class Shape { value, text, map, map_of_text } shape = Shape::value;
   // text: an override is taken as it stands, not as YAML. map: an override may set one entry.
+  pipeline::Decides decides = pipeline::Decides::model;  // the table says it of every key (keys.cpp)
 };
 
 }  // namespace voxswap::experiments

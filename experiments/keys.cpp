@@ -109,110 +109,146 @@ Key combinations() {
 // --- The table
 // ------------------------------------------------------------------------------------------------
 
+using pipeline::Decides;
+
+void add(std::vector<Key>& table, Decides decides, Key key) {
+  key.decides = decides;
+  table.push_back(std::move(key));
+}
+
 void add_data(std::vector<Key>& table) {
-  table.push_back(experiment_name());
-  table.push_back(place("data.root", "folder of the data set", AT(data.root)));
-  table.push_back(choice("data.layout", "how the data set is laid out on disk", AT(data.layout), layouts()));
-  table.push_back(modalities("data.modalities"));
-  table.push_back(file_patterns("data.files"));
-  table.push_back(labels("data.labels"));
-  table.push_back(regions("data.regions"));
-  table.push_back(on_off(
-      "data.align", "resample channels that lie on grids of their own onto the first one's", AT(data.align)));
-  table.push_back(real("data.split.validation", "share of the cases kept for validation",
-                       AT(split.validation), {0, 1, true, true}));
-  table.push_back(seed("data.split.seed", "draws which cases those are", AT(split.seed)));
-  table.push_back(place_or_none(
-      "data.split.file", "a split.csv (columns case,part) or nnU-Net's splits_final.json to use instead",
-      AT(split.file)));
-  table.push_back(whole("data.split.fold", "which fold of splits_final.json validates, counted from 0",
-                        AT(split.fold), {0, 1e6}));
-  table.push_back(place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
+  add(table, Decides::name, experiment_name());
+  add(table, Decides::source, place("data.root", "folder of the data set", AT(data.root)));
+  add(table, Decides::data,
+      choice("data.layout", "how the data set is laid out on disk", AT(data.layout), layouts()));
+  add(table, Decides::data, modalities("data.modalities"));
+  add(table, Decides::data, file_patterns("data.files"));
+  add(table, Decides::data, labels("data.labels"));
+  add(table, Decides::data, regions("data.regions"));
+  add(table, Decides::data,
+      on_off("data.align", "resample channels that lie on grids of their own onto the first one's",
+             AT(data.align)));
+  add(table, Decides::data,
+      real("data.split.validation", "share of the cases kept for validation", AT(split.validation),
+           {0, 1, true, true}));
+  add(table, Decides::data, seed("data.split.seed", "draws which cases those are", AT(split.seed)));
+  add(table, Decides::source,
+      place_or_none("data.split.file",
+                    "a split.csv (columns case,part) or nnU-Net's splits_final.json to use instead",
+                    AT(split.file)));
+  add(table, Decides::data,
+      whole("data.split.fold", "which fold of splits_final.json validates, counted from 0", AT(split.fold),
+            {0, 1e6}));
+  add(table, Decides::nothing, place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
 }
 
 void add_preprocess(std::vector<Key>& table) {
-  table.push_back(resolution());
-  table.push_back(
+  add(table, Decides::resolution, resolution());
+  add(table, Decides::data,
       choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop), {"foreground", "none"}));
-  table.push_back(bias_correction());
-  table.push_back(clip());
-  table.push_back(choice(
-      "preprocess.normalize",
-      "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
-      "the background at 0, of the whole image; or not",
-      AT(preprocess.normalize), {"dataset", "image", "masked", "whole", "none"}));
-  table.push_back(background());
+  add(table, Decides::data, bias_correction());
+  add(table, Decides::data, clip());
+  add(table, Decides::data,
+      choice(
+          "preprocess.normalize",
+          "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
+          "the background at 0, of the whole image; or not",
+          AT(preprocess.normalize), {"dataset", "image", "masked", "whole", "none"}));
+  add(table, Decides::data, background());
 }
 
 void add_network(std::vector<Key>& table) {
-  table.push_back(choice("network.name", "two U-Nets, and a deep residual network without levels",
-                         AT(network.name), net::network_names()));
-  table.push_back(whole("network.base_filters",
-                        "channels at full resolution; each level of a U-Net has twice as many",
-                        AT(network.base_filters), {1, 1024}));
-  table.push_back(
+  add(table, Decides::model,
+      choice("network.name", "two U-Nets, and a deep residual network without levels", AT(network.name),
+             net::network_names()));
+  add(table, Decides::model,
+      whole("network.base_filters", "channels at full resolution; each level of a U-Net has twice as many",
+            AT(network.base_filters), {1, 1024}));
+  add(table, Decides::model,
       whole("network.depth", "levels, 2 to 8; resnet3d: residual blocks", AT(network.depth), {1, 2000}));
-  table.push_back(real("network.dropout", "isensee2017: probability that a channel is dropped in training",
-                       AT(network.dropout), {0, 1, false, true}));
-  table.push_back(
+  add(table, Decides::model,
+      real("network.dropout", "isensee2017: probability that a channel is dropped in training",
+           AT(network.dropout), {0, 1, false, true}));
+  add(table, Decides::model,
       real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
-  table.push_back(choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU",
-                         AT(network.heads), {"plain", "normalized"}));
-  table.push_back(choice("network.upsampling",
-                         "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
-                         AT(network.upsampling), {"transposed", "nearest"}));
+  add(table, Decides::model,
+      choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU", AT(network.heads),
+             {"plain", "normalized"}));
+  add(table, Decides::model,
+      choice("network.upsampling",
+             "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
+             AT(network.upsampling), {"transposed", "nearest"}));
 }
 
 void add_training(std::vector<Key>& table) {
-  table.push_back(whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
-  table.push_back(whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
-  table.push_back(choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {"adam"}));
-  table.push_back(real("training.optimizer.learning_rate", "at the start",
-                       AT(training.optimizer.learning_rate), {0, any_size, true}));
-  table.push_back(real("training.optimizer.weight_decay", "pulls weights towards 0",
-                       AT(training.optimizer.weight_decay), {0, any_size}));
-  table.push_back(choice("training.schedule.name", "of the learning rate", AT(training.schedule.name),
-                         {"plateau", "poly", "cosine", "constant"}));
-  table.push_back(real("training.schedule.factor", "plateau: what the rate is multiplied with",
-                       AT(training.schedule.factor), {0, 1, true, true}));
-  table.push_back(whole("training.schedule.patience", "plateau: epochs without improvement before that",
-                        AT(training.schedule.patience), {0, 1e9}));
-  table.push_back(whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
-                        AT(training.early_stop), {0, 1e9}));
-  table.push_back(
+  add(table, Decides::epochs, whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
+  add(table, Decides::model,
+      whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
+  add(table, Decides::model,
+      choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {"adam"}));
+  add(table, Decides::model,
+      real("training.optimizer.learning_rate", "at the start", AT(training.optimizer.learning_rate),
+           {0, any_size, true}));
+  add(table, Decides::model,
+      real("training.optimizer.weight_decay", "pulls weights towards 0", AT(training.optimizer.weight_decay),
+           {0, any_size}));
+  add(table, Decides::model,
+      choice("training.schedule.name", "of the learning rate", AT(training.schedule.name),
+             {"plateau", "poly", "cosine", "constant"}));
+  add(table, Decides::model,
+      real("training.schedule.factor", "plateau: what the rate is multiplied with",
+           AT(training.schedule.factor), {0, 1, true, true}));
+  add(table, Decides::model,
+      whole("training.schedule.patience", "plateau: epochs without improvement before that",
+            AT(training.schedule.patience), {0, 1e9}));
+  add(table, Decides::stop,
+      whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
+            AT(training.early_stop), {0, 1e9}));
+  add(table, Decides::model,
       choice("training.loss", "the loss", AT(training.loss), {"weighted_dice", "dice_cross_entropy"}));
-  table.push_back(choice("training.targets", "output channels: exclusive labels or nested regions",
-                         AT(training.targets), {"labels", "regions"}));
-  table.push_back(choice("training.precision", "of activations; auto: the fastest that is safe on the device",
-                         AT(training.precision), {"auto", "f32", "tf32", "bf16", "f16"}));
-  for (Key& key : augment_keys()) table.push_back(std::move(key));
-  table.push_back(patch());
-  table.push_back(whole("training.loader_threads",
-                        "that get samples ready ahead of training; 0: as many as the device leaves room for",
-                        AT(training.loader_threads), {0, 1024}));
-  table.push_back(seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
-  table.push_back(on_off("training.deterministic",
-                         "the same seed gives the same bits, always so on a CPU; false: a GPU may be faster",
-                         AT(training.deterministic)));
-  table.push_back(whole("training.repeats", "models trained with seeds seed, seed+1, … on the same split",
-                        AT(training.repeats), {1, 10000}));
-  table.push_back(real("training.checkpoint_minutes", "at most this long between checkpoints",
-                       AT(training.checkpoint_minutes), {0, any_size, true}));
+  add(table, Decides::model,
+      choice("training.targets", "output channels: exclusive labels or nested regions", AT(training.targets),
+             {"labels", "regions"}));
+  add(table, Decides::model,
+      choice("training.precision", "of activations; auto: the fastest that is safe on the device",
+             AT(training.precision), {"auto", "f32", "tf32", "bf16", "f16"}));
+  for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
+  add(table, Decides::nothing, patch());
+  add(table, Decides::nothing,
+      whole("training.loader_threads",
+            "that get samples ready ahead of training; 0: as many as the device leaves room for",
+            AT(training.loader_threads), {0, 1024}));
+  add(table, Decides::chance,
+      seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
+  add(table, Decides::model,
+      on_off("training.deterministic",
+             "the same seed gives the same bits, always so on a CPU; false: a GPU may be faster",
+             AT(training.deterministic)));
+  add(table, Decides::chance,
+      whole("training.repeats", "models trained with seeds seed, seed+1, … on the same split",
+            AT(training.repeats), {1, 10000}));
+  add(table, Decides::nothing,
+      real("training.checkpoint_minutes", "at most this long between checkpoints",
+           AT(training.checkpoint_minutes), {0, any_size, true}));
 }
 
 void add_rest(std::vector<Key>& table) {
-  table.push_back(evaluated_at());
-  table.push_back(choice("evaluate.empty", "the rule for regions that a case does not have",
-                         AT(evaluate.empty), {"brats", "nnunet"}));
-  table.push_back(scored_metrics());
-  table.push_back(real("evaluate.surface_tolerance", "of surface_dice, mm", AT(evaluate.surface_tolerance),
-                       {0, any_size}));
-  table.push_back(whole("evaluate.lesions.dilation", "lesion_wise: voxels by which the truth is grown",
-                        AT(evaluate.lesions.dilation), {0, 100}));
-  table.push_back(real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
-                       AT(evaluate.lesions.volume), {0, any_size}));
-  table.push_back(combinations());
-  table.push_back(
+  add(table, Decides::shown, evaluated_at());
+  add(table, Decides::scores,
+      choice("evaluate.empty", "the rule for regions that a case does not have", AT(evaluate.empty),
+             {"brats", "nnunet"}));
+  add(table, Decides::shown, scored_metrics());
+  add(table, Decides::scores,
+      real("evaluate.surface_tolerance", "of surface_dice, mm", AT(evaluate.surface_tolerance),
+           {0, any_size}));
+  add(table, Decides::scores,
+      whole("evaluate.lesions.dilation", "lesion_wise: voxels by which the truth is grown",
+            AT(evaluate.lesions.dilation), {0, 100}));
+  add(table, Decides::scores,
+      real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
+           AT(evaluate.lesions.volume), {0, any_size}));
+  add(table, Decides::nothing, combinations());
+  add(table, Decides::nothing,
       place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));
 }
 
@@ -225,7 +261,7 @@ const std::vector<Key>& keys() {
     add_preprocess(rows);
     add_network(rows);
     add_training(rows);
-    for (Key& key : memory_keys()) rows.push_back(std::move(key));
+    for (Key& key : memory_keys()) rows.push_back(std::move(key));  // which say themselves what they decide
     add_rest(rows);
     return rows;
   }();

@@ -223,14 +223,13 @@ Key lms_threshold() {
 }  // namespace
 
 std::vector<Key> memory_keys() {
-  return {
+  std::vector<Key> table = {
       device(),
       budget(),
       planner(),
       host(),
       disk(),
       link(),
-      pieces(),
       tflms_knob(
           "swapout_threshold", "planner tflms: levels between a value and its reader beyond which it leaves",
           [](auto& o) -> auto& { return o.swapout_threshold; }),
@@ -244,6 +243,11 @@ std::vector<Key> memory_keys() {
             "planner tflms: 0 nothing, 1 swap-outs, 2 swap-ins, 3 both are waited for",
             [](auto& o) -> auto& { return o.memory.tflms.sync_mode; }, {0, 3}),
       lms_threshold()};
+  for (Key& key : table) key.decides = pipeline::Decides::memory;
+  Key cuts = pieces();
+  cuts.decides = pipeline::Decides::model;  // sums are rounded by where the cuts lie
+  table.insert(table.begin() + 6, std::move(cuts));
+  return table;
 }
 
 }  // namespace voxswap::experiments

@@ -126,6 +126,20 @@ std::string describe(const Yaml& value) {
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
+std::string one_line(const Yaml& value) {
+  std::vector<std::string> parts;
+  for (const Yaml& item : value.items) parts.push_back(one_line(item));
+  for (const auto& [key, entry] : value.entries) parts.push_back(key + ": " + one_line(entry));
+  switch (value.kind) {
+    case Yaml::Kind::list:
+      return "[" + join(parts, ", ") + "]";
+    case Yaml::Kind::map:
+      return "{" + join(parts, ", ") + "}";
+    default:
+      return value.text;
+  }
+}
+
 std::string yaml_scalar(const std::string& text) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
   const bool reserved = text.empty() || text[0] == '-' || text == "null" || text == "Null" ||

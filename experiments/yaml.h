@@ -35,6 +35,9 @@ Yaml yaml_text(const std::string& text, const std::string& where);
 // One line, for messages: 'abc', [1, 2], {a: 1}, nothing. Long ones are cut.
 std::string describe(const Yaml& value);
 
+// The same uncut and as it would be written: abc, [1, 2], {a: 1}; nothing is empty.
+std::string one_line(const Yaml& value);
+
 // The text as a YAML scalar that reads back as itself; quoted only where needed.
 std::string yaml_scalar(const std::string& text);
 

@@ -7,6 +7,7 @@
 #include "base/filesystem.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "experiments/experiment.h"
 
 namespace voxswap::cli {
 
@@ -30,7 +31,8 @@ Exit report_command(const Arguments& arguments) {
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
   const auto lock = lock_output(out);
-  pipeline::report({folders.begin(), folders.end()}, out, {}, Outputs(force));
+  pipeline::report({folders.begin(), folders.end()}, out, experiments::read_settings_of_run, {},
+                   Outputs(force));
   std::printf("%s\n", (fs::path(out) / "report.html").string().c_str());
   return Exit::done;
 }

@@ -74,7 +74,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
 }
 
 void run_and_show(const pipeline::RunOptions& options) {
-  pipeline::run(options);
+  pipeline::run(options, experiments::read_settings_of_run);
   const fs::path scores = options.output / "dice.csv";
   std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
   for (const char* name : {"boxplot.svg", "report.html"}) {

@@ -164,7 +164,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares) {
   const pipeline::SweepResults results = results_of(sweep, statuses);
   if (!results.cells.empty()) {
     choose_split(sweep, results);
-    pipeline::write_sweep_results(results, out);
+    pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
     for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
   }
   return tell_failures(sweep, statuses);

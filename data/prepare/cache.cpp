@@ -187,17 +187,23 @@ std::string PreparedCache::content(const CaseFiles& files) const {
   return contents_[files.id] = hasher.digest();
 }
 
-// Content, not places or times: a data set may move. `normalize` is left out, since what is stored is not
-// normalised. The labels are in, because they decide whether a truth is accepted.
+// Content, not places or times: a data set may move. Every option is named here, so that one more does not
+// compile before it is said whether it changes what is stored. Names of channels are in as the channels that
+// they stand for; what is stored is not normalised. The labels are in, because they decide whether a truth is
+// accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
+  const auto& [resolution, crop, bias_names, bias_channels, clip_low, clip_high, normalize, corner_background,
+               background] = options_;
+  static_cast<void>(bias_names);
+  static_cast<void>(normalize);
   Hasher hasher;
-  hasher.add(format_version).add(files.id).add(options_.crop);
-  add_value(hasher, options_.resolution);
-  add_value(hasher, options_.corner_background);
-  add_value(hasher, options_.corner_background ? 0.0 : options_.background);
-  for (const bool corrected : options_.bias_channels) add_value(hasher, corrected);
-  add_value(hasher, options_.clip_low);
-  add_value(hasher, options_.clip_high);
+  hasher.add(format_version).add(files.id).add(crop);
+  add_value(hasher, resolution);
+  add_value(hasher, corner_background);
+  add_value(hasher, corner_background ? 0.0 : background);
+  for (const bool corrected : bias_channels) add_value(hasher, corrected);
+  add_value(hasher, clip_low);
+  add_value(hasher, clip_high);
   add_value(hasher, dataset_.align);
   for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
   hasher.add(content(files));

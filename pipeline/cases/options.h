@@ -13,6 +13,7 @@
 #include "metrics/metrics.h"
 #include "net/networks/network.h"
 #include "net/steps/step.h"
+#include "pipeline/report/setting.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::pipeline {
@@ -85,6 +86,7 @@ struct RunOptions {
 
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
+  SettingList settings;  // every key as that file has it, for who compares experiments
   std::string identity;  // of the run, as identity.json has it; empty: not known
   bool resume = false;
   bool trace = false;  // write timeline.json: one step, for Perfetto

@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
-#include "pipeline/report/run_groups.h"
 
 namespace voxswap::pipeline {
 
@@ -14,22 +13,14 @@ namespace {
 
 constexpr const char* identity_file = "identity.json";
 
-// Keys that say where things are, what they are called, or how samples get ready: another value gives the
-// same bytes. What the paths lead to is part of the identity by its content.
-bool gives_the_same(const std::string& key) {
-  for (const char* one :
-       {"name", "data.root", "data.split.file", "output.dir", "data.cache", "training.loader_threads"}) {
-    if (key == one) return true;
-  }
-  return false;
-}
-
+// What the paths of a run lead to is part of its identity by its content; other names and places give the
+// same bytes.
 std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
-  std::map<std::string, std::string> keys = flat_keys(options.resolved);
-  std::erase_if(keys, [&](const auto& entry) {
-    const std::string& key = entry.first;
-    return key.starts_with("ran_with") || gives_the_same(key) || may_change(key, options);
-  });
+  std::map<std::string, std::string> keys;
+  for (const Setting& setting : options.settings) {
+    const bool elsewhere = setting.decides == Decides::name || setting.decides == Decides::source;
+    if (!elsewhere && !may_change(setting.decides, options)) keys[setting.key] = setting.value;
+  }
   return keys;
 }
 
@@ -104,15 +95,21 @@ RunIdentity read_identity(const fs::path& folder) {
   return identity;
 }
 
-bool may_change(const std::string& key, const RunOptions& options) {
+bool may_change(Decides decides, const RunOptions& options) {
   const bool by_length =
       options.training.schedule.name == "poly" || options.training.schedule.name == "cosine";
-  if (key == "training.epochs") return !by_length;
-  if (key == "training.early_stop" || key == "training.checkpoint_minutes" || key == "data.cache")
-    return true;
-  if (key == "output.dir") return true;  // a run that was moved
-  if (key == "memory.pieces") return false;  // sums are rounded by where the cuts lie
-  return key.starts_with("memory.") || key.starts_with("evaluate.");
+  switch (decides) {
+    case Decides::nothing:
+    case Decides::stop:
+    case Decides::memory:
+    case Decides::scores:
+    case Decides::shown:
+      return true;
+    case Decides::epochs:
+      return !by_length;
+    default:
+      return false;
+  }
 }
 
 void check_experiment(const RunIdentity& identity, const RunOptions& options,

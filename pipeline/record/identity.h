@@ -31,9 +31,9 @@ bool has_identity(const fs::path& folder);
 // Throws Exit::bad_data when it is not there, or not what was written.
 RunIdentity read_identity(const fs::path& folder);
 
-// May a run go on although this key of its experiment is another than before? Only if the steps already made
+// May a run go on although a key that decides this is another than before? Only if the steps already made
 // would have been the same.
-bool may_change(const std::string& key, const RunOptions& options);
+bool may_change(Decides decides, const RunOptions& options);
 
 // The checks. Each throws Exit::bad_data, saying what changed and what to do.
 void check_experiment(const RunIdentity& identity, const RunOptions& options,

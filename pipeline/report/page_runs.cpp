@@ -20,14 +20,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::string value_of(const RunFolder& run, const std::string& key) {
-  const auto found = run.keys.find(key);
-  if (found == run.keys.end()) return {};
-  const std::string& value = found->second;
-  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
-  return quoted ? value.substr(1, value.size() - 2) : value;
-}
-
 // What a run was made with; what differs among runs is a column of their table.
 struct Trait {
   const char *name, *key;
@@ -49,7 +41,7 @@ constexpr Trait traits[] = {{"Data", "data.root", true},
 
 bool common(const std::vector<RunFolder>& runs, const Trait& trait) {
   return std::all_of(runs.begin(), runs.end(), [&](const RunFolder& run) {
-    return value_of(run, trait.key) == value_of(runs.front(), trait.key);
+    return run.setting(trait.key) == runs.front().setting(trait.key);
   });
 }
 
@@ -97,11 +89,11 @@ std::string runs_table(const ReportParts& parts) {
     const BestEpochs best = best_epochs(run);
     const std::vector<RunInTable> members = run.in_tables();
     const RunGroup& group = parts.groups[group_of(parts.groups, members[0].run, members[0].resolution)];
-    rows.push_back({run.name, group.resolution, group.setting, run.state(), value_of(run, "ran_with.started"),
+    rows.push_back({run.name, group.resolution, group.setting, run.state(), run.setting("ran_with.started"),
                     cases_words(run), std::to_string(epochs), best.epochs, best.losses,
                     run.phases.empty() ? "" : format_seconds(seconds_of(run))});
     for (const Trait& trait : traits) {
-      if (!common(parts.runs, trait)) rows.back().push_back(value_of(run, trait.key));
+      if (!common(parts.runs, trait)) rows.back().push_back(run.setting(trait.key));
     }
   }
   return table_section(without_empty_columns(rows), "runs.csv");
@@ -160,7 +152,7 @@ void add(Facts& facts, const char* name, const std::string& value) {
 }
 
 std::vector<std::string> values(const std::vector<RunFolder>& runs, const std::string& key) {
-  return different(runs, [&](const RunFolder& run) { return value_of(run, key); });
+  return different(runs, [&](const RunFolder& run) { return run.setting(key); });
 }
 
 void add_traits(Facts& facts, const std::vector<RunFolder>& runs, bool first) {

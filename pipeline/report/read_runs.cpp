@@ -27,11 +27,13 @@ void count_cases(RunFolder& run) {
   for (const auto& row : split.rows) ++(row[part] == "training" ? run.training_cases : run.validation_cases);
 }
 
-RunFolder read_run(const fs::path& folder) {
+RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
   RunFolder run;
   run.path = folder;
-  if (fs::exists(folder / "experiment.yaml")) run.experiment = read_file(folder / "experiment.yaml");
-  run.keys = flat_keys(run.experiment);
+  if (const fs::path file = folder / "experiment.yaml"; fs::exists(file)) {
+    run.experiment = read_file(file);
+    run.settings = read_settings(file);
+  }
   run.epochs = read_rows(folder / "epochs.csv", epoch_rows);
   run.validation = read_rows(folder / "validation.csv", validation_rows);
   run.dice = read_rows(folder / "dice.csv", dice_rows);
@@ -93,11 +95,9 @@ void tell_apart(std::vector<RunFolder>& runs) {
   }
 }
 
-std::int64_t whole_number(const std::map<std::string, std::string>& keys, const std::string& key) {
-  const auto found = keys.find(key);
+std::int64_t whole_number(const std::string& text) {
   std::int64_t value = 0;
-  if (found != keys.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
@@ -117,6 +117,9 @@ std::vector<std::string> doubts(const fs::path& folder) {
 std::vector<RunInTable> RunFolder::in_tables() const {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<RunInTable> result;
+  std::map<std::string, std::string> keys;
+  for (const Setting& one : settings)
+    if (tells_models_apart(one.decides)) keys[one.key] = one.value;
   const auto add = [&](const std::string& run, const std::string& resolution) {
     if (seen.insert({run, resolution}).second) result.push_back({run, resolution, keys});
   };
@@ -128,6 +131,12 @@ std::vector<RunInTable> RunFolder::in_tables() const {
   return result;
 }
 
+std::string RunFolder::setting(const std::string& key) const {
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
+  return found == settings.end() ? "" : found->value;
+}
+
 std::string RunFolder::state() const {
   if (!dice.empty()) return "finished";
   std::int64_t epoch = 0, repeat = 1;
@@ -136,15 +145,16 @@ std::string RunFolder::state() const {
     repeat = std::max(repeat, row.repeat);
     if (row.repeat == repeat) epoch = std::max(epoch, row.epoch);
   }
-  const std::int64_t all = whole_number(keys, "training.epochs"),
-                     repeats = std::max<std::int64_t>(1, whole_number(keys, "training.repeats"));
+  const std::int64_t all = whole_number(setting("training.epochs")),
+                     repeats = std::max<std::int64_t>(1, whole_number(setting("training.repeats")));
   if (static_cast<std::int64_t>(timing.size()) >= repeats) return "trained, not scored";
   std::string text = format("stopped after epoch {}", epoch);
   if (all > 0) text += format(" of {}", all);
   return repeats > 1 ? text + format(", repeat {} of {}", repeat, repeats) : text;
 }
 
-RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out) {
+RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
+                     const ReadSettings& read_settings) {
   RunFolders result;
   std::set<fs::path> seen;
   const fs::path written = fs::weakly_canonical(out);
@@ -157,7 +167,7 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out) 
     }
     check_is_run(folder);
     for (std::string& doubt : doubts(folder)) result.notes.push_back(std::move(doubt));
-    RunFolder run = read_run(folder);
+    RunFolder run = read_run(folder, read_settings);
     if (!run.epochs.empty() || !run.dice.empty()) {
       result.runs.push_back(std::move(run));
     } else if (const std::string why = "no epoch is finished yet; voxswap run ... --resume continues it";

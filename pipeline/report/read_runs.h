@@ -7,15 +7,16 @@
 
 #include "base/filesystem.h"
 #include "pipeline/report/run_groups.h"
+#include "pipeline/report/setting.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 struct RunFolder {
   fs::path path;
-  std::string name;                         // as in the run column of the merged tables
-  std::string experiment;                   // experiment.yaml; empty: not there
-  std::map<std::string, std::string> keys;  // of it
+  std::string name;        // as in the run column of the merged tables
+  std::string experiment;  // experiment.yaml; empty: not there
+  SettingList settings;    // in it
   std::vector<EpochRow> epochs;
   std::vector<ValidationRow> validation;
   std::vector<DiceRow> dice;      // empty: not scored
@@ -24,8 +25,9 @@ struct RunFolder {
   std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1
   std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there
 
-  std::vector<RunInTable> in_tables() const;  // a name may come with several resolutions
-  std::string state() const;                  // "finished", "stopped after epoch 3 of 20"
+  std::vector<RunInTable> in_tables() const;          // a name may come with several resolutions
+  std::string state() const;                          // "finished", "stopped after epoch 3 of 20"
+  std::string setting(const std::string& key) const;  // its value; empty where it is not known
 };
 
 struct RunFolders {
@@ -36,6 +38,7 @@ struct RunFolders {
 // Each folder once. Runs of one name in different folders get those folders' names behind theirs. Beside
 // others, a run without a finished epoch is left out, and so is `out` itself where it holds a report and no
 // run. Throws Exit::bad_data for a folder that is no run or whose tables are damaged, Exit::usage for none.
-RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out);
+RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
+                     const ReadSettings& read_settings);
 
 }  // namespace voxswap::pipeline

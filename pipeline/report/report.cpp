@@ -98,9 +98,9 @@ void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs)
 
 }  // namespace
 
-void report(const std::vector<fs::path>& folders, const fs::path& out, const ReportFrame& frame,
-            const Outputs& outputs) {
-  ReportParts parts = gather(read_runs(folders, out));
+void report(const std::vector<fs::path>& folders, const fs::path& out, const ReadSettings& read_settings,
+            const ReportFrame& frame, const Outputs& outputs) {
+  ReportParts parts = gather(read_runs(folders, out, read_settings));
   parts.frame = frame;
   for (const std::string& note : parts.notes) log::warn("{}", note);
   for (const RunFolder& run : parts.runs) {

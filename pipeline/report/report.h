@@ -6,6 +6,7 @@
 #include "base/filesystem.h"
 #include "base/outputs.h"
 #include "pipeline/report/report_frame.h"
+#include "pipeline/report/setting.h"
 
 namespace voxswap::pipeline {
 
@@ -18,7 +19,7 @@ namespace voxswap::pipeline {
 // run and Exit::usage when `out` is one of several runs. Without gnuplot there is a warning instead of the
 // plots; when gnuplot fails, that is thrown after all else is written. Plots of an earlier report that are
 // not drawn again are removed: they show other numbers.
-void report(const std::vector<fs::path>& runs, const fs::path& out, const ReportFrame& frame = {},
-            const Outputs& outputs = Outputs(true));
+void report(const std::vector<fs::path>& runs, const fs::path& out, const ReadSettings& read_settings,
+            const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true));
 
 }  // namespace voxswap::pipeline

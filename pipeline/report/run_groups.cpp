@@ -11,16 +11,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// What makes no other model: names, places, chance, and how long or often something is done beside training.
-// The resolution has a column of its own.
-bool tells_nothing(const std::string& key) {
-  static const std::set<std::string> keys = {
-      "name",          "output.dir",       "preprocess.resolution",   "data.cache",
-      "training.seed", "training.repeats", "training.loader_threads", "training.checkpoint_minutes",
-      "evaluate.at",   "evaluate.metrics"};
-  return keys.contains(key) || key.starts_with("ran_with.") || key.starts_with("sweep");
-}
-
 const char* const unknown = "run";  // stands for all keys of a run without an experiment
 
 std::string value_of(const RunInTable& run, const std::string& key) {
@@ -40,7 +30,7 @@ std::vector<std::string> differing_keys(const std::vector<RunInTable>& runs) {
     const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunInTable& run) {
       return value_of(run, key) != value_of(runs.front(), key);
     });
-    if (differs && !tells_nothing(key)) differing.push_back(key);
+    if (differs) differing.push_back(key);
   }
   return differing;
 }
@@ -129,20 +119,6 @@ std::string full_name(const RunGroup& group, bool resolutions_differ) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> flat_keys(const std::string& experiment) {
-  std::map<std::string, std::string> keys;
-  std::vector<std::string> open;  // the sections around a line, by their indentation of two
-  for (const std::string& line : split(experiment, '\n')) {
-    const std::size_t indent = line.find_first_not_of(' '), colon = line.find(':');
-    if (indent == line.npos || colon == line.npos || line[indent] == '#') continue;
-    open.resize(std::min(open.size(), indent / 2));
-    open.push_back(line.substr(indent, colon - indent));
-    const std::string value = trim(line.substr(colon + 1));
-    if (!value.empty()) keys[join(open, ".")] = value;
-  }
-  return keys;
-}
 
 std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
   const std::vector<std::string> differing = differing_keys(runs), told_by = enough(runs, differing);

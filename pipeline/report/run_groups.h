@@ -10,13 +10,11 @@
 
 namespace voxswap::pipeline {
 
-// "training.epochs" -> "20", from an experiment.yaml as runs write it (every key on a line of its own).
-std::map<std::string, std::string> flat_keys(const std::string& experiment);
-
 // A name of the run column with one of its resolutions.
 struct RunInTable {
   std::string run, resolution;
-  std::map<std::string, std::string> keys;  // of its experiment; empty: not known
+  std::map<std::string, std::string>
+      keys;  // of its experiment, those that tell models apart (setting.h); empty: not known
 };
 
 struct RunGroup {

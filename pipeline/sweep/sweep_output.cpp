@@ -16,7 +16,8 @@
 
 namespace voxswap::pipeline {
 
-void write_sweep_results(const SweepResults& results, const fs::path& out) {
+void write_sweep_results(const SweepResults& results, const fs::path& out,
+                         const ReadSettings& read_settings) {
   const Csv figures = result_table(results);
   write_csv(out / "sweep.csv", results.command == "run" ? dice_table_of_cells(results) : figures);
   if (!results.published.rows.empty()) write_csv(out / "published.csv", results.published);
@@ -46,7 +47,7 @@ void write_sweep_results(const SweepResults& results, const fs::path& out) {
   if (results.command == "run") {
     std::vector<fs::path> folders;
     for (const CellResult& cell : results.cells) folders.push_back(cell.folder);
-    attempt([&] { report(folders, out, {results.title, section}); });
+    attempt([&] { report(folders, out, read_settings, {results.title, section}); });
   }
   if (!fs::exists(page)) write_file(page, sweep_page(results, section));
   if (problem != Exit::done) throw Error(problem, what);

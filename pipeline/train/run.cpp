@@ -290,13 +290,13 @@ void train(const RunOptions& options) {
   train_job(options, false);
 }
 
-void run(const RunOptions& options) {
+void run(const RunOptions& options, const ReadSettings& read_settings) {
   Job job = train_job(options, true);
   Stopwatch watch;
   predict_and_score(job);
   watch.end(job, "predicting");
   write_phases(job);
-  report({options.output}, options.output);
+  report({options.output}, options.output, read_settings);
 }
 
 }  // namespace voxswap::pipeline

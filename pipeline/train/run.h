@@ -11,6 +11,6 @@ namespace voxswap::pipeline {
 void train(const RunOptions& options);
 
 // train(), then predict the validation cases with the best weights, evaluate and report.
-void run(const RunOptions& options);
+void run(const RunOptions& options, const ReadSettings& read_settings);
 
 }  // namespace voxswap::pipeline

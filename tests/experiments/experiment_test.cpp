@@ -273,7 +273,7 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   write(run.resolved + "ran_with:\n  voxswap: \"9.9\"\n", "elsewhere/experiment.yaml");
   const pipeline::RunOptions again = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
   EXPECT_EQ(again.resolved, run.resolved);
-  EXPECT_EQ(changed_keys(run, again), std::vector<std::string>{});
+  EXPECT_TRUE(changed_settings(run, again).empty());
   EXPECT_EQ(again.data.files, run.data.files);
   EXPECT_EQ(again.data.modalities, (std::vector<std::string>{"flair", "t1c"}));
   EXPECT_EQ(again.data.labels, (data::Labels{{"rim", 4}, {"core", 1}}));  // in the order of the file
@@ -295,6 +295,30 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   const Experiment finished = load_run(folder_ / "elsewhere");
   EXPECT_EQ(finished.run.output, folder_ / "elsewhere");
   EXPECT_EQ(finished.run.name, "study");
+}
+
+TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
+  const pipeline::RunOptions run = load("data: {labels: {rim: 4, core: 1}}\ntraining: {seed: 3}\n");
+  const std::string other_versions = "later:\n  key: [a, 2]\nran_with:\n  device: \"a: b\"\n";
+  const pipeline::SettingList read = read_settings_of_run(write(run.resolved + other_versions, "run.yaml"));
+  ASSERT_EQ(read.size(), run.settings.size() + 2);
+  for (std::size_t i = 0; i < run.settings.size(); ++i) {
+    EXPECT_EQ(read[i].key, run.settings[i].key);
+    EXPECT_EQ(read[i].decides, run.settings[i].decides) << read[i].key;
+  }
+  const auto expect = [&](const std::string& key, const std::string& value, pipeline::Decides decides) {
+    const auto found =
+        std::find_if(read.begin(), read.end(), [&](const pipeline::Setting& one) { return one.key == key; });
+    ASSERT_NE(found, read.end()) << key;
+    EXPECT_EQ(found->value, value);
+    EXPECT_EQ(found->decides, decides) << key;
+  };
+  expect("data.labels", "{rim: 4, core: 1}", pipeline::Decides::data);
+  expect("training.seed", "3", pipeline::Decides::chance);
+  expect("training.loader_threads", "0", pipeline::Decides::nothing);
+  expect("memory.planner", "hybrid", pipeline::Decides::memory);
+  expect("later.key", "[a, 2]", pipeline::Decides::model);
+  expect("ran_with.device", "a: b", pipeline::Decides::nothing);
 }
 
 TEST_F(Experiments, RefuseNamesThatAreNoFileNames) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "pipeline/report/boxes.h"
+#include "pipeline/report/read_runs.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -29,24 +30,42 @@ DiceRow score(const std::string& run, const std::string& resolution, const std::
   return row;
 }
 
-TEST(FlatKeys, AreThePathsOfAResolvedExperiment) {
-  const auto keys = flat_keys(
-      "name: a\ntraining:\n  epochs: 5\n  schedule:\n    name: cosine\n    factor: 0.5\n  seed: 1\nmemory:\n"
-      "  disk: {path: /x: y, budget: 2GiB}\nran_with:\n  device: \"a: b\"\n");
-  EXPECT_EQ(keys.size(), 7u);
-  EXPECT_EQ(keys.at("training.schedule.name"), "cosine");
-  EXPECT_EQ(keys.at("training.seed"), "1");
-  EXPECT_EQ(keys.at("memory.disk"), "{path: /x: y, budget: 2GiB}");
-  EXPECT_EQ(keys.at("ran_with.device"), "\"a: b\"");
+RunFolder folder_of(const std::string& name, SettingList settings) {
+  RunFolder folder;
+  folder.name = name;
+  folder.settings = std::move(settings);
+  EpochRow& row = folder.epochs.emplace_back();
+  row.run = name;
+  row.resolution = "64";
+  return folder;
 }
 
-TEST(RunGroups, HoldRunsThatDifferOnlyInNamesFoldersAndSeeds) {
-  const auto groups =
-      group_runs({run("a", "64", {{"name", "a"}, {"training.seed", "1"}, {"output.dir", "x"}}),
-                  run("b", "64", {{"name", "b"}, {"training.seed", "2"}, {"output.dir", "y"}})});
+TEST(RunGroups, HoldRunsThatDifferOnlyInWhatMakesNoOtherModel) {
+  std::vector<RunInTable> runs;
+  for (const std::string name : {"a", "b"}) {
+    const RunFolder folder = folder_of(name, {{"name", name, Decides::name},
+                                              {"training.seed", name, Decides::chance},
+                                              {"output.dir", name, Decides::nothing},
+                                              {"evaluate.at", name, Decides::shown},
+                                              {"ran_with.device", name, Decides::nothing},
+                                              {"training.epochs", "9", Decides::epochs}});
+    for (const RunInTable& one : folder.in_tables()) runs.push_back(one);
+  }
+  const auto groups = group_runs(runs);
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].runs, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(groups[0].setting, "");
+}
+
+TEST(RunGroups, TellApartWhatWasTrainedOrScoredOtherwise) {
+  for (const Decides decides : {Decides::source, Decides::data, Decides::model, Decides::epochs,
+                                Decides::stop, Decides::memory, Decides::scores}) {
+    std::vector<RunInTable> runs;
+    for (const std::string name : {"a", "b"})
+      for (const RunInTable& one : folder_of(name, {{"some.key", name, decides}}).in_tables())
+        runs.push_back(one);
+    EXPECT_EQ(group_runs(runs).size(), 2u) << static_cast<int>(decides);
+  }
 }
 
 TEST(RunGroups, OfDifferentResolutionsNeedNoOtherName) {

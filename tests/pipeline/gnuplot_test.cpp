@@ -73,7 +73,7 @@ TEST_F(FakeGnuplot, ThatIsCutOffLeavesNoPlotBehindNorOneOfAnEarlierReport) {
   write_file(run / "epochs.png", "of an earlier report");
   pretend("printf '<svg><g>half a plot'");
   try {
-    report({run}, run);
+    report({run}, run, [](const fs::path&) { return SettingList{}; });
     ADD_FAILURE() << "half a plot was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::failed);

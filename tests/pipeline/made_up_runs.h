@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/text.h"
+#include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -30,6 +31,28 @@ inline void expect_well_formed(const std::string& html) {
     open.pop_back();
   }
   EXPECT_TRUE(open.empty()) << open.back() << " stays open";
+}
+
+// "section:\n  key: value\n" as made-up runs write it; the program reads with experiments/.
+inline SettingList made_up_settings(const fs::path& experiment) {
+  SettingList settings;
+  std::string section;
+  for (const std::string& line : split(read_file(experiment), '\n')) {
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos) continue;
+    if (line[0] != ' ')
+      section = line.substr(0, colon);
+    else
+      settings.push_back({section + "." + trim(line.substr(0, colon)), trim(line.substr(colon + 1)),
+                          section == "ran_with" ? Decides::nothing : Decides::model});
+  }
+  return settings;
+}
+
+// report() of them.
+template <class... More>
+void report_made_up(const std::vector<fs::path>& runs, const fs::path& out, More&&... more) {
+  report(runs, out, made_up_settings, std::forward<More>(more)...);
 }
 
 class MadeUpRuns : public testing::Test {

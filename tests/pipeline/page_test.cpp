@@ -40,7 +40,7 @@ std::string downloaded(const std::string& html, const std::string& name) {
 TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
   write_file(a / "plan.json", R"({"planner": "keep", "peak_bytes": 1048576})");
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   const std::vector<std::string> headings = all_of(html, "<th[^>]*>([^<]*)</th>");
   EXPECT_GE(headings.size(), 20u);
@@ -58,7 +58,7 @@ TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
 // On a narrow screen every cell says what it is.
 TEST_F(Page, FitsNarrowScreens) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   EXPECT_NE(html.find("<td class=\"number\" data-label=\"Mean Dice\">"), std::string::npos);
   EXPECT_NE(html.find("content: attr(data-label)"), std::string::npos);
@@ -77,7 +77,7 @@ TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find(",0.8,"), 5, ",0.9,");
   write_file(b / "dice.csv", dice);
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
   const std::size_t first_heading = html.find("<h2>");
@@ -96,7 +96,7 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
     write_file(runs.back() / "slices" / "case_1.png", format("picture {}", i));
     write_file(runs.back() / "arena.svg", format("<svg viewBox=\"0 0 9 9\"><rect width=\"{}\"/></svg>", i));
   }
-  report(runs, root_ / "merged");
+  report_made_up(runs, root_ / "merged");
   const std::string html = read_file(root_ / "merged" / "report.html");
   for (int i = 1; i <= 8; ++i) {
     const std::string name = format("run_{} (resolution {})", i, 32 + i);
@@ -112,7 +112,7 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
 
 TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   for (const char* name :
        {"dice.csv", "boxplot.csv", "comparison.csv", "epochs.csv", "validation.csv", "timing.csv"})
@@ -129,7 +129,7 @@ TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
     for (int i = 1; i <= 4; ++i)
       write_file(run / "slices" / format("case_{}.png", i), format("{} {}", run.string(), i));
   }
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   for (const char* title : {"Worst case: case_1<", "Median case: case_2<", "Best case: case_4<"})
     EXPECT_NE(html.find(title), std::string::npos) << title;
@@ -146,7 +146,7 @@ TEST_F(Page, TakesInAnArenaAsAnImageInWhichNothingRuns) {
   const std::string picture =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><script>alert(1)</script></svg>";
   write_file(run / "arena.svg", picture);
-  report({run}, run);
+  report_made_up({run}, run);
   const std::string html = read_file(run / "report.html");
   EXPECT_NE(html.find("src=\"data:image/svg+xml;base64," + base64(picture) + "\""), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
@@ -165,7 +165,7 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   const data::Labels names{{"edema", 1}};
   write_slices(run / "slices" / "case_1.png", {"case_1", "t1", image, labels, labels, names, image.geometry});
   EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
-  report({run}, run);
+  report_made_up({run}, run);
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
   EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);

@@ -20,7 +20,7 @@ class Report : public MadeUpRuns {};
 TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
   const fs::path a = make_run("a", "first_<run>", "64"), b = make_run("b", "second", "96"),
                  out = root_ / "merged";
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
   EXPECT_EQ(read_csv(out / "validation.csv").rows.size(), 4u);
   EXPECT_EQ(read_csv(out / "timing.csv").rows.size(), 2u);
@@ -51,7 +51,7 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
   write_file(run / "dice.csv",
              read_file(run / "dice.csv") + "only,1,64,native,case_5,whole_tumor,0.50,nan,nan,nan,1,1\n");
   const std::string before = read_file(run / "dice.csv");
-  report({run}, run);
+  report_made_up({run}, run);
   EXPECT_EQ(read_file(run / "dice.csv"), before);
   EXPECT_TRUE(fs::exists(run / "boxplot.csv"));
   EXPECT_TRUE(fs::exists(run / "report.html"));
@@ -59,7 +59,7 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
 
 TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
   const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = root_ / "merged";
-  report({a, b, a}, out);
+  report_made_up({a, b, a}, out);
   const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
   EXPECT_EQ(dice[0].run, "same (a)");
@@ -71,7 +71,7 @@ TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
 TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
   const fs::path run = make_run("a", "trained", "64");
   fs::remove(run / "dice.csv");
-  report({run}, run);
+  report_made_up({run}, run);
   EXPECT_FALSE(fs::exists(run / "boxplot.csv"));
   EXPECT_TRUE(fs::exists(run / "epochs.svg"));
   expect_well_formed(read_file(run / "report.html"));
@@ -81,7 +81,7 @@ TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
   const fs::path run = make_run("a", "plotless", "64"), out = root_ / "out";
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", root_.c_str(), 1);
-  EXPECT_NO_THROW(report({run}, out));
+  EXPECT_NO_THROW(report_made_up({run}, out));
   ::setenv("PATH", path.c_str(), 1);
   for (const char* name : {"epochs.csv", "dice.csv", "timing.csv", "boxplot.csv"}) {
     EXPECT_TRUE(fs::exists(out / name)) << name;
@@ -92,7 +92,7 @@ TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
 
 TEST_F(Report, OfTwoResolutionsComparesThem) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
-  report({b, a}, out);
+  report_made_up({b, a}, out);
   const Csv csv = read_csv(out / "comparison.csv");
   ASSERT_EQ(csv.rows.size(), 2u);  // dice and hd95 of one region
   EXPECT_EQ(csv.rows[0][csv.column("resolution_a", "")], "64");
@@ -106,7 +106,7 @@ TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find("case_2"), 6, "case_9");
   write_file(b / "dice.csv", dice + "second,1,96,native,case_1,other_region,0.50,nan,nan,nan,1,1\n");
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   const Csv csv = read_csv(out / "comparison.csv");
   ASSERT_EQ(csv.rows.size(), 2u);
   EXPECT_EQ(csv.rows[0][csv.column("region", "")], "whole_tumor");
@@ -122,7 +122,7 @@ TEST_F(Report, OfARunThatOnlyTrainedBesideAScoredOneHasTheBoxesOfThat) {
   const fs::path a = make_run("a", "scored", "64"), b = make_run("b", "trained", "96"),
                  out = root_ / "merged";
   fs::remove(b / "dice.csv");
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 4u);
   EXPECT_FALSE(fs::exists(out / "comparison.csv"));
   EXPECT_NE(read_file(out / "report.html").find("trained, not scored"), std::string::npos);
@@ -133,7 +133,7 @@ TEST_F(Report, OfAnUnfinishedRunSaysHowFarItGot) {
   fs::remove(run / "dice.csv");
   fs::remove(run / "timing.csv");
   write_file(run / "experiment.yaml", "training:\n  epochs: 9\n");
-  report({run}, run);
+  report_made_up({run}, run);
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
   EXPECT_NE(html.find("cut_off stopped after epoch 4 of 9"), std::string::npos);
@@ -144,11 +144,11 @@ TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
   const fs::path a = make_run("a", "first", "64"), b = root_ / "begun", out = root_ / "merged";
   fs::create_directories(b);
   write_file(b / "experiment.yaml", "name: begun\n");
-  report({a, b}, out);
+  report_made_up({a, b}, out);
   EXPECT_NE(read_file(out / "report.html").find("begun: left out, no epoch is finished yet"),
             std::string::npos);
   try {
-    report({b}, b);
+    report_made_up({b}, b);
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::bad_data);
@@ -158,8 +158,8 @@ TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
 
 TEST_F(Report, DoesNotTakeItsOwnFolderForARun) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
-  report({a, b}, out);
-  report({a, b, out}, out);  // as `voxswap report runs/* --out runs/merged`, twice
+  report_made_up({a, b}, out);
+  report_made_up({a, b, out}, out);  // as `voxswap report runs/* --out runs/merged`, twice
   EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 8u);
 }
 
@@ -167,7 +167,7 @@ TEST_F(Report, OfSeveralRunsOverwritesTheTablesOfNone) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96");
   const std::string before = read_file(a / "dice.csv");
   try {
-    report({a, b}, a);
+    report_made_up({a, b}, a);
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::usage);
@@ -179,7 +179,7 @@ TEST_F(Report, WhereNothingCanBeWrittenSaysSo) {
   const fs::path run = make_run("a", "first", "64");
   write_file(root_ / "file", "");
   try {
-    report({run}, root_ / "file" / "out");
+    report_made_up({run}, root_ / "file" / "out");
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::failed);
@@ -192,7 +192,7 @@ TEST_F(Report, OfDamagedTablesNamesTheFile) {
   const fs::path run = make_run("a", "first", "64");
   write_file(run / "dice.csv", "run,repeat\nfirst,1\n");
   try {
-    report({run}, root_ / "out");
+    report_made_up({run}, root_ / "out");
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::bad_data);
@@ -203,7 +203,7 @@ TEST_F(Report, OfDamagedTablesNamesTheFile) {
 TEST_F(Report, OfAFolderThatIsNoRunIsBadData) {
   for (const fs::path& folder : {root_, root_ / "nowhere"}) {
     try {
-      report({folder}, root_ / "out");
+      report_made_up({folder}, root_ / "out");
       ADD_FAILURE() << "accepted " << folder;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::bad_data);

@@ -1,0 +1,18 @@
+#include "pipeline/report/setting.h"
+
+namespace voxswap::pipeline {
+
+bool tells_models_apart(Decides decides) {
+  switch (decides) {
+    case Decides::nothing:
+    case Decides::name:
+    case Decides::resolution:
+    case Decides::chance:
+    case Decides::shown:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,42 @@
+// What a run is known by, and what may change when it goes on.
+#include "pipeline/record/identity.h"
+
+#include <gtest/gtest.h>
+
+namespace voxswap::pipeline {
+namespace {
+
+RunOptions options_with(const SettingList& settings) {
+  RunOptions options;
+  options.settings = settings;
+  return options;
+}
+
+std::string run_with(const SettingList& settings) {
+  return identify(options_with(settings), {{"case", "content"}}, Csv{{"case", "part"}, {}}).run;
+}
+
+TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
+  const std::string run = run_with({{"some.key", "1", Decides::model}});
+  for (const Decides decides : {Decides::nothing, Decides::name, Decides::source, Decides::memory,
+                                Decides::scores, Decides::shown, Decides::epochs, Decides::stop}) {
+    const SettingList more = {{"some.key", "1", Decides::model}, {"other.key", "2", decides}};
+    EXPECT_EQ(run_with(more), run) << static_cast<int>(decides);
+  }
+  for (const Decides decides : {Decides::data, Decides::resolution, Decides::model, Decides::chance})
+    EXPECT_NE(run_with({{"some.key", "2", decides}}), run) << static_cast<int>(decides);
+}
+
+TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
+  RunOptions options;
+  for (const auto& [schedule, may] : {std::pair("plateau", true), std::pair("constant", true),
+                                      std::pair("poly", false), std::pair("cosine", false)}) {
+    options.training.schedule.name = schedule;
+    EXPECT_EQ(may_change(Decides::epochs, options), may) << schedule;
+    EXPECT_TRUE(may_change(Decides::nothing, options));
+    EXPECT_FALSE(may_change(Decides::model, options));
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
