@@ -50,6 +50,7 @@ class DamagedRun : public testing::Test {
   static void SetUpTestSuite() {
     fs::remove_all(root());
     fs::create_directories(root());
+    share_costs(root() / "cache");
     const Outcome made = program(
         {"phantom", "--out", (root() / "data").string(), "--cases", "5", "--size", "16", "--seed", "3"});
     ASSERT_EQ(made.code, 0) << made.output;

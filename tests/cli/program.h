@@ -45,6 +45,16 @@ inline Outcome finish(pid_t child, const fs::path& log) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(log)};
 }
 
+// What kernels and copies take is measured once for all tests, not anew in every cache: `cache` is made with
+// a link to where that is kept. It decides how long steps are said to take, and no number that comes out of
+// them.
+inline void share_costs(const fs::path& cache) {
+  const fs::path shared = fs::path(VOXSWAP_PROGRAM).parent_path().parent_path() / "Testing/costs";
+  fs::create_directories(shared);
+  fs::create_directories(cache);
+  fs::create_directory_symlink(shared, cache / "costs");
+}
+
 // What a planner that was given too little says it needs at least, as a value of memory.budget. What that is
 // depends on the processor: the kernels that oneDNN has for it want workspaces of their own.
 inline std::string least_budget(const std::string& refusal) {

@@ -23,6 +23,7 @@ class Run : public testing::Test {
     folder_ = fs::path(testing::TempDir()) / ("voxswap_run_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    share_costs(folder_ / "cache");
     ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "6", "--size", "20",
                        "--seed", "3"})
                   .code,

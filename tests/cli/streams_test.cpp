@@ -22,6 +22,7 @@ class Streams : public testing::Test {
     folder_ = fs::path(testing::TempDir()) / ("voxswap_streams_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     make_directories(folder_);
+    share_costs(folder_ / "cache");
     ASSERT_EQ(shell(at("phantom --out data --cases 4 --size 16 --seed 3 >log 2>&1")), 0);
     write_file(folder_ / "experiment.yaml",
                "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " +

@@ -37,6 +37,7 @@ class Study : public testing::TestWithParam<Smaller> {
     folder_ = fs::path(testing::TempDir()) / ("voxswap_study_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    share_costs(folder_ / "cache");
   }
   void TearDown() override { fs::remove_all(folder_); }
 

@@ -26,6 +26,7 @@ class SweepCommand : public testing::Test {
     folder_ = fs::path(testing::TempDir()) / ("voxswap_sweep_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    share_costs(folder_ / "cache");
     ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "5", "--size", "16",
                        "--seed", "3"})
                   .code,
