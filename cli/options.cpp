@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "base/progress.h"
 #include "cli/sweep_cell.h"
 
@@ -76,10 +76,9 @@ data::Size3 parse_size(const std::string& option, const std::string& text, std::
   data::Size3 size{};
   bool good = parts.size() == 1 || parts.size() == 3;
   for (std::size_t axis = 0; good && axis < 3; ++axis) {
-    const std::string& part = parts[parts.size() == 1 ? 0 : axis];
-    const char* end = part.data() + part.size();
-    const auto [rest, error] = std::from_chars(part.data(), end, size[axis]);
-    good = error == std::errc{} && rest == end && size[axis] >= smallest && size[axis] <= largest;
+    const auto side = parse_number<std::int64_t>(parts[parts.size() == 1 ? 0 : axis]);
+    good = side && *side >= smallest && *side <= largest;
+    size[axis] = side.value_or(0);
   }
   if (!good)
     fail(Exit::usage, "{}: expected X or X,Y,Z, whole numbers from {} to {}, found '{}'", option, smallest,

@@ -1,9 +1,9 @@
 #include "experiments/kinds.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 
 namespace voxswap::experiments::kinds {
 
@@ -11,11 +11,9 @@ namespace {
 
 // The whole of a plain scalar as a number.
 template <class Number>
-bool parse(const Yaml& value, Number& result) {
-  if (value.kind != Yaml::Kind::scalar || value.quoted) return false;
-  const char* end = value.text.data() + value.text.size();
-  const auto [rest, error] = std::from_chars(value.text.data(), end, result);
-  return error == std::errc{} && rest == end;
+std::optional<Number> parse(const Yaml& value) {
+  if (value.kind != Yaml::Kind::scalar || value.quoted) return std::nullopt;
+  return parse_number<Number>(value.text);
 }
 
 bool within(double value, const Range& range) {
@@ -38,23 +36,23 @@ std::string describe(const Range& range) {
 }
 
 std::int64_t read_whole(const Yaml& value, const std::string& path, const Range& range) {
-  std::int64_t result = 0;
-  if (!parse(value, result) || !within(static_cast<double>(result), range))
+  const auto result = parse<std::int64_t>(value);
+  if (!result || !within(static_cast<double>(*result), range))
     wrong(value, path, "a whole number " + describe(range));
-  return result;
+  return *result;
 }
 
 std::uint64_t read_seed(const Yaml& value, const std::string& path) {
-  std::uint64_t result = 0;
-  if (!parse(value, result)) wrong(value, path, "a whole number of at least 0");
-  return result;
+  const auto result = parse<std::uint64_t>(value);
+  if (!result) wrong(value, path, "a whole number of at least 0");
+  return *result;
 }
 
 double read_number(const Yaml& value, const std::string& path, const Range& range) {
-  double result = 0;
-  if (!parse(value, result) || !std::isfinite(result) || !within(result, range))
+  const auto result = parse<double>(value);
+  if (!result || !std::isfinite(*result) || !within(*result, range))
     wrong(value, path, "a number " + describe(range));
-  return result;
+  return *result;
 }
 
 bool read_switch(const Yaml& value, const std::string& path) {

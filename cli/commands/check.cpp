@@ -1,9 +1,9 @@
 // voxswap check: every case of a data set, every problem, and how large its foregrounds are.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
+#include "base/parse_number.h"
 #include "cli/check_table.h"
 #include "cli/options.h"
 #include "data/layouts/open_dataset.h"
@@ -26,10 +26,10 @@ data::CheckOptions what_to_check(const std::string& path, const std::string& lay
   if (!layout.empty()) what.data.layout = layout;
   what.corner_background = background == "corner";
   if (!what.corner_background && !background.empty()) {
-    const char* end = background.data() + background.size();
-    const auto [rest, error] = std::from_chars(background.data(), end, what.background);
-    if (error != std::errc{} || rest != end || !std::isfinite(what.background))
+    const auto value = parse_number<double>(background);
+    if (!value || !std::isfinite(*value))
       fail(Exit::usage, "--background: expected a number or corner, found '{}'", background);
+    what.background = *value;
   }
   return what;
 }

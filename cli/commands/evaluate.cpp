@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -11,6 +10,7 @@
 #include "base/filesystem.h"
 #include "base/json.h"
 #include "base/outputs.h"
+#include "base/parse_number.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -23,13 +23,10 @@ std::string example(const std::string& option) {
 }
 
 int parse_label(const std::string& option, const std::string& text, const std::string& whole) {
-  const std::string digits = trim(text);
-  int value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, value);
-  if (error != std::errc{} || rest != end || value < 1 || value > 32767)
+  const auto value = parse_number<int>(trim(text));
+  if (!value || *value < 1 || *value > 32767)
     fail(Exit::usage, "{}: '{}' is no label value, in '{}'; {}", option, text, whole, example(option));
-  return value;
+  return *value;
 }
 
 // "anterior=1;posterior=2", or with several values a region; each may stand once.

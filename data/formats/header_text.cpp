@@ -1,10 +1,10 @@
 #include "data/formats/header_text.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/parse_number.h"
 
 namespace voxswap::data {
 
@@ -28,12 +28,9 @@ std::vector<std::string> words_of(const std::string& text) {
 std::optional<std::vector<double>> numbers_of(const std::string& text) {
   std::vector<double> numbers;
   for (const std::string& word : words_of(text)) {
-    const char* begin = word.data() + (word[0] == '+' ? 1 : 0);
-    const char* end = word.data() + word.size();
-    double value = 0;
-    const auto [rest, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || rest != end) return std::nullopt;
-    numbers.push_back(value);
+    const auto value = parse_number<double>(std::string_view(word).substr(word[0] == '+' ? 1 : 0));
+    if (!value) return std::nullopt;
+    numbers.push_back(*value);
   }
   return numbers;
 }

@@ -1,13 +1,13 @@
 #include "data/layouts/dataset_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "data/formats/placeholders.h"
 #include "data/layouts/names.h"
@@ -21,13 +21,6 @@ std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > 80) text = text.substr(0, 77) + "...";
   return text;
-}
-
-std::optional<int> whole_number(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 class Parser {
@@ -72,7 +65,7 @@ class Parser {
         return static_cast<int>(wide);
     }
     if (value.is_string()) {
-      if (const auto read = whole_number(value.get<std::string>())) return *read;
+      if (const auto read = parse_number<int>(value.get<std::string>())) return *read;
     }
     wrong(key, "a small whole number", value);
   }
@@ -84,7 +77,7 @@ class Parser {
     if (found == nullptr) return {};
     std::map<int, std::string> by_number;
     for (const auto& [left, right] : found->items()) {
-      const std::optional<int> of_left = whole_number(left);
+      const std::optional<int> of_left = parse_number<int>(left);
       const bool number_first = of_left && right.is_string();
       if (!number_first && !right.is_number_integer()) wrong(key, expected, *found);
       const int index = number_first ? *of_left : number(key, right);
@@ -110,10 +103,10 @@ class Parser {
     std::vector<std::pair<std::string, std::vector<int>>> result;
     if (found == nullptr) return result;
     for (const auto& [left, right] : found->items()) {
-      const std::optional<int> of_left = whole_number(left);
+      const std::optional<int> of_left = parse_number<int>(left);
       std::vector<int> values;
       std::string name = left;
-      if (of_left && right.is_string() && !whole_number(right.get<std::string>())) {
+      if (of_left && right.is_string() && !parse_number<int>(right.get<std::string>())) {
         values = {*of_left};
         name = right.get<std::string>();
       } else if (right.is_array()) {

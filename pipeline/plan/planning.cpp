@@ -1,10 +1,10 @@
 #include "pipeline/plan/planning.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "base/progress.h"
 #include "base/units.h"
 #include "net/backends/backends.h"
@@ -71,12 +71,10 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, const std:
 
 // N of "cuda:N", 0 of "cuda".
 int device_number(const std::string& device) {
-  const std::string digits = device == "cuda" ? "0" : device.substr(5);
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size())
+  const auto number = parse_number<int>(device == "cuda" ? "0" : device.substr(5));
+  if (!number)
     fail(Exit::usage, "memory.device: expected cuda:N with the number of a GPU, found '{}'", device);
-  return number;
+  return *number;
 }
 
 std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOptions options) {

@@ -1,8 +1,7 @@
 #include "pipeline/record/number_lists.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
@@ -18,12 +17,9 @@ std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string
   std::vector<double> values;
   for (const std::string& part : split(checkpoint.text(key, where), ' ')) {
     if (part.empty()) continue;
-    double value = 0;
-    const char* const end = part.data() + part.size();
-    const auto [rest, error] = std::from_chars(part.data(), end, value);
-    if (error != std::errc() || rest != end)
-      fail(Exit::bad_data, "{}: '{}' holds '{}' where a number should be", where, key, part);
-    values.push_back(value);
+    const auto value = parse_number<double>(part);
+    if (!value) fail(Exit::bad_data, "{}: '{}' holds '{}' where a number should be", where, key, part);
+    values.push_back(*value);
   }
   return values;
 }

@@ -1,12 +1,12 @@
 #include "pipeline/report/read_runs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "base/parse_number.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {
@@ -95,10 +95,9 @@ void tell_apart(std::vector<RunFolder>& runs) {
   }
 }
 
+// 0 for what is none: an experiment of another version.
 std::int64_t whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return parse_number<std::int64_t>(text).value_or(0);
 }
 
 // What a run's folder has that is no longer what the run wrote.

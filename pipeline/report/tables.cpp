@@ -2,23 +2,23 @@
 #include "pipeline/report/tables.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "metrics/metrics.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-// Reads a whole field; from_chars takes no locale, and knows nan and inf.
 template <class Number>
 bool parse(const std::string& text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  const auto read = parse_number<Number>(text);
+  if (read) value = *read;
+  return read.has_value();
 }
 
 // Clocks are not finer, and the digits behind would only be noise. Adding 0 turns -0 into 0.

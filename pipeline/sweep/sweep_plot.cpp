@@ -1,11 +1,11 @@
 #include "pipeline/sweep/sweep_plot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/headings.h"
 #include "pipeline/report/plot_parts.h"
@@ -26,10 +26,8 @@ struct Chart {
 
 // NaN for a text that is none.
 double value_of(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? value : std::nan("");
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? *value : std::nan("");
 }
 
 std::size_t column_of(const Csv& figures, const std::string& name) {

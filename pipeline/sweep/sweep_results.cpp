@@ -1,7 +1,6 @@
 #include "pipeline/sweep/sweep_results.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "pipeline/report/boxes.h"
 #include "pipeline/report/tables.h"
 
@@ -82,11 +82,9 @@ Figures timing_figures(const fs::path& folder) {
     double sum = 0;
     bool numeric = !csv.rows.empty();
     for (const auto& row : csv.rows) {
-      const std::string& field = row[column];
-      double value = 0;
-      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-      numeric = numeric && error == std::errc() && end == field.data() + field.size();
-      sum += value;
+      const auto value = parse_number<double>(row[column]);
+      numeric = numeric && value;
+      sum += value.value_or(0);
     }
     if (numeric && csv.header[column] != "run" && csv.header[column] != "resolution")
       figures.emplace_back(csv.header[column], number(sum / static_cast<double>(csv.rows.size())));

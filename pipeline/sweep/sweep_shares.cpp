@@ -3,13 +3,13 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/parse_number.h"
 #include "net/backends/cpu/host_device.h"
 #include "pipeline/plan/planning.h"
 
@@ -28,11 +28,6 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
-bool parse_number(const std::string& text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 // "0-3,8" as the kernel writes it; nothing for what is no such list.
 std::vector<int> core_list(const fs::path& file) {
   fs::ifstream stream(file);
@@ -41,11 +36,10 @@ std::vector<int> core_list(const fs::path& file) {
   std::vector<int> cores;
   for (const std::string& piece : split(trim(line), ',')) {
     const std::size_t dash = piece.find('-');
-    int first = 0, last = 0;
-    if (!parse_number(piece.substr(0, dash), first)) return {};
-    last = first;
-    if (dash != piece.npos && !parse_number(piece.substr(dash + 1), last)) return {};
-    for (int core = first; core <= last; ++core) cores.push_back(core);
+    const auto first = parse_number<int>(piece.substr(0, dash));
+    const auto last = dash == piece.npos ? first : parse_number<int>(piece.substr(dash + 1));
+    if (!first || !last) return {};
+    for (int core = *first; core <= *last; ++core) cores.push_back(core);
   }
   return cores;
 }
