@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
+#include "tests/limit.h"
 
 namespace voxswap::net {
 namespace {
@@ -138,6 +139,7 @@ TEST_P(BackendContract, EventsOrderStreamsOfTheDevice) {
 }
 
 TEST_P(BackendContract, AWaitForAnEventThatWasNeverRecordedDoesNotWait) {
+  const test::Limit limit;
   const auto event = backend->make_event();
   const auto device = backend->make_stream(), host = backend->make_host_stream();
   device->wait(*event);
@@ -204,6 +206,7 @@ TEST_P(BackendContract, HostAndDeviceTakeTurnsManyTimesBeforeAnybodyWaits) {
 
 // The record that a host stream waits for is the one that was last when it was told to, not a later one.
 TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatItWasToldOf) {
+  const test::Limit limit;
   const auto device = backend->make_stream(), host = backend->make_host_stream();
   const auto again = backend->make_event(), let_go = backend->make_event();
   FunctionKernel nothing([] {});
@@ -265,6 +268,7 @@ TEST_P(BackendContract, EventsTellTheTimeBetweenAnyStreams) {
 }
 
 TEST_P(BackendContract, HasThousandsOfEvents) {
+  const test::Limit limit;
   const auto device = backend->make_stream(), host = backend->make_host_stream();
   std::vector<std::unique_ptr<Event>> events;
   for (int i = 0; i < 3000; ++i) {

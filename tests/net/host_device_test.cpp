@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "tests/limit.h"
 
 namespace voxswap::net {
 namespace {
@@ -220,6 +221,7 @@ TEST(HostStream, AnEventHappensEvenWhenWhatCameBeforeItFailed) {
 }
 
 TEST(HostStream, AWaitForAnEventThatWasNeverRecordedDoesNotWait) {
+  const test::Limit limit;
   const std::unique_ptr<Event> event = make_host_event();
   const std::unique_ptr<Stream> stream = make_host_stream();
   stream->wait(*event);
