@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/parallel.h"
 #include "cli/output.h"
 #include "cli/sweep_cell.h"
 #include "commit.h"
@@ -103,7 +103,7 @@ std::string ran_with(const pipeline::RunOptions& options) {
       "cores: {}\n",
       VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
       net::element_name(pipeline::choose_precision(*backend, options.training.precision)),
-      std::thread::hardware_concurrency());
+      usable_core_count());
 }
 
 }  // namespace voxswap::cli

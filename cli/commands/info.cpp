@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
-#include <thread>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/parallel.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
@@ -92,7 +92,7 @@ Exit info_command(const Arguments& arguments) {
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
   const std::vector<std::string> libraries = {data::data_libraries(), experiments::yaml_library(),
                                               "CLI11 " CLI11_VERSION, json_library};
-  const unsigned cores = std::thread::hardware_concurrency();
+  const unsigned cores = usable_core_count();
   Json json = {{"voxswap", VOXSWAP_VERSION},
                {"compiler", compiler()},
                {"libraries", libraries},

@@ -60,9 +60,8 @@ Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<V
 
 std::int64_t planes_made(const Graph& graph, const Node& node) {
   const Cut& cut = node.operation->cut;
-  const ValueId along = cut.kind == Cut::Kind::windowed_sum
-                            ? node.inputs[static_cast<std::size_t>(cut.along)]
-                            : node.outputs.front();
+  const ValueId along = cut.kind == Cut::Kind::windowed_sum ? node.inputs[static_cast<std::size_t>(cut.along)]
+                                                            : node.outputs.front();
   return graph.value(along).shape[1];
 }
 

@@ -184,6 +184,7 @@ const std::vector<Geometry>& geometries() {
       {"isensee2017 32 to 32, kernel 1", {1, 6, 8, 10, 32}, 32, 1, 1, 0, true},
       {"isensee2017 head: 16 to 3, kernel 1", {1, 8, 10, 12, 16}, 3, 1, 1, 0, true},
       {"head whose voxels divide by 8 alone: 16 to 3, kernel 1", {1, 1, 10, 12, 16}, 3, 1, 1, 0, false},
+      {"three planes become two: 17 to 5, stride 2", {1, 3, 6, 7, 17}, 5, 3, 2, 1, true},
       {"isensee2017 deep: 64 to 128, stride 2", {1, 4, 4, 6, 64}, 128, 3, 2, 1, true},
   };
   return list;

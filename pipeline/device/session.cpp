@@ -51,8 +51,8 @@ struct Session::State {
   Steps steps;
   Prepared training_step, inference_step;
   std::unique_ptr<net::Memory> staging;  // a piece of an image on its way to the device, in the input's type
-  std::unique_ptr<Upload> upload;   // of batches; null where the device's memory is the host's
-  std::span<const float> images;    // the batch that was given, where nothing is uploaded
+  std::unique_ptr<Upload> upload;        // of batches; null where the device's memory is the host's
+  std::span<const float> images;         // the batch that was given, where nothing is uploaded
   std::span<const std::uint8_t> targets;
   bool allocated = false;
 

@@ -73,7 +73,8 @@ std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<
 
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece) {
   const auto wide = static_cast<std::size_t>(piece.value.shape.count_from(2));
-  if (piece.value.type != net::ElementType::f32 || plane_elements(image, piece) != wide || !in_one_stretch(piece))
+  if (piece.value.type != net::ElementType::f32 || plane_elements(image, piece) != wide ||
+      !in_one_stretch(piece))
     return nullptr;
   return reinterpret_cast<const std::byte*>(planes_of(image, piece, 0).data());
 }

@@ -51,7 +51,7 @@ TEST_F(OutputFiles, ThatVoxswapWroteAreWrittenAgainUntilSomebodyChangesThem) {
   write(Outputs(false), file);
   write(Outputs(false), folder_ / "b with blanks.csv");
   made("a.csv");
-  fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(1));
+  fs::last_write_time(file, fs::last_write_time(file) + 1);
   expect_refused(Outputs(false), file, "--force");
 }
 
@@ -91,7 +91,7 @@ TEST_F(OutputFiles, ThatVoxswapWroteAgainAndCouldNotRecordAreWrittenAgain) {
 // Of somebody else's file, an attempt that was forced and failed makes none of ours.
 TEST_F(OutputFiles, ThatVoxswapOnlyTriedToWriteAreStillSomebodyElses) {
   const fs::path file = made("a.csv");
-  fs::last_write_time(file, fs::last_write_time(file) - std::chrono::seconds(10));
+  fs::last_write_time(file, fs::last_write_time(file) - 10);
   EXPECT_THROW(Outputs(true).write(file, [] { fail(Exit::failed, "here"); }), Error);
   expect_refused(Outputs(false), file, "--force");
 }

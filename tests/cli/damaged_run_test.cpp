@@ -271,7 +271,7 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
   ASSERT_EQ(program(command(false)).code, 0);
   std::vector<fs::path> cases;
   for (const auto& entry : fs::directory_iterator(data_)) {
-    if (entry.is_directory()) cases.push_back(entry.path());
+    if (fs::is_directory(entry)) cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());
   ASSERT_EQ(cases.size(), 5u);

@@ -12,6 +12,7 @@
 
 #include "base/csv.h"
 #include "base/filesystem.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
@@ -158,7 +159,7 @@ std::map<pid_t, std::set<int>> cores_of_children(pid_t parent) {
 }
 
 TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core cannot be shared out";
+  if (usable_core_count() < 2) GTEST_SKIP() << "one core cannot be shared out";
   const Words shape = {"memory.planner=hybrid", "preprocess.resolution=16", "network.base_filters=4"};
   Words tight = shape, cells = shape;
   tight.insert(tight.end(), {"training.seed=1,2", "memory.budget=1KiB"});

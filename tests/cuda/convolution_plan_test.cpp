@@ -52,7 +52,8 @@ TEST_F(ConvolutionPlans, ExistForEveryCaseOfTheConformanceSuiteOnEveryGeneration
       for (const OperationCase& example : find_operation(name).cases) {
         for (const ElementType type : combination.types) {
           const CaseGraph graph = case_graph(find_operation(name), example, type);
-          const auto kernel = find_maker(name)(graph.graph, graph.graph.node(graph.node), paper.device);
+          const auto kernel =
+              find_maker(find_operation(name))(graph.graph, graph.graph.node(graph.node), paper.device);
           EXPECT_NE(kernel->implementation(), "")
               << combination.device->name << " " << name << " " << example.name << " " << element_name(type);
         }
@@ -76,7 +77,7 @@ TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
       for (const Node& node : step.graph.nodes()) {
         if (!node.operation->name.starts_with("conv3d")) continue;
         ++convolutions;
-        EXPECT_NO_THROW(find_maker(node.operation->name)(step.graph, node, paper.device))
+        EXPECT_NO_THROW(find_maker(*node.operation)(step.graph, node, paper.device))
             << combination.device->name << " " << network << " " << node.name;
       }
       EXPECT_GT(convolutions, 10) << network;

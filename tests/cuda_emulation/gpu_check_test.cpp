@@ -64,7 +64,7 @@ class GpuCheck : public testing::Test {
     std::size_t files = 0;
     for (const auto& entry : fs::directory_iterator(out)) {
       ++files;
-      EXPECT_LE(entry.file_size(), largest_file) << entry.path();
+      EXPECT_LE(fs::file_size(entry), largest_file) << entry.path();
     }
     EXPECT_LE(files, 8u);
     EXPECT_TRUE(fs::exists(out / (part + "_logs.tar.gz")));

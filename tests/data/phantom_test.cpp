@@ -44,7 +44,7 @@ class PhantomDataset : public testing::Test {
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-      if (entry.is_regular_file()) files[fs::relative(entry, folder_).string()] = read_file(entry);
+      if (fs::is_regular_file(entry)) files[fs::relative(entry, folder_).string()] = read_file(entry);
     }
     return files;
   }
