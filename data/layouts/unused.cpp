@@ -60,7 +60,7 @@ class Walk {
         return one;
       }
     };
-    const auto next = paths.lower_bound(folder / "");
+    const auto next = paths.upper_bound(folder);
     return next != paths.end() && !path_of(*next).lexically_relative(folder).empty() &&
            *path_of(*next).lexically_relative(folder).begin() != "..";
   }

@@ -89,9 +89,9 @@ TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
   const std::vector<RunGroup> named = groups({"a", "b"});
   EXPECT_EQ(named[0].setting, "loss a");
   EXPECT_EQ(named[0].name, "run_a (loss a, epochs epochs of a)");
-  const auto resolutions = group_runs({{"x", "64", {{"training.seed", "1"}}},
-                                       {"y", "64", {{"training.seed", "2"}}},
-                                       {"z", "96", {{"training.seed", "1"}}}});
+  const auto resolutions = group_runs({{"x", "64", {{"training.loss", "a"}}},
+                                       {"y", "64", {{"training.loss", "a"}}},
+                                       {"z", "96", {{"training.loss", "a"}}}});
   EXPECT_EQ(resolutions[0].name, "x and y (resolution 64)");
   EXPECT_EQ(resolutions[1].name, "z (resolution 96)");
   const auto cells = group_runs({{"resolution-64_loss-a", "64", {{"training.loss", "a"}}},
