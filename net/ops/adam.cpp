@@ -49,10 +49,14 @@ std::vector<Shape> many() {
 
 }  // namespace
 
+// gradients, one or more (, state[3], finite[1]: loss scaling); updates parameter, m, v of the first
+// gradient, then of the second, … (all full). Kingma & Ba 2015, algorithm 1, with decoupled weight decay.
+// Attributes beta1, beta2, epsilon, weight_decay; learning rate and step from StepContext. With loss
+// scaling gradients are divided by the scale, the step is the updates ever made + 1, and nothing changes
+// where finite is 0.
 const Operation& adam() {
   static const Operation operation = {
       "adam",
-      "gradients (, loss scale[3], finite[1]); updates parameter, m, v of each",
       infer,
       nullptr,
       flops,

@@ -22,10 +22,10 @@ OperationCase example(std::string name, const Shape& shape) {
 
 }  // namespace
 
+// a, b -> a + b; over a or b.
 const Operation& add() {
   static const Operation operation = {
       "add",
-      "a, b -> a + b",
       infer,
       gradient,
       per_element<1>,

@@ -24,10 +24,10 @@ OperationCase to_f32(std::string name, Shape shape) {
 
 }  // namespace
 
+// x -> y of another type. Attribute type (the enum's number).
 const Operation& cast() {
   static const Operation operation = {
       "cast",
-      "x -> y of another element type",
       infer,
       gradient,
       nullptr,

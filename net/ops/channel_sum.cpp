@@ -16,10 +16,10 @@ OperationCase example(std::string name, Shape shape) {
 
 }  // namespace
 
+// x -> [C] full: sum over N,D,H,W.
 const Operation& channel_sum() {
   static const Operation operation = {
       "channel_sum",
-      "x -> [C]: sum over N,D,H,W",
       infer,
       nullptr,
       per_element<1>,

@@ -70,9 +70,9 @@ OperationCase split_case(std::string name, Shape x, int axis, double count) {
 
 }  // namespace
 
+// a, b -> a and b side by side along an axis. Attribute axis.
 const Operation& concat() {
   static const Operation operation = {"concat",
-                                      "a, b -> a and b side by side along an axis",
                                       infer_concat,
                                       gradient_concat,
                                       nullptr,
@@ -88,9 +88,9 @@ const Operation& concat() {
   return operation;
 }
 
+// x -> its first `count` along an axis, and the rest. Attributes axis, count.
 const Operation& split() {
   static const Operation operation = {"split",
-                                      "x -> its first `count` along an axis, and the rest",
                                       infer_split,
                                       gradient_split,
                                       nullptr,

@@ -12,16 +12,12 @@ std::vector<ValueSpec> infer(const Graph&, const std::vector<ValueId>& inputs, c
 
 }  // namespace
 
+// (nothing) -> [1] full. Attribute value (, type: the enum's number, f32 when absent).
 const Operation& constant() {
-  static const Operation operation = {"constant",
-                                      "-> [1]: value",
-                                      infer,
-                                      nullptr,
-                                      nullptr,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
+  static const Operation operation = {
+      "constant",      infer, nullptr,
+      nullptr,         {},
+      /*cheap=*/false, whole, {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
   return operation;
 }
 

@@ -237,44 +237,57 @@ std::vector<OperationCase> cases_weight_gradient() {
 
 }  // namespace
 
+// x, w[O,I,k,k,k] (, b[O]) -> y; zeros around. Attributes stride, padding (both sides): output side = (n +
+// 2 padding - k) / stride + 1. Attributes front and back, where they are there, are the padding before and
+// behind the volume along its depth; so in the other three.
 const Operation& conv3d() {
-  static const Operation operation = {
-      "conv3d",        "x, w[O,I,k,k,k] (, b[O]) -> y: convolution with zero padding",
-      infer_conv3d,    gradient_conv3d,
-      flops_conv3d,    {},
-      /*cheap=*/false, windowed(window_conv3d),
-      cases_conv3d()};
+  static const Operation operation = {"conv3d",
+                                      infer_conv3d,
+                                      gradient_conv3d,
+                                      flops_conv3d,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed(window_conv3d),
+                                      cases_conv3d()};
   return operation;
 }
 
+// x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d.
 const Operation& conv3d_sum() {
-  static const Operation operation = {"conv3d_sum",      "x, w[O,I,k,k,k], s -> y = s + convolution of x",
-                                      infer_conv3d_sum,  gradient_conv3d_sum,
-                                      flops_conv3d,      {{0, 2}},
-                                      /*cheap=*/false,   windowed(window_conv3d, 0, 2),
+  static const Operation operation = {"conv3d_sum",
+                                      infer_conv3d_sum,
+                                      gradient_conv3d_sum,
+                                      flops_conv3d,
+                                      {{0, 2}},
+                                      /*cheap=*/false,
+                                      windowed(window_conv3d, 0, 2),
                                       cases_conv3d_sum()};
   return operation;
 }
 
+// dy, w[O,I,k,k,k] (, b[I]) -> dx[N,d,h,w,I]. Attributes stride, padding, d, h, w (of dx). With the bias,
+// which is added to every voxel of dx, also the transposed convolution.
 const Operation& conv3d_data_gradient() {
-  static const Operation operation = {
-      "conv3d_data_gradient",
-      "dy, w[O,I,k,k,k] (, b[I]) -> dx: also the transposed convolution, then with a bias",
-      infer_data_gradient,
-      gradient_data_gradient,
-      flops_data_gradient,
-      {},
-      /*cheap=*/false,
-      windowed(window_data_gradient),
-      cases_data_gradient()};
+  static const Operation operation = {"conv3d_data_gradient",
+                                      infer_data_gradient,
+                                      gradient_data_gradient,
+                                      flops_data_gradient,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed(window_data_gradient),
+                                      cases_data_gradient()};
   return operation;
 }
 
+// x, dy -> dw[O,I,k,k,k] full, and db[O] full if `bias`. Attributes stride, padding, kernel, bias.
 const Operation& conv3d_weight_gradient() {
-  static const Operation operation = {"conv3d_weight_gradient", "x, dy -> dw[O,I,k,k,k] (, db[O])",
-                                      infer_weight_gradient,    nullptr,
-                                      flops_weight_gradient,    {},
-                                      /*cheap=*/false,          windowed_sum(window_weight_gradient, 0, 1),
+  static const Operation operation = {"conv3d_weight_gradient",
+                                      infer_weight_gradient,
+                                      nullptr,
+                                      flops_weight_gradient,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed_sum(window_weight_gradient, 0, 1),
                                       cases_weight_gradient()};
   return operation;
 }

@@ -15,10 +15,11 @@ std::vector<ValueSpec> infer(const Graph&, const std::vector<ValueId>& inputs, c
 
 }  // namespace
 
+// (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as Philox(seed, step,
+// key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type).
 const Operation& spatial_dropout_scale() {
   static const Operation operation = {
       "spatial_dropout_scale",
-      "-> [N,C]: 0 with probability rate, else 1/(1-rate)",
       infer,
       nullptr,
       nullptr,

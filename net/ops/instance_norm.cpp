@@ -24,10 +24,10 @@ OperationCase example(std::string name, Shape x, Fill fill = Fill::normal) {
 
 }  // namespace
 
+// x -> [N,C,2] full: mean, 1/sqrt(variance + epsilon). Attribute epsilon.
 const Operation& instance_norm_statistics() {
   static const Operation operation = {
       "instance_norm_statistics",
-      "x -> [N,C,2]: mean, 1/sqrt(variance + epsilon) over D,H,W",
       infer,
       gradient,
       per_element<4>,

@@ -27,25 +27,17 @@ std::vector<OperationCase> cases(std::size_t volumes) {
 
 }  // namespace
 
+// x -> y; over x. Attribute slope (0: ReLU).
 const Operation& leaky_relu() {
-  static const Operation operation = {"leaky_relu",    "x -> y: x > 0 ? x : slope x",
-                                      like_first,      gradient,
-                                      per_element<1>,  {{0, 0}},
-                                      /*cheap=*/false, planewise,
-                                      cases(1)};
+  static const Operation operation = {"leaky_relu",    like_first, gradient, per_element<1>, {{0, 0}},
+                                      /*cheap=*/false, planewise,  cases(1)};
   return operation;
 }
 
+// y, dy -> dx; over dy. y > 0 ? dy : slope dy.
 const Operation& leaky_relu_gradient() {
-  static const Operation operation = {"leaky_relu_gradient",
-                                      "y, dy -> dx: y > 0 ? dy : slope dy",
-                                      like_first,
-                                      nullptr,
-                                      per_element<1>,
-                                      {{0, 1}},
-                                      /*cheap=*/false,
-                                      planewise,
-                                      cases(2)};
+  static const Operation operation = {"leaky_relu_gradient", like_first, nullptr, per_element<1>, {{0, 1}},
+                                      /*cheap=*/false,       planewise,  cases(2)};
   return operation;
 }
 

@@ -89,50 +89,46 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 }  // namespace
 
+// logits, target u8[N,D,H,W] (bit c: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross
+// entropy; p = sigmoid(logit); accumulate in double.
 const Operation& loss_sums() {
-  static const Operation operation = {
-      "loss_sums",
-      "logits, target[N,D,H,W] bits -> [N,C,4]: sum t p, sum t, sum p, sum of cross entropy",
-      infer_sums,
-      gradient_sums,
-      per_element<12>,
-      {},
-      /*cheap=*/false,
-      summed("loss_plane_sums", "add_planes"),
-      cases_volume(false)};
+  static const Operation operation = {"loss_sums",
+                                      infer_sums,
+                                      gradient_sums,
+                                      per_element<12>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("loss_plane_sums", "add_planes"),
+                                      cases_volume(false)};
   return operation;
 }
 
+// sums -> [1] full: dice * -mean over n,c of (2 s0 + epsilon) / (s1 + s2 + epsilon) + cross_entropy * sum
+// s3 / (N C voxels). Attributes dice, cross_entropy, epsilon, voxels.
 const Operation& loss_value() {
-  static const Operation operation = {
-      "loss_value",      "sums[N,C,4] -> [1]: weighted soft Dice and cross entropy",
-      infer_value,       gradient_value,
-      per_element<2>,    {},
-      /*cheap=*/false,   whole,
-      cases_value(false)};
+  static const Operation operation = {"loss_value",    infer_value, gradient_value,    per_element<2>, {},
+                                      /*cheap=*/false, whole,       cases_value(false)};
   return operation;
 }
 
+// sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit.
 const Operation& loss_value_gradient() {
-  static const Operation operation = {"loss_value_gradient", "sums[N,C,4], dloss[1] -> dsums[N,C,4]",
-                                      infer_value_gradient,  nullptr,
-                                      per_element<4>,        {},
-                                      /*cheap=*/false,       whole,
+  static const Operation operation = {"loss_value_gradient",
+                                      infer_value_gradient,
+                                      nullptr,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
                                       cases_value(true)};
   return operation;
 }
 
+// logits, target, dsums -> dlogits; over logits. (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t).
 const Operation& loss_sums_gradient() {
   static const Operation operation = {
-      "loss_sums_gradient",
-      "logits, target, dsums -> dlogits: (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t)",
-      infer_sums_gradient,
-      nullptr,
-      per_element<10>,
-      {{0, 0}},
-      /*cheap=*/false,
-      planewise,
-      cases_volume(true)};
+      "loss_sums_gradient", infer_sums_gradient, nullptr,           per_element<10>, {{0, 0}},
+      /*cheap=*/false,      planewise,           cases_volume(true)};
   return operation;
 }
 

@@ -37,23 +37,19 @@ const Attributes usual = {{"interval", 3}, {"least", 1}, {"most", 8}, {"initial"
 
 }  // namespace
 
+// state[3] (scale, updates since it changed, updates ever) full -> [1]: the scale.
 const Operation& loss_scale_seed() {
-  static const Operation operation = {"loss_scale_seed",
-                                      "state[3] -> [1]: the scale",
-                                      infer_seed,
-                                      nullptr,
-                                      nullptr,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      {{"one", {full({3}, Fill::positive)}, {}, {}}}};
+  static const Operation operation = {
+      "loss_scale_seed", infer_seed, nullptr,
+      nullptr,           {},
+      /*cheap=*/false,   whole,      {{"one", {full({3}, Fill::positive)}, {}, {}}}};
   return operation;
 }
 
+// gradient full (, so far[1]) -> [1] full: 1 if every number is finite and so far is not 0, else 0.
 const Operation& all_finite() {
   static const Operation operation = {
       "all_finite",
-      "gradient (, so far[1]) -> [1]: 1 where all numbers are finite (and so far is not 0), else 0",
       infer_all_finite,
       nullptr,
       per_element<1>,
@@ -68,10 +64,12 @@ const Operation& all_finite() {
   return operation;
 }
 
+// finite[1]; updates state[3]. Finite: both counts grow by 1, and where the first reaches `interval`, the
+// scale doubles (up to `most`) and it starts anew. Otherwise the scale halves (down to `least`) and it
+// starts anew. Attributes interval, least, most, initial (of the scale before the first step).
 const Operation& loss_scale_update() {
   static const Operation operation = {
       "loss_scale_update",
-      "finite[1]; updates state[3]: the scale doubled after `interval` good updates, halved after a bad one",
       infer_update,
       nullptr,
       nullptr,

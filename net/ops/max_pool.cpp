@@ -45,22 +45,29 @@ std::vector<OperationCase> cases(bool backward) {
 
 }  // namespace
 
+// x -> y of half the sides, 2x2x2, stride 2.
 const Operation& max_pool() {
-  static const Operation operation = {"max_pool",     "x -> y of half the sides: maximum over 2x2x2",
-                                      infer_pool,     gradient,
-                                      per_element<1>, {},
-                                      /*cheap=*/true, windowed(window_of_blocks),
+  static const Operation operation = {"max_pool",
+                                      infer_pool,
+                                      gradient,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/true,
+                                      windowed(window_of_blocks),
                                       cases(false)};
   return operation;
 }
 
+// x, dy -> dx: dy goes to the first maximum in scan order (z, y, x).
 const Operation& max_pool_gradient() {
-  static const Operation operation = {
-      "max_pool_gradient", "x, dy -> dx: dy at the first maximum of each block",
-      infer_gradient,      nullptr,
-      per_element<1>,      {},
-      /*cheap=*/false,     windowed(window_pool_gradient, 1, 0, 2),
-      cases(true)};
+  static const Operation operation = {"max_pool_gradient",
+                                      infer_gradient,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed(window_pool_gradient, 1, 0, 2),
+                                      cases(true)};
   return operation;
 }
 

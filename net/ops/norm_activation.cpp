@@ -151,37 +151,34 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
 
 }  // namespace
 
+// x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x. z = gamma (x - mean) /
+// deviation + beta, y = (z > 0 ? z : slope z) * scale + residual. Attributes slope, has_scale,
+// has_residual.
 const Operation& norm_activation() {
-  static const Operation operation = {
-      "norm_activation",
-      "x, statistics, gamma, beta (, scale) (, residual) -> y: leaky_relu(norm(x)) * scale + residual",
-      infer_activation,
-      gradient_activation,
-      per_element<6>,
-      {{0, 0}},
-      /*cheap=*/true,
-      planewise,
-      cases_activation()};
+  static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
+                                      per_element<6>,    {{0, 0}},
+                                      /*cheap=*/true,    planewise,        cases_activation()};
   return operation;
 }
 
+// x, statistics, gamma, beta, dy (, scale) -> [N,C,2] full: sum dz, sum dz xhat over D,H,W; dz = dy * scale
+// * (z > 0 ? 1 : slope), xhat = (x - mean) / deviation. Attributes slope, has_scale.
 const Operation& norm_activation_sums() {
-  static const Operation operation = {
-      "norm_activation_sums",
-      "x, statistics, gamma, beta, dy (, scale) -> [N,C,2]: sum dz, sum dz xhat",
-      infer_sums,
-      nullptr,
-      per_element<8>,
-      {},
-      /*cheap=*/false,
-      summed("norm_activation_plane_sums", "add_planes"),
-      cases_backward(false)};
+  static const Operation operation = {"norm_activation_sums",
+                                      infer_sums,
+                                      nullptr,
+                                      per_element<8>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("norm_activation_plane_sums", "add_planes"),
+                                      cases_backward(false)};
   return operation;
 }
 
+// x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy. dx = gamma / deviation (dz - sums0 / V -
+// xhat sums1 / V), V = D H W of the whole volume. Attributes slope, has_scale, voxels (V).
 const Operation& norm_activation_gradient() {
   static const Operation operation = {"norm_activation_gradient",
-                                      "x, statistics, gamma, beta, dy, sums (, scale) -> dx",
                                       infer_gradient,
                                       nullptr,
                                       per_element<10>,
@@ -192,9 +189,9 @@ const Operation& norm_activation_gradient() {
   return operation;
 }
 
+// sums[N,C,2] -> dgamma[C] (sum over N of sums1), dbeta[C] (of sums0), full.
 const Operation& norm_parameter_gradient() {
   static const Operation operation = {"norm_parameter_gradient",
-                                      "sums[N,C,2] -> dgamma[C], dbeta[C]",
                                       infer_parameter_gradient,
                                       nullptr,
                                       per_element<1>,

@@ -1,65 +1,17 @@
-// The table of operations. A new one is a file in this folder and a line here.
+// The table of operations. A new one is a file in this folder and a line in net/graph/operation_list.h.
 #include "net/ops/ops.h"
+
+#include "net/graph/operation_list.h"
 
 namespace voxswap::net {
 
 const std::vector<const Operation*>& operations() {
-  static const std::vector<const Operation*> table = {
-      &ops::conv3d(),
-      &ops::conv3d_sum(),
-      &ops::conv3d_data_gradient(),
-      &ops::conv3d_weight_gradient(),
-      &ops::channel_sum(),
-      &ops::instance_norm_statistics(),
-      &ops::norm_activation(),
-      &ops::norm_activation_sums(),
-      &ops::norm_activation_gradient(),
-      &ops::norm_parameter_gradient(),
-      &ops::spatial_dropout_scale(),
-      &ops::leaky_relu(),
-      &ops::leaky_relu_gradient(),
-      &ops::add(),
-      &ops::concat(),
-      &ops::split(),
-      &ops::zero_pad(),
-      &ops::upsample_nearest(),
-      &ops::upsample_nearest_gradient(),
-      &ops::upsampled_weights(),
-      &ops::upsampled_weights_gradient(),
-      &ops::interleave(),
-      &ops::interleave_gradient(),
-      &ops::max_pool(),
-      &ops::max_pool_gradient(),
-      &ops::sigmoid(),
-      &ops::sigmoid_gradient(),
-      &ops::cast(),
-      &ops::constant(),
-      &ops::loss_sums(),
-      &ops::loss_value(),
-      &ops::loss_value_gradient(),
-      &ops::loss_sums_gradient(),
-      &ops::loss_scale_seed(),
-      &ops::all_finite(),
-      &ops::loss_scale_update(),
-      &ops::adam(),
-      &ops::windowed<ops::conv3d>(),
-      &ops::windowed<ops::conv3d_sum>(),
-      &ops::windowed<ops::conv3d_data_gradient>(),
-      &ops::windowed<ops::conv3d_weight_gradient>(),
-      &ops::windowed<ops::upsample_nearest>(),
-      &ops::windowed<ops::upsample_nearest_gradient>(),
-      &ops::windowed<ops::interleave>(),
-      &ops::windowed<ops::interleave_gradient>(),
-      &ops::windowed<ops::max_pool>(),
-      &ops::windowed<ops::max_pool_gradient>(),
-      &ops::channel_plane_sums(),
-      &ops::plane_moments(),
-      &ops::norm_activation_plane_sums(),
-      &ops::loss_plane_sums(),
-      &ops::add_planes(),
-      &ops::statistics_of_planes(),
-      &ops::total(),
-  };
+#define ROW(operation) &ops::operation(),
+#define WINDOWED_ROW(operation) &ops::windowed<ops::operation>(),
+  static const std::vector<const Operation*> table = {VOXSWAP_OPERATIONS(ROW)
+                                                          VOXSWAP_WINDOWED_OPERATIONS(WINDOWED_ROW)};
+#undef WINDOWED_ROW
+#undef ROW
   return table;
 }
 

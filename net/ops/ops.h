@@ -1,4 +1,8 @@
-// The operations, one function per row of the table in ops.cpp, and what their files share.
+// The operations, one function each, and what their files share.
+//
+// Above each stands its formula, for writers of backends. x, y: N,D,H,W,C of the activation type. "full"
+// means f32 (f64 in f64 graphs). "over x": the output may be written over x, element by element, where nobody
+// reads x afterwards.
 #pragma once
 
 #include <cassert>
@@ -6,58 +10,17 @@
 
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "net/graph/operation_list.h"
 
 namespace voxswap::net::ops {
 
-const Operation& conv3d();
-const Operation& conv3d_sum();
-const Operation& conv3d_data_gradient();
-const Operation& conv3d_weight_gradient();
-const Operation& channel_sum();
-const Operation& instance_norm_statistics();
-const Operation& norm_activation();
-const Operation& norm_activation_sums();
-const Operation& norm_activation_gradient();
-const Operation& norm_parameter_gradient();
-const Operation& spatial_dropout_scale();
-const Operation& leaky_relu();
-const Operation& leaky_relu_gradient();
-const Operation& add();
-const Operation& concat();
-const Operation& split();
-const Operation& zero_pad();
-const Operation& upsample_nearest();
-const Operation& upsample_nearest_gradient();
-const Operation& upsampled_weights();
-const Operation& upsampled_weights_gradient();
-const Operation& interleave();
-const Operation& interleave_gradient();
-const Operation& max_pool();
-const Operation& max_pool_gradient();
-const Operation& sigmoid();
-const Operation& sigmoid_gradient();
-const Operation& cast();
-const Operation& constant();
-const Operation& loss_sums();
-const Operation& loss_value();
-const Operation& loss_value_gradient();
-const Operation& loss_sums_gradient();
-const Operation& loss_scale_seed();
-const Operation& all_finite();
-const Operation& loss_scale_update();
-const Operation& adam();
+#define DECLARE(operation) const Operation& operation();
+VOXSWAP_OPERATIONS(DECLARE)
+#undef DECLARE
 
-// Operations on windows (windowed.cpp), of conv3d to max_pool_gradient.
+// Operations on windows (windowed.cpp).
 template <const Operation& (*inner)()>
 const Operation& windowed();
-// plane_sums.cpp
-const Operation& channel_plane_sums();
-const Operation& plane_moments();
-const Operation& norm_activation_plane_sums();
-const Operation& loss_plane_sums();
-const Operation& add_planes();
-const Operation& statistics_of_planes();
-const Operation& total();
 
 // How operations are cut (net/graph/operation.h).
 constexpr Cut whole{};

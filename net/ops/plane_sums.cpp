@@ -75,9 +75,9 @@ Input planes(Shape shape, Fill fill = Fill::normal) {
 
 }  // namespace
 
+// x -> [N,D,C,1] f64: channel_sum of every plane.
 const Operation& channel_plane_sums() {
   static const Operation operation = {"channel_plane_sums",
-                                      "x -> [N,D,C,1]: sum over each plane",
                                       infer_sums<1>,
                                       nullptr,
                                       per_element<1>,
@@ -88,48 +88,50 @@ const Operation& channel_plane_sums() {
   return operation;
 }
 
+// x -> [N,D,C,2] f64: mean over every plane, and sum of squared differences from it.
 const Operation& plane_moments() {
-  static const Operation operation = {
-      "plane_moments",
-      "x -> [N,D,C,2]: mean and sum of squared differences from it over each plane",
-      infer_sums<2>,
-      nullptr,
-      per_element<4>,
-      {},
-      /*cheap=*/false,
-      whole,
-      same_cases(instance_norm_statistics())};
+  static const Operation operation = {"plane_moments",
+                                      infer_sums<2>,
+                                      nullptr,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      same_cases(instance_norm_statistics())};
   return operation;
 }
 
+// like norm_activation_sums -> [N,D,C,2] f64: its sums over every plane.
 const Operation& norm_activation_plane_sums() {
-  static const Operation operation = {
-      "norm_activation_plane_sums",
-      "x, statistics, gamma, beta, dy (, scale) -> [N,D,C,2]: sum dz, sum dz xhat over each plane",
-      infer_sums<2>,
-      nullptr,
-      per_element<8>,
-      {},
-      /*cheap=*/false,
-      whole,
-      same_cases(norm_activation_sums())};
+  static const Operation operation = {"norm_activation_plane_sums",
+                                      infer_sums<2>,
+                                      nullptr,
+                                      per_element<8>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      same_cases(norm_activation_sums())};
   return operation;
 }
 
+// like loss_sums -> [N,D,C,4] f64: its sums over every plane.
 const Operation& loss_plane_sums() {
-  static const Operation operation = {
-      "loss_plane_sums",      "logits, target -> [N,D,C,4]: the sums of loss_sums over each plane",
-      infer_sums<4>,          nullptr,
-      per_element<12>,        {},
-      /*cheap=*/false,        whole,
-      same_cases(loss_sums())};
+  static const Operation operation = {"loss_plane_sums",
+                                      infer_sums<4>,
+                                      nullptr,
+                                      per_element<12>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      same_cases(loss_sums())};
   return operation;
 }
 
+// sums of planes [N,d,C,kinds] f64, one or more, side by side -> [N,C,kinds], or [C] of one kind: added
+// plane after plane. Attribute type (the enum's number, f32 when absent).
 const Operation& add_planes() {
   static const Operation operation = {
       "add_planes",
-      "sums of planes [N,d,C,kinds] of pieces -> [N,C,kinds], of one kind [C], over samples too",
       infer_add_planes,
       nullptr,
       flops_of_all,
@@ -145,10 +147,11 @@ const Operation& add_planes() {
   return operation;
 }
 
+// moments of planes [N,d,C,2] f64, one or more -> [N,C,2]: what instance_norm_statistics gives. Attributes
+// epsilon, plane_voxels (, type).
 const Operation& statistics_of_planes() {
   static const Operation operation = {
       "statistics_of_planes",
-      "moments of planes of pieces -> [N,C,2]: mean, 1/sqrt(variance + epsilon)",
       infer_statistics,
       nullptr,
       flops_of_all,
@@ -163,10 +166,10 @@ const Operation& statistics_of_planes() {
   return operation;
 }
 
+// a, b, … full -> a + b + …, one after the other; over a.
 const Operation& total() {
   static const Operation operation = {
       "total",
-      "a, b, … full -> their sum, one after the other; over a",
       infer_total,
       nullptr,
       flops_of_all,

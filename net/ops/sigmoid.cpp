@@ -13,9 +13,9 @@ std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> 
 
 }  // namespace
 
+// x -> y; over x.
 const Operation& sigmoid() {
   static const Operation operation = {"sigmoid",
-                                      "x -> 1 / (1 + exp(-x))",
                                       like_first,
                                       gradient,
                                       per_element<4>,
@@ -27,10 +27,10 @@ const Operation& sigmoid() {
   return operation;
 }
 
+// y, dy -> dy y (1 - y); over dy.
 const Operation& sigmoid_gradient() {
   static const Operation operation = {
       "sigmoid_gradient",
-      "y, dy -> dx: dy y (1 - y)",
       like_first,
       nullptr,
       per_element<3>,

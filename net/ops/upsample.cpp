@@ -32,10 +32,10 @@ OperationCase example(std::string name, Shape shape) {
 
 }  // namespace
 
+// x -> y of twice the sides.
 const Operation& upsample_nearest() {
   static const Operation operation = {
       "upsample_nearest",
-      "x -> y of twice the sides",
       infer_upsample,
       gradient,
       nullptr,
@@ -48,10 +48,10 @@ const Operation& upsample_nearest() {
   return operation;
 }
 
+// dy -> dx: sum over each 2x2x2 block.
 const Operation& upsample_nearest_gradient() {
   static const Operation operation = {
       "upsample_nearest_gradient",
-      "dy -> dx: sum over each 2x2x2 block",
       infer_gradient,
       nullptr,
       per_element<1>,

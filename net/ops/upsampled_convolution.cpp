@@ -76,9 +76,11 @@ OperationCase volume_case(std::string name, Shape shape) {
 
 }  // namespace
 
+// w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled volume
+// (ops/upsampled_convolution.cpp): phase p = 4 pz + 2 py + px has row p O + o; along an axis tap k of the 3
+// is added to tap (k + 1 - p) / 2 of the 2.
 const Operation& upsampled_weights() {
   static const Operation operation = {"upsampled_weights",
-                                      "w[O,I,3,3,3] -> kernels [8 O,I,2,2,2] of the eight phases",
                                       infer_weights,
                                       gradient_of_weights,
                                       nullptr,
@@ -90,10 +92,10 @@ const Operation& upsampled_weights() {
   return operation;
 }
 
+// their gradient -> dw[O,I,3,3,3], full.
 const Operation& upsampled_weights_gradient() {
   static const Operation operation = {
       "upsampled_weights_gradient",
-      "dkernels of the eight phases -> dw[O,I,3,3,3]",
       infer_weights_gradient,
       nullptr,
       nullptr,
@@ -105,10 +107,10 @@ const Operation& upsampled_weights_gradient() {
   return operation;
 }
 
+// z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: y[2 j + p] = z[j + p], channels p C + c.
 const Operation& interleave() {
   static const Operation operation = {
       "interleave",
-      "z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: the phases put in their places",
       infer_interleave,
       gradient_of_interleave,
       nullptr,
@@ -120,10 +122,11 @@ const Operation& interleave() {
   return operation;
 }
 
+// dy -> dz; zero where no voxel comes from. Attributes depth (of dz) and shift, 0 when absent: plane j of
+// dz comes from the planes 2 j - p + shift of dy.
 const Operation& interleave_gradient() {
   static const Operation operation = {
       "interleave_gradient",
-      "dy -> dz; zero where no voxel comes from",
       infer_interleave_gradient,
       nullptr,
       nullptr,

@@ -1,5 +1,5 @@
-// The operations on windows (net/graph/window.h), one for each that is cut with a window. All that they are
-// follows from the inner operation.
+// windowed_…: the operations on windows (net/graph/window.h), one for each that is cut with a window. All
+// that they are follows from the inner operation. Attributes pieces, skip and planes beside its own.
 #include <algorithm>
 #include <string>
 
@@ -98,10 +98,8 @@ std::vector<OperationCase> cases(const Operation& inner) {
 template <const Operation& (*inner)()>
 Operation make() {
   static const std::string name = "windowed_" + std::string(inner().name);
-  static const std::string summary = std::string(inner().summary) + "; its volume a window of pieces";
   Operation operation;
   operation.name = name;
-  operation.summary = summary;
   operation.infer = infer<inner>;
   operation.flops = flops<inner>;
   operation.in_place = in_place(inner());
@@ -120,15 +118,8 @@ const Operation& windowed() {
   return operation;
 }
 
-template const Operation& windowed<conv3d>();
-template const Operation& windowed<conv3d_sum>();
-template const Operation& windowed<conv3d_data_gradient>();
-template const Operation& windowed<conv3d_weight_gradient>();
-template const Operation& windowed<upsample_nearest>();
-template const Operation& windowed<upsample_nearest_gradient>();
-template const Operation& windowed<interleave>();
-template const Operation& windowed<interleave_gradient>();
-template const Operation& windowed<max_pool>();
-template const Operation& windowed<max_pool_gradient>();
+#define INSTANTIATE(operation) template const Operation& windowed<operation>();
+VOXSWAP_WINDOWED_OPERATIONS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace voxswap::net::ops

@@ -33,9 +33,9 @@ OperationCase example(std::string name, Shape x, double axis, double side) {
 
 }  // namespace
 
+// x -> x with zeros behind it along an axis. Attributes axis, side (of the output).
 const Operation& zero_pad() {
   static const Operation operation = {"zero_pad",
-                                      "x -> x with zeros behind it along an axis",
                                       infer,
                                       gradient,
                                       nullptr,

@@ -7,7 +7,6 @@
 
 #include "base/filesystem.h"
 #include "net/backends/backends.h"
-#include "net/backends/reference/kernels.h"
 #include "tests/conformance/agreement.h"
 
 namespace voxswap::net {
@@ -42,13 +41,6 @@ INSTANTIATE_TEST_SUITE_P(Operation, Conformance, testing::ValuesIn(all_checks())
 
 TEST(Operations, EachHasACase) {
   for (const Operation* operation : operations()) EXPECT_FALSE(operation->cases.empty()) << operation->name;
-}
-
-TEST(Operations, EachHasAReferenceKernel) {
-  for (const Operation* operation : operations()) {
-    const std::string_view name = operation->inner != nullptr ? operation->inner().name : operation->name;
-    EXPECT_NE(reference::find_routine(name), nullptr) << operation->name;
-  }
 }
 
 TEST(Operations, CasesOfOneOperationHaveDifferentNames) {

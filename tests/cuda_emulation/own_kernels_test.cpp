@@ -120,12 +120,5 @@ INSTANTIATE_TEST_SUITE_P(Operation, OwnKernels, testing::ValuesIn(all_checks()),
                            return name_of(parameter.param);
                          });
 
-TEST(OwnKernelsTable, HasEveryOperationButConvolutions) {
-  for (const Operation* operation : operations()) {
-    const bool convolution = operation->name.starts_with("conv3d");
-    EXPECT_EQ(cuda::find_own_maker(operation->name) == nullptr, convolution) << operation->name;
-  }
-}
-
 }  // namespace
 }  // namespace voxswap::net

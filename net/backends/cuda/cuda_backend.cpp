@@ -7,7 +7,6 @@
 #include <chrono>
 #include <mutex>
 
-#include "base/error.h"
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/convolution_choice.h"
@@ -125,12 +124,8 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker {
 
   std::int64_t voxel_alignment() const override { return cuda::voxel_alignment; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
-    const cuda::Maker maker = cuda::find_maker(*node.operation);
-    if (maker == nullptr)
-      fail(Exit::failed, "the cuda backend cannot run operation '{}' (node {})", node.operation->name,
-           node.name);
     check(cudaSetDevice(device_.ordinal), "cudaSetDevice");
-    return std::make_unique<NamedKernel>(maker(graph, node, device_), node.name);
+    return std::make_unique<NamedKernel>(cuda::find_maker(*node.operation)(graph, node, device_), node.name);
   }
   std::unique_ptr<Memory> allocate(std::int64_t bytes) override {
     return cuda::allocate_device(device_.ordinal, bytes);

@@ -2,8 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
-
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/windowed.h"
 #include "net/graph/operation.h"
@@ -19,16 +17,9 @@ struct Row {
 
 constexpr std::int64_t vector_bytes = 16;  // that kernels load at once
 
-constexpr std::array table = {
-    Row{"conv3d", make_conv3d},
-    Row{"conv3d_sum", make_conv3d_sum},
-    Row{"conv3d_data_gradient", make_conv3d_data_gradient},
-    Row{"conv3d_weight_gradient", make_conv3d_weight_gradient},
-};
-
-}  // namespace
-
-namespace {
+#define ROW(operation) Row{#operation, make_##operation},
+constexpr Row table[] = {VOXSWAP_CONVOLUTIONS(ROW)};
+#undef ROW
 
 void copy(void* to, const void* from, std::int64_t bytes) {
   check(

@@ -7,20 +7,20 @@
 
 #include "net/backends/backend.h"
 #include "net/backends/cuda/device.h"
+#include "net/graph/operation_list.h"
 
 namespace voxswap::net::cuda {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
-Maker find_maker(const Operation& operation);  // null: this backend has none
+Maker find_maker(const Operation& operation);
 
 // own_kernels.cpp: the part of the table that needs no library.
-Maker find_own_maker(std::string_view operation);  // null: none
+Maker find_own_maker(std::string_view operation);  // null: of convolutions and operations on windows
 
 // convolution.cpp
-std::unique_ptr<Kernel> make_conv3d(const Graph&, const Node&, Device&);
-std::unique_ptr<Kernel> make_conv3d_sum(const Graph&, const Node&, Device&);
-std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph&, const Node&, Device&);
-std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&, Device&);
+#define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&, Device&);
+VOXSWAP_CONVOLUTIONS(DECLARE)
+#undef DECLARE
 
 }  // namespace voxswap::net::cuda

@@ -70,6 +70,9 @@ struct Update {
 }  // namespace
 
 std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node) {
+  const bool scaled = node.inputs.size() > node.updates.size() / 3;
+  if (scaled)
+    return by_reference(graph, node);  // loss scaling belongs to f16, which this backend has not got
   const Attributes& a = node.attributes;
   const double beta1 = a.real("beta1"), beta2 = a.real("beta2");
   const double epsilon = a.real("epsilon"), decay = a.real("weight_decay");

@@ -10,47 +10,48 @@ namespace voxswap::net::onednn {
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
-Maker find_maker(const Operation& operation);  // null: this backend has none
+Maker find_maker(const Operation& operation);
 
-// convolution.cpp, convolution_gradients.cpp: by oneDNN
-std::unique_ptr<Kernel> make_conv3d(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_conv3d_sum(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph&, const Node&);
-// norm_sums.cpp
-std::unique_ptr<Kernel> make_channel_sum(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_norm_activation_sums(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_channel_plane_sums(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_plane_moments(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph&, const Node&);
-// norm.cpp
-std::unique_ptr<Kernel> make_norm_activation(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph&, const Node&);
-// elementwise.cpp
-std::unique_ptr<Kernel> make_leaky_relu(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_leaky_relu_gradient(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_sigmoid(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_sigmoid_gradient(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_add(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_cast(const Graph&, const Node&);
-// layout.cpp
-std::unique_ptr<Kernel> make_concat(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_split(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_upsample_nearest(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_max_pool(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_max_pool_gradient(const Graph&, const Node&);
-// upsampled_convolution.cpp
-std::unique_ptr<Kernel> make_upsampled_weights(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_interleave(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_interleave_gradient(const Graph&, const Node&);
-// loss.cpp
-std::unique_ptr<Kernel> make_loss_sums(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_loss_plane_sums(const Graph&, const Node&);
-std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph&, const Node&);
-// adam.cpp
-std::unique_ptr<Kernel> make_adam(const Graph&, const Node&);
+// Operations with kernels of their own, in files of this folder. The others are on a handful of numbers,
+// which cost nothing: those are computed by the reference backend.
+#define VOXSWAP_ONEDNN_KERNELS(X) \
+  X(conv3d)                       \
+  X(conv3d_sum)                   \
+  X(conv3d_data_gradient)         \
+  X(conv3d_weight_gradient)       \
+  X(channel_sum)                  \
+  X(instance_norm_statistics)     \
+  X(norm_activation)              \
+  X(norm_activation_sums)         \
+  X(norm_activation_gradient)     \
+  X(leaky_relu)                   \
+  X(leaky_relu_gradient)          \
+  X(sigmoid)                      \
+  X(sigmoid_gradient)             \
+  X(add)                          \
+  X(cast)                         \
+  X(concat)                       \
+  X(split)                        \
+  X(upsample_nearest)             \
+  X(upsample_nearest_gradient)    \
+  X(upsampled_weights)            \
+  X(upsampled_weights_gradient)   \
+  X(interleave)                   \
+  X(interleave_gradient)          \
+  X(max_pool)                     \
+  X(max_pool_gradient)            \
+  X(loss_sums)                    \
+  X(loss_sums_gradient)           \
+  X(adam)                         \
+  X(channel_plane_sums)           \
+  X(plane_moments)                \
+  X(norm_activation_plane_sums)   \
+  X(loss_plane_sums)
+
+#define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&);
+VOXSWAP_ONEDNN_KERNELS(DECLARE)
+#undef DECLARE
+
+std::unique_ptr<Kernel> by_reference(const Graph&, const Node&);
 
 }  // namespace voxswap::net::onednn

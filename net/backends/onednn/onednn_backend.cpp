@@ -3,7 +3,6 @@
 
 #include <omp.h>
 
-#include "base/error.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
@@ -28,12 +27,7 @@ class OnednnBackend final : public HostBackend {
     return onednn::has_native_bf16() ? ElementType::bf16 : ElementType::f32;
   }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
-    const onednn::Maker maker = onednn::find_maker(*node.operation);
-    if (maker == nullptr) {
-      fail(Exit::failed, "the onednn backend cannot run operation '{}' (node {})", node.operation->name,
-           node.name);
-    }
-    return maker(graph, node);
+    return onednn::find_maker(*node.operation)(graph, node);
   }
 };
 

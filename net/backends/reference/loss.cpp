@@ -1,5 +1,5 @@
 // The losses: sums over the volume per sample and channel, and soft Dice + binary cross entropy made of them
-// (the formulas are at the end of net/graph/operation.h).
+// (the formulas are in net/ops/loss.cpp).
 #include <algorithm>
 #include <cmath>
 

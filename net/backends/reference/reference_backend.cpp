@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/reference/elements.h"
 #include "net/backends/reference/kernels.h"
@@ -93,12 +92,7 @@ class ReferenceBackend final : public HostBackend {
   bool supports(ElementType type) const override { return type != ElementType::u8; }
   ElementType fastest_type() const override { return ElementType::f32; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
-    const reference::Routine routine = reference::find_routine(node.operation->name);
-    if (routine == nullptr && node.operation->inner == nullptr) {
-      fail(Exit::failed, "the reference backend cannot run operation '{}' (node {})", node.operation->name,
-           node.name);
-    }
-    return std::make_unique<ReferenceKernel>(graph, node, routine);
+    return std::make_unique<ReferenceKernel>(graph, node, reference::find_routine(node.operation->name));
   }
 };
 

@@ -1,0 +1,65 @@
+// Every operation, once: their declarations and tables, those of the backends too, follow from these lists.
+#pragma once
+
+// On a GPU these are libraries', the others our own kernels.
+#define VOXSWAP_CONVOLUTIONS(X) \
+  X(conv3d)                     \
+  X(conv3d_sum)                 \
+  X(conv3d_data_gradient)       \
+  X(conv3d_weight_gradient)
+
+#define VOXSWAP_OTHER_OPERATIONS(X) \
+  X(channel_sum)                    \
+  X(instance_norm_statistics)       \
+  X(norm_activation)                \
+  X(norm_activation_sums)           \
+  X(norm_activation_gradient)       \
+  X(norm_parameter_gradient)        \
+  X(spatial_dropout_scale)          \
+  X(leaky_relu)                     \
+  X(leaky_relu_gradient)            \
+  X(add)                            \
+  X(concat)                         \
+  X(split)                          \
+  X(zero_pad)                       \
+  X(upsample_nearest)               \
+  X(upsample_nearest_gradient)      \
+  X(upsampled_weights)              \
+  X(upsampled_weights_gradient)     \
+  X(interleave)                     \
+  X(interleave_gradient)            \
+  X(max_pool)                       \
+  X(max_pool_gradient)              \
+  X(sigmoid)                        \
+  X(sigmoid_gradient)               \
+  X(cast)                           \
+  X(constant)                       \
+  X(loss_sums)                      \
+  X(loss_value)                     \
+  X(loss_value_gradient)            \
+  X(loss_sums_gradient)             \
+  X(loss_scale_seed)                \
+  X(all_finite)                     \
+  X(loss_scale_update)              \
+  X(adam)                           \
+  X(channel_plane_sums)             \
+  X(plane_moments)                  \
+  X(norm_activation_plane_sums)     \
+  X(loss_plane_sums)                \
+  X(add_planes)                     \
+  X(statistics_of_planes)           \
+  X(total)
+
+#define VOXSWAP_OPERATIONS(X) \
+  VOXSWAP_CONVOLUTIONS(X)     \
+  VOXSWAP_OTHER_OPERATIONS(X)
+
+// Those that are cut with a window have a sister on windows of pieces (net/graph/window.h).
+#define VOXSWAP_WINDOWED_OPERATIONS(X) \
+  VOXSWAP_CONVOLUTIONS(X)              \
+  X(upsample_nearest)                  \
+  X(upsample_nearest_gradient)         \
+  X(interleave)                        \
+  X(interleave_gradient)               \
+  X(max_pool)                          \
+  X(max_pool_gradient)
