@@ -182,7 +182,7 @@ std::vector<std::string> share_overrides(const experiments::SweepCell& cell, con
   const pipeline::MemoryOptions settled = pipeline::within_share(asked, share, shares.on_gpus);
   std::vector<std::string> overrides;
   if (settled.budget_bytes != asked.budget_bytes)
-    overrides.push_back(format("memory.budget={}B", settled.budget_bytes));
+    overrides.push_back(format("memory.budget={}B", *settled.budget_bytes));
   if (settled.host_bytes != asked.host_bytes)
     overrides.push_back(*settled.host_bytes > 0 ? format("memory.host={}B", *settled.host_bytes)
                                                 : "memory.host=none");

@@ -82,10 +82,11 @@ Key device() {
 Key budget() {
   const std::string path = "memory.budget", expected = "auto or a size above 0B, such as 16GiB";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
-    o.memory.budget_bytes = is_word(value, "auto") ? 0 : read_size(value, path, expected);
+    o.memory.budget_bytes.reset();
+    if (!is_word(value, "auto")) o.memory.budget_bytes = read_size(value, path, expected);
   };
   const auto print = [](const pipeline::RunOptions& o) {
-    return o.memory.budget_bytes == 0 ? "auto" : size_text(o.memory.budget_bytes);
+    return o.memory.budget_bytes ? size_text(*o.memory.budget_bytes) : "auto";
   };
   return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
           read, print};

@@ -50,8 +50,8 @@ struct TrainingOptions {
 };
 
 struct MemoryOptions {
-  std::string device = "auto";    // auto | cpu | cuda | cuda:N | reference (double accumulation: for checks)
-  std::int64_t budget_bytes = 0;  // 0: what is free, less a reserve
+  std::string device = "auto";  // auto | cpu | cuda | cuda:N | reference (double accumulation: for checks)
+  std::optional<std::int64_t> budget_bytes;  // not given: what is free, less a reserve
   std::string planner = "hybrid";
   std::optional<std::int64_t>
       host_bytes;        // of the host pool; 0: none; not given: what is free beside the budget

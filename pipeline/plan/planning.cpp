@@ -31,13 +31,13 @@ std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
 
 swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
   swap::Budgets budgets;
-  if (memory.budget_bytes == 0 && memory.host_bytes && *memory.host_bytes >= usable)
+  if (!memory.budget_bytes && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
          "memory.host: {} are as much as device and host, which share their memory here, have free "
          "together ({}); lower it, or set memory.budget as well",
          format_bytes(*memory.host_bytes), format_bytes(usable));
-  budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes
-                                           : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
+  budgets.device = memory.budget_bytes ? *memory.budget_bytes
+                                       : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
   budgets.host = memory.host_bytes.value_or(std::max<std::int64_t>(usable - budgets.device, 0));
   budgets.disk = memory.disk_bytes;
   return budgets;
@@ -140,7 +140,7 @@ net::ElementType choose_precision(const net::Backend& backend, const std::string
 swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory) {
   if (backend.computes_on_host()) return budgets_in_one_memory(without_reserve(backend.free_bytes()), memory);
   swap::Budgets budgets;
-  budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : without_reserve(backend.free_bytes());
+  budgets.device = memory.budget_bytes ? *memory.budget_bytes : without_reserve(backend.free_bytes());
   budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()));
   budgets.disk = memory.disk_bytes;
   return budgets;
@@ -174,7 +174,7 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   const MemoryOptions& memory = options.memory;
   target.rates = &swap::find_device_rates(as);
   target.precision = precision_elsewhere(*target.rates, options.training.precision);
-  target.budgets.device = memory.budget_bytes > 0 ? memory.budget_bytes : target.rates->memory_bytes;
+  target.budgets.device = memory.budget_bytes.value_or(target.rates->memory_bytes);
   target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
   target.budgets.disk = memory.disk_bytes;
   return target;

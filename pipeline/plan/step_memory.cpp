@@ -39,7 +39,8 @@ std::vector<MemoryRow> step_memory(const net::Graph& graph, const swap::Plan& pl
   std::vector<MemoryRow> rows;
   for (const double seconds : times)
     rows.push_back({run, resolution, plan.planner, seconds, device.at(seconds), host.at(seconds),
-                    disk.at(seconds), plan.budget_bytes, host_budget});
+                    disk.at(seconds), plan.budget_bytes == swap::unlimited ? 0 : plan.budget_bytes,
+                    host_budget});
   return rows;
 }
 

@@ -152,7 +152,7 @@ MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool
 }
 
 std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu) {
-  return memory.host_bytes.value_or(0) + (on_gpu ? 0 : memory.budget_bytes);
+  return memory.host_bytes.value_or(0) + (on_gpu ? 0 : memory.budget_bytes.value_or(0));
 }
 
 }  // namespace voxswap::pipeline

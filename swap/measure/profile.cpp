@@ -87,7 +87,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   log::info("measuring what every kernel and copy of a step takes on {}{}", backend.description(),
             request.remember && !request.cache.empty() ? "; remembered for the next time" : "");
   const std::int64_t free = backend.free_bytes();
-  const std::int64_t budget = request.budget_bytes > 0 ? std::min(request.budget_bytes, free) : free;
+  const std::int64_t budget = std::min(request.budget_bytes, free);
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
   const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);

@@ -12,9 +12,9 @@ namespace voxswap::swap {
 
 struct ProfileRequest {
   std::vector<net::ValueId> kept;
-  std::int64_t budget_bytes = 0, host_budget_bytes = 0;  // of the steps that are run for measuring
-  bool host_as_asked = false;                            // of allocate_tiers()
-  fs::path disk_folder;                                  // empty: no disk tier to measure
+  std::int64_t budget_bytes = unlimited, host_budget_bytes = 0;  // of the steps that are run for measuring
+  bool host_as_asked = false;                                    // of allocate_tiers()
+  fs::path disk_folder;                                          // empty: no disk tier to measure
   std::int64_t disk_budget_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
   fs::path cache;                               // folder of earlier measurements; empty: none

@@ -327,10 +327,8 @@ class Sweep {
 
 Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                   const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
-  Budgets limits = budgets;
-  if (limits.device <= 0) limits.device = std::numeric_limits<std::int64_t>::max() / 2;
   const Needs needs = find_needs(graph, workspaces, kept);
-  return Sweep(graph, needs, costs, limits).run();
+  return Sweep(graph, needs, costs, budgets).run();
 }
 
 Floor least_budget(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,

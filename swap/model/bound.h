@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "swap/model/costs.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
 
 struct Budgets {
-  std::int64_t device = 0;  // 0: unlimited
-  std::int64_t host = 0;    // 0: none
-  std::int64_t disk = 0;    // 0: none
+  std::int64_t device = unlimited;
+  std::int64_t host = 0;  // 0: none
+  std::int64_t disk = 0;  // 0: none
 };
 
 struct Bound {

@@ -59,7 +59,7 @@ class Picture {
     find_fates();
     const auto peak = static_cast<double>(std::max<std::int64_t>(plan.peak_bytes, 1));
     scale_bytes_ = 1.09 * peak;
-    if (const auto budget = static_cast<double>(plan.budget_bytes); budget > 0 && budget < 1.7 * peak)
+    if (const auto budget = static_cast<double>(plan.budget_bytes); budget < 1.7 * peak)
       scale_bytes_ = std::max(scale_bytes_, 1.06 * budget);
   }
 
@@ -149,7 +149,8 @@ class Picture {
   std::string heading() const {
     std::string text =
         format("Device arena over a step, planner {}: {}", plan_.planner, format_bytes(plan_.peak_bytes));
-    text += plan_.budget_bytes > 0 ? format(" of {}", format_bytes(plan_.budget_bytes)) : ", no budget";
+    text +=
+        plan_.budget_bytes == unlimited ? ", no budget" : format(" of {}", format_bytes(plan_.budget_bytes));
     if (plan_.host_bytes > 0) text += format(", host pool {}", format_bytes(plan_.host_bytes));
     if (plan_.disk_bytes > 0) text += format(", scratch file {}", format_bytes(plan_.disk_bytes));
     return text_at(left, 26, "head", text);
@@ -290,7 +291,7 @@ class Picture {
   }
 
   std::string budget() const {
-    if (plan_.budget_bytes == 0) return "";
+    if (plan_.budget_bytes == unlimited) return "";
     const auto bytes = static_cast<double>(plan_.budget_bytes);
     const std::string text = "budget " + format_bytes(plan_.budget_bytes);
     if (bytes > scale_bytes_) return text_at(right - 4, top + 13, "end", text + ", above this picture");

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,12 +62,14 @@ struct Instruction {
 };
 std::string_view kind_name(Instruction::Kind kind);  // as written in plan.json
 
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;  // as a budget of the device
+
 struct Plan {
   std::string planner;
-  std::string remarks;                 // of the planner, for people: parameters it found
-  std::int64_t budget_bytes = 0;       // of the device; 0: unlimited
-  std::int64_t host_budget_bytes = 0;  // 0: no host pool
-  std::int64_t disk_budget_bytes = 0;  // 0: no disk tier
+  std::string remarks;                    // of the planner, for people: parameters it found
+  std::int64_t budget_bytes = unlimited;  // of the device
+  std::int64_t host_budget_bytes = 0;     // 0: no host pool
+  std::int64_t disk_budget_bytes = 0;     // 0: no disk tier
   std::vector<Instruction> instructions;
   std::vector<Residency> residencies;
   std::int64_t persistent_bytes =

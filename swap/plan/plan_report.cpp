@@ -102,14 +102,14 @@ std::string describe(const net::Graph& graph, const Plan& plan, std::int32_t at)
 // Peaks beside budgets; the tiers below the device only where something leaves it.
 std::string tiers_text(const Plan& plan) {
   std::vector<std::vector<std::string>> rows = {{"memory", "peak", "budget", "%"}};
-  const auto add = [&](const char* tier, std::int64_t peak, std::int64_t budget, const char* no_budget) {
-    rows.push_back(
-        {tier, format_bytes(peak), budget > 0 ? format_bytes(budget) : no_budget, percent(peak, budget, 1)});
+  const auto add = [&](const char* tier, std::int64_t peak, std::int64_t budget) {
+    const std::string text = budget == 0 ? "none" : budget == unlimited ? "unlimited" : format_bytes(budget);
+    rows.push_back({tier, format_bytes(peak), text, percent(peak, budget == unlimited ? 0 : budget, 1)});
   };
-  add("device", plan.peak_bytes, plan.budget_bytes, "unlimited");
+  add("device", plan.peak_bytes, plan.budget_bytes);
   if (plan.host_bytes > 0) {
-    add("host pool", plan.host_bytes, plan.host_budget_bytes, "none");
-    add("scratch file", plan.disk_bytes, plan.disk_budget_bytes, "none");
+    add("host pool", plan.host_bytes, plan.host_budget_bytes);
+    add("scratch file", plan.disk_bytes, plan.disk_budget_bytes);
   }
   return table(rows);
 }
@@ -174,7 +174,7 @@ std::string plan_json(const net::Graph& graph, const Plan& plan) {
   const PlanTotals sums = totals(plan);
   Json root = {{"planner", plan.planner},
                {"remarks", plan.remarks},
-               {"budget_bytes", plan.budget_bytes},
+               {"budget_bytes", plan.budget_bytes == unlimited ? 0 : plan.budget_bytes},
                {"host_budget_bytes", plan.host_budget_bytes},
                {"disk_budget_bytes", plan.disk_budget_bytes},
                {"peak_bytes", plan.peak_bytes},

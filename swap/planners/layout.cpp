@@ -240,8 +240,9 @@ class Layout {
       add(life.last < 0 ? 0 : run_at_[index(life.last)]);
     }
     add_workspaces(intervals, interval_of);
-    plan_.peak_bytes = plan_.persistent_bytes +
-                       pack(intervals, plan_.budget_bytes - plan_.persistent_bytes, options_.packing_effort);
+    const std::int64_t enough =
+        plan_.budget_bytes == unlimited ? 0 : plan_.budget_bytes - plan_.persistent_bytes;
+    plan_.peak_bytes = plan_.persistent_bytes + pack(intervals, enough, options_.packing_effort);
     for (std::size_t i = persistent; i < plan_.residencies.size(); ++i)
       plan_.residencies[i].offset = plan_.persistent_bytes + intervals[interval_of[i - persistent]].offset;
   }

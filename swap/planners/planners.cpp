@@ -61,7 +61,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
          "memory.disk: {} are too small: planner {} wants to put {} there. What would help: a larger "
          "memory.disk budget, a larger memory.host or memory.budget, or a lower preprocess.resolution",
          format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes));
-  if (budgets.device == 0 || plan.peak_bytes <= budgets.device)
+  if (plan.peak_bytes <= budgets.device)
     fail(Exit::does_not_fit,
          "memory.host: {} are too small: planner {} wants to put {} there. What would help: a larger "
          "memory.host, a memory.disk, a larger memory.budget, or a lower preprocess.resolution",
@@ -101,7 +101,7 @@ const Row& find_planner(const std::string& planner) {
 }  // namespace
 
 bool within(const Budgets& budgets, const Plan& plan) {
-  return (budgets.device == 0 || plan.peak_bytes <= budgets.device) && plan.host_bytes <= budgets.host &&
+  return plan.peak_bytes <= budgets.device && plan.host_bytes <= budgets.host &&
          plan.disk_bytes <= budgets.disk;
 }
 

@@ -19,8 +19,7 @@ class Scheduler {
         costs_(*digest.request->costs),
         schedule_(schedule),
         steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
-        budget_(options.device_budget > 0 ? options.device_budget
-                                          : std::numeric_limits<std::int64_t>::max()) {
+        budget_(options.device_budget) {
     begin_.resize(index(steps_) + 1);
     idle_time_line();
   }

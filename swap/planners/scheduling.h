@@ -14,7 +14,7 @@ enum class Prefetch {
 };
 
 struct ScheduleOptions {
-  std::int64_t device_budget = 0;  // 0: unlimited
+  std::int64_t device_budget = unlimited;
   Prefetch prefetch = Prefetch::early;
   std::int64_t least_bytes = 0;  // smaller values stay
 };

@@ -46,7 +46,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.training.repeats, 1);
   EXPECT_EQ(run.training.checkpoint_minutes, 10);
   EXPECT_EQ(run.memory.device, "auto");
-  EXPECT_EQ(run.memory.budget_bytes, 0);
+  EXPECT_EQ(run.memory.budget_bytes, std::nullopt);
   EXPECT_EQ(run.memory.planner, "hybrid");
   EXPECT_FALSE(run.memory.host_bytes);
   EXPECT_TRUE(run.memory.disk_folder.empty());

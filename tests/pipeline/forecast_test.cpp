@@ -70,7 +70,7 @@ TEST(Forecast, PutsEveryPlannerBesideTheOthersWithAPlanOrAReason) {
     EXPECT_NE(row.plan.has_value(), row.why_not.find("memory.") != std::string::npos) << row.planner;
     if (!row.plan) continue;
     EXPECT_EQ(row.plan->planner, row.planner);
-    EXPECT_LE(row.plan->peak_bytes, options.memory.budget_bytes);
+    EXPECT_LE(row.plan->peak_bytes, *options.memory.budget_bytes);
     EXPECT_GE(row.plan->predicted_seconds, step.bound().seconds * 0.999) << row.planner;
   }
   EXPECT_FALSE(rows[0].plan) << "keep needs more";
@@ -119,7 +119,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
        [](std::int64_t n) {
          RunOptions options = tiny();
          options.memory.planner = "keep";
-         options.memory.budget_bytes *= 3;
+         *options.memory.budget_bytes *= 3;
          options.training.batch_size = n;
          return options;
        },
@@ -142,7 +142,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
       const Largest found = find_largest(options, data_shape(options), "v100", one.dimension);
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
       EXPECT_EQ(found.next, one.size(expected + 1));
-      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= options.memory.budget_bytes);
+      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *options.memory.budget_bytes);
       EXPECT_NE(found.limit.find("node '"), std::string::npos) << found.limit;
     }
   }

@@ -89,10 +89,10 @@ TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
   settings.back().memory.disk_bytes = 64 << 20;
   for (const RunOptions& options : settings) {
     Session session = open(options);
-    EXPECT_LE(session.arena_bytes(), options.memory.budget_bytes);
+    EXPECT_LE(session.arena_bytes(), *options.memory.budget_bytes);
     EXPECT_LE(session.host_bytes(), *options.memory.host_bytes);
     EXPECT_TRUE(train(session) == expected)
-        << options.memory.planner << ", budget " << options.memory.budget_bytes;
+        << options.memory.planner << ", budget " << *options.memory.budget_bytes;
   }
   EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
 }
@@ -118,9 +118,9 @@ TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
 
   options.memory.planner = "hybrid";
   options.memory.budget_bytes = 1100 << 10;  // 1004 KiB are the least, with parameters and their update
-  EXPECT_GT(kept.arena_bytes(), options.memory.budget_bytes);
+  EXPECT_GT(kept.arena_bytes(), *options.memory.budget_bytes);
   Session swapping = open(options);
-  EXPECT_LE(swapping.arena_bytes(), options.memory.budget_bytes);
+  EXPECT_LE(swapping.arena_bytes(), *options.memory.budget_bytes);
   EXPECT_TRUE(train(swapping) == expected);
   EXPECT_TRUE(swapping.predict(image) == probabilities);
 }

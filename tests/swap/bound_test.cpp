@@ -20,7 +20,7 @@ struct Bounds : testing::Test {
   net::Graph graph;
   std::vector<net::ValueId> kept;
   CostModel costs;
-  Budgets budgets{0, 1 << 20, 0};
+  Budgets budgets{unlimited, 1 << 20, 0};
 
   Bounds() {
     costs.to_host = {unit, unit};  // a volume per second
@@ -52,7 +52,7 @@ struct Bounds : testing::Test {
 TEST_F(Bounds, IsTheComputeTimeWhenEverythingFits) {
   const net::ValueId a = copy("a", input("x"), 1), b = copy("b", a, 2), c = copy("c", b, 3);
   kept = {add("d", c, a, 4)};
-  for (const std::int64_t device : {std::int64_t{0}, 3 * unit}) {
+  for (const std::int64_t device : {unlimited, 3 * unit}) {
     budgets.device = device;
     EXPECT_EQ(bound().seconds, 10);
     EXPECT_EQ(bound().compute_seconds, 10);

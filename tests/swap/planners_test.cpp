@@ -72,7 +72,7 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
   for (const net::StepOptions& options :
        {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4), network("resnet3d", 8, 6, 4)}) {
     const Case test(options);
-    const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+    const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
     int made = 0;
     for (const double share : {1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1}) {
       const auto budget = static_cast<std::int64_t>(static_cast<double>(most) * share);
@@ -97,7 +97,7 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
 
 TEST_P(EveryPlanner, GivesTheSamePlanForTheSameRequest) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t budget = make_plan("keep", test.request(0)).peak_bytes;
+  const std::int64_t budget = make_plan("keep", test.request(unlimited)).peak_bytes;
   const PlanRequest request = test.request(GetParam() == "keep" ? budget : budget * 3 / 4);
   const Plan once = make_plan(GetParam(), request), again = make_plan(GetParam(), request);
   EXPECT_EQ(once.instructions, again.instructions);
@@ -143,7 +143,7 @@ TEST(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
 
 TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const Plan keep = make_plan("keep", test.request(0));
+  const Plan keep = make_plan("keep", test.request(unlimited));
   const Plan hybrid = make_plan("hybrid", test.request(keep.peak_bytes));
   EXPECT_EQ(hybrid.instructions, keep.instructions);
 }
@@ -151,7 +151,7 @@ TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
 TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   for (const net::StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
     const Case test(options);
-    const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+    const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
     for (const double share : {0.8, 0.5}) {
       const PlanRequest request = test.request(static_cast<std::int64_t>(static_cast<double>(most) * share));
       double hybrid = 0;  // nothing, where it does not fit: then no other may
@@ -244,7 +244,7 @@ TEST(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
   int count = 0;
   for (const std::uint64_t seed : {2, 6, 10}) {
     const Chain chain(3, seed);
-    const std::int64_t most = make_plan("keep", chain.request(0)).peak_bytes;
+    const std::int64_t most = make_plan("keep", chain.request(unlimited)).peak_bytes;
     const std::int64_t least = least_budget(chain.graph, chain.workspaces, {chain.loss}).bytes;
     for (const double share : {0.25, 0.5, 0.8}) {
       const std::int64_t budget =
@@ -271,7 +271,7 @@ TEST(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
 
 TEST(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
   std::int64_t before = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t threshold : {0, 10, 40, 80}) {
     PlanRequest request = test.request(most * 2);
@@ -288,7 +288,7 @@ TEST(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
 
 TEST(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
   std::vector<double> seconds;
   for (const int mode : {0, 1, 2, 3}) {
     PlanRequest request = test.request(most * 2);
@@ -305,7 +305,7 @@ TEST(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
 
 TEST(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
   const Case test(network("isensee2017", 16, 3, 4));
-  PlanRequest request = test.request(0);
+  PlanRequest request = test.request(unlimited);
   for (const std::int64_t threshold : {0, 10000, 100000}) {
     request.lms_threshold = threshold;
     const Plan plan = make_plan("lms-threshold", request);
@@ -319,7 +319,7 @@ TEST(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
 
 TEST(Checkpoint, MovesNothingAndRunsNodesAgain) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
   const Plan plan = make_plan("checkpoint", test.request(most * 3 / 4));
   EXPECT_EQ(totals(plan).out_bytes, 0);
   EXPECT_GT(totals(plan).recomputed_nodes, 0);
@@ -346,7 +346,7 @@ TEST(Planner, SaysWhatIsNeededWhereAndWhatHelpsWhenTheBudgetIsTooSmall) {
 
 TEST(Planner, SaysThatHostOrDiskAreTooSmall) {
   const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(0)).peak_bytes;
+  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
   try {
     make_plan("lms-threshold", test.request(most, 4096));
     ADD_FAILURE();
@@ -358,7 +358,7 @@ TEST(Planner, SaysThatHostOrDiskAreTooSmall) {
 TEST(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSameBudget) {
   const auto options = [](std::int64_t depth) { return network("resnet3d", 32, depth, 8); };
   const Case shallow(options(4));
-  const std::int64_t budget = make_plan("keep", shallow.request(0)).peak_bytes;
+  const std::int64_t budget = make_plan("keep", shallow.request(unlimited)).peak_bytes;
   const Case deep(options(80));
   EXPECT_THROW(make_plan("keep", deep.request(budget)), Error);
   const Plan plan = make_plan("hybrid", deep.request(budget));
