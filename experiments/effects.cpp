@@ -57,7 +57,7 @@ const std::vector<Row>& rows() {
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
       {{"training.schedule.factor", "training.schedule.patience"},
        unless("training.schedule.name", {"plateau"},
-              [](const pipeline::RunOptions& o) { return o.training.schedule.name; })},
+              [](const pipeline::RunOptions& o) { return choice_name(o.training.schedule.name); })},
       {{"training.augment.flip"},
        [](const pipeline::RunOptions& o) {
          return o.training.augment.symmetries ? "training.augment.symmetries flips already" : "";

@@ -144,8 +144,7 @@ void add_data(std::vector<Key>& table) {
 
 void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::resolution, resolution());
-  add(table, Decides::data,
-      choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop), {"foreground", "none"}));
+  add(table, Decides::data, choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop)));
   add(table, Decides::data, bias_correction());
   add(table, Decides::data, clip());
   add(table, Decides::data,
@@ -153,7 +152,7 @@ void add_preprocess(std::vector<Key>& table) {
           "preprocess.normalize",
           "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
           "the background at 0, of the whole image; or not",
-          AT(preprocess.normalize), {"dataset", "image", "masked", "whole", "none"}));
+          AT(preprocess.normalize)));
   add(table, Decides::data, background());
 }
 
@@ -172,20 +171,18 @@ void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
       real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
   add(table, Decides::model,
-      choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU", AT(network.heads),
-             {"plain", "normalized"}));
+      choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU", AT(network.heads)));
   add(table, Decides::model,
       choice("network.upsampling",
              "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
-             AT(network.upsampling), {"transposed", "nearest"}));
+             AT(network.upsampling)));
 }
 
 void add_training(std::vector<Key>& table) {
   add(table, Decides::epochs, whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
   add(table, Decides::model,
       whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
-  add(table, Decides::model,
-      choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name), {"adam"}));
+  add(table, Decides::model, choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name)));
   add(table, Decides::model,
       real("training.optimizer.learning_rate", "at the start", AT(training.optimizer.learning_rate),
            {0, any_size, true}));
@@ -193,8 +190,7 @@ void add_training(std::vector<Key>& table) {
       real("training.optimizer.weight_decay", "pulls weights towards 0", AT(training.optimizer.weight_decay),
            {0, any_size}));
   add(table, Decides::model,
-      choice("training.schedule.name", "of the learning rate", AT(training.schedule.name),
-             {"plateau", "poly", "cosine", "constant"}));
+      choice("training.schedule.name", "of the learning rate", AT(training.schedule.name)));
   add(table, Decides::model,
       real("training.schedule.factor", "plateau: what the rate is multiplied with",
            AT(training.schedule.factor), {0, 1, true, true}));
@@ -204,14 +200,13 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::stop,
       whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
             AT(training.early_stop), {0, 1e9}));
+  add(table, Decides::model, choice("training.loss", "the loss", AT(training.loss)));
   add(table, Decides::model,
-      choice("training.loss", "the loss", AT(training.loss), {"weighted_dice", "dice_cross_entropy"}));
-  add(table, Decides::model,
-      choice("training.targets", "output channels: exclusive labels or nested regions", AT(training.targets),
-             {"labels", "regions"}));
+      choice("training.targets", "output channels: exclusive labels or nested regions",
+             AT(training.targets)));
   add(table, Decides::model,
       choice("training.precision", "of activations; auto: the fastest that is safe on the device",
-             AT(training.precision), {"auto", "f32", "tf32", "bf16", "f16"}));
+             AT(training.precision)));
   for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::nothing, patch());
   add(table, Decides::nothing,

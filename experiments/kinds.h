@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "base/choice.h"
 #include "base/text.h"
 #include "experiments/key.h"
 
@@ -67,6 +69,17 @@ Key choice(const std::string& path, const std::string& meaning, Field field, con
   return {path, join(choices, " | "), meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_choice(value, path, choices); },
           [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o)); }};
+}
+
+// Of an enumeration (base/choice.h).
+template <class Field>
+Key choice(const std::string& path, const std::string& meaning, Field field) {
+  using Option = std::remove_reference_t<decltype(field(std::declval<pipeline::RunOptions&>()))>;
+  return {path, join(choice_names<Option>(), " | "), meaning,
+          [=](const Yaml& value, pipeline::RunOptions& o) {
+            field(o) = choice_of<Option>(read_choice(value, path, choice_names<Option>()));
+          },
+          [=](const pipeline::RunOptions& o) { return yaml_scalar(choice_name(field(o))); }};
 }
 
 }  // namespace voxswap::experiments::kinds

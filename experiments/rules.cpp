@@ -97,7 +97,7 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
 void check_labels(const pipeline::RunOptions& options, const Where& where) {
   constexpr std::size_t most_outputs = 8;  // a voxel's targets are the bits of a byte
   const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
-  const bool by_region = options.training.targets == "regions";
+  const bool by_region = options.training.targets == pipeline::Targets::regions;
   const std::size_t outputs = by_region ? regions.size() : labels.size();
   const std::string key = by_region ? "data.regions" : "data.labels";
   if (outputs > most_outputs)

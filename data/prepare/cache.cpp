@@ -197,7 +197,7 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   static_cast<void>(bias_names);
   static_cast<void>(normalize);
   Hasher hasher;
-  hasher.add(format_version).add(files.id).add(crop);
+  hasher.add(format_version).add(files.id).add(choice_name(crop));
   add_value(hasher, resolution);
   add_value(hasher, corner_background);
   add_value(hasher, corner_background ? 0.0 : background);

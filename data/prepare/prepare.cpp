@@ -53,14 +53,7 @@ void clip(Image& image, float background, double low, double high) {
     if (value != background) value = std::clamp(value, least, most);
 }
 
-void check_choice(const char* key, const std::string& value, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  fail(Exit::usage, "{}: unknown value \"{}\"; there are {}", key, value, join(choices, ", "));
-}
-
 void check_options(const PrepareOptions& options) {
-  check_choice("preprocess.crop", options.crop, {"foreground", "none"});
-  check_choice("preprocess.normalize", options.normalize, {"dataset", "image", "masked", "whole", "none"});
   for (const std::int64_t side : options.resolution) {
     if (side < 1) fail(Exit::usage, "preprocess.resolution: {} voxels along an axis are none", side);
   }
@@ -100,8 +93,8 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
     result.background.push_back(options.corner_background ? corner_value(image)
                                                           : static_cast<float>(options.background));
   }
-  result.box = options.crop == "foreground" ? foreground_box(volume.channels, result.background)
-                                            : Box{{0, 0, 0}, result.original.size};
+  result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
+                                                : Box{{0, 0, 0}, result.original.size};
   const std::size_t channels = volume.channels.size();
   result.mean.resize(channels);
   result.deviation.resize(channels);
@@ -143,12 +136,12 @@ Normalization dataset_normalization(const std::vector<PreparedCase>& cases) {
 
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset) {
-  if (options.normalize == "dataset") return dataset;
-  if (options.normalize == "image") return {prepared.mean, prepared.deviation};
-  if (options.normalize == "masked") return {prepared.mean, prepared.deviation, true};
+  if (options.normalize == Normalize::dataset) return dataset;
+  if (options.normalize == Normalize::image) return {prepared.mean, prepared.deviation};
+  if (options.normalize == Normalize::masked) return {prepared.mean, prepared.deviation, true};
   const auto channels = static_cast<std::size_t>(prepared.channels);
   Normalization result{std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
-  for (std::size_t c = 0; c < channels && options.normalize == "whole"; ++c)
+  for (std::size_t c = 0; c < channels && options.normalize == Normalize::whole; ++c)
     statistics(
         prepared.image, c, channels, [](float) { return true; }, result.mean[c], result.deviation[c]);
   return result;

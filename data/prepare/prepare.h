@@ -1,24 +1,40 @@
 // From a volume to what the network reads: crop, resize, remember the way back.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/choice.h"
 #include "data/volumes/transforms.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
+// What is kept of an image: the box around what is not background, or all.
+enum class Crop { foreground, none };
+constexpr std::array<std::string_view, 2> names_of(Crop) {
+  return {"foreground", "none"};
+}
+
+// What has mean 0 and deviation 1 afterwards: the training cases' foregrounds; each image's foreground; that,
+// with the background at 0; the whole image; or nothing.
+enum class Normalize { dataset, image, masked, whole, none };
+constexpr std::array<std::string_view, 5> names_of(Normalize) {
+  return {"dataset", "image", "masked", "whole", "none"};
+}
+
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
-  Size3 resolution{128, 128, 128};           // voxels x, y, z after cropping and resizing
-  std::string crop = "foreground";           // foreground | none
+  Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing
+  Crop crop = Crop::foreground;
   std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
   std::vector<bool> bias_channels;           // which those are: for_modalities()
   double clip_low = 0, clip_high = 100;      // percentiles of the foreground
-  std::string normalize = "dataset";         // dataset | image | masked | whole | none
-  bool corner_background = false;            // take the background from each image's corner
-  double background = 0;                     // else this value
+  Normalize normalize = Normalize::dataset;
+  bool corner_background = false;  // take the background from each image's corner
+  double background = 0;           // else this value
 };
 
 // One case on the training grid. Not yet normalised: statistics over the data set come later.

@@ -12,12 +12,10 @@ namespace voxswap::net {
 namespace {
 
 void check(const NetworkOptions& options) {
-  if (options.heads != "plain" && options.heads != "normalized")
-    fail(Exit::usage, "network.heads: expected plain or normalized, found '{}'", options.heads);
-  if (options.upsampling != "transposed")
+  if (options.upsampling != Upsampling::transposed)
     fail(Exit::usage,
          "network.upsampling: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
-         options.upsampling);
+         choice_name(options.upsampling));
 }
 
 // Convolution, instance norm, leaky ReLU; dropout and residual join the last pass.
@@ -51,7 +49,7 @@ ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId 
 // In full precision: the heads are added, and the loss reads the sum.
 ValueId head(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outputs) {
   const std::string name = format("head.{}", level);
-  const ValueId y = b.options.heads == "normalized"
+  const ValueId y = b.options.heads == Heads::normalized
                         ? block(b, name, x, outputs, 1)
                         : b.convolution(name + ".conv", x, outputs, 1, Bias::added);
   return b.full_precision(name + ".full", y);

@@ -1,23 +1,39 @@
 // What a network is asked to be, and the graph of its forward pass.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/choice.h"
 #include "net/graph/graph.h"
 
 namespace voxswap::net {
+
+// How feature maps become logits; normalized: through a convolution, a norm and an activation (IBM's
+// variant).
+enum class Heads { plain, normalized };
+constexpr std::array<std::string_view, 2> names_of(Heads) {
+  return {"plain", "normalized"};
+}
+
+// What doubles the sides on the way up: transposed convolutions, or nearest neighbours before a convolution.
+enum class Upsampling { transposed, nearest };
+constexpr std::array<std::string_view, 2> names_of(Upsampling) {
+  return {"transposed", "nearest"};
+}
 
 // The `network` part of an experiment.
 struct NetworkOptions {
   std::string name = "isensee2017";  // isensee2017 | unet3d | resnet3d
   std::int64_t base_filters = 16;
-  std::int64_t depth = 5;       // levels; resnet3d: residual blocks
-  double dropout = 0.3;         // isensee2017
-  double slope = 0.3;           // isensee2017, resnet3d: of the leaky ReLU
-  std::string heads = "plain";  // isensee2017: plain | normalized (conv, norm, leaky ReLU: IBM's variant)
-  std::string upsampling = "transposed";  // unet3d: transposed (convolutions) | nearest
+  std::int64_t depth = 5;                          // levels; resnet3d: residual blocks
+  double dropout = 0.3;                            // isensee2017
+  double slope = 0.3;                              // isensee2017, resnet3d: of the leaky ReLU
+  Heads heads = Heads::plain;                      // isensee2017
+  Upsampling upsampling = Upsampling::transposed;  // unet3d
 };
 
 struct ForwardGraph {

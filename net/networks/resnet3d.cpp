@@ -11,11 +11,11 @@ namespace voxswap::net {
 namespace {
 
 void check(const NetworkOptions& options) {
-  if (options.heads != "plain")
-    fail(Exit::usage, "network.heads: resnet3d has one plain head, found '{}'", options.heads);
-  if (options.upsampling != "transposed")
+  if (options.heads != Heads::plain)
+    fail(Exit::usage, "network.heads: resnet3d has one plain head, found '{}'", choice_name(options.heads));
+  if (options.upsampling != Upsampling::transposed)
     fail(Exit::usage, "network.upsampling: {} is a choice of unet3d alone; resnet3d has no levels",
-         options.upsampling);
+         choice_name(options.upsampling));
 }
 
 // Convolution, instance norm, leaky ReLU; the residual joins the last pass.

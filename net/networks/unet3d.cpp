@@ -9,10 +9,8 @@ namespace voxswap::net {
 namespace {
 
 void check(const NetworkOptions& options) {
-  if (options.heads != "plain")
-    fail(Exit::usage, "network.heads: unet3d has one plain head, found '{}'", options.heads);
-  if (options.upsampling != "transposed" && options.upsampling != "nearest")
-    fail(Exit::usage, "network.upsampling: expected transposed or nearest, found '{}'", options.upsampling);
+  if (options.heads != Heads::plain)
+    fail(Exit::usage, "network.heads: unet3d has one plain head, found '{}'", choice_name(options.heads));
 }
 
 ValueId relu(NetworkBuilder& b, const std::string& name, ValueId x) {
@@ -23,8 +21,8 @@ ValueId convolution_relu(NetworkBuilder& b, const std::string& name, ValueId x, 
 }
 
 ValueId up(NetworkBuilder& b, const std::string& name, ValueId x) {
-  return b.options.upsampling == "nearest" ? b.upsample(name, x)
-                                           : b.transposed_convolution(name, x, b.channels(x));
+  return b.options.upsampling == Upsampling::nearest ? b.upsample(name, x)
+                                                     : b.transposed_convolution(name, x, b.channels(x));
 }
 
 ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {

@@ -107,15 +107,12 @@ std::vector<ValueId> pieces_of(const CutGraph& cut, ValueId id) {
 
 }  // namespace
 
-LossOptions parse_loss(const std::string& name) {
-  if (name == "weighted_dice") return {};
-  if (name == "dice_cross_entropy") return {.dice = 1, .cross_entropy = 1};
-  fail(Exit::usage, "training.loss: expected weighted_dice or dice_cross_entropy, found '{}'", name);
+LossOptions loss_options(Loss loss) {
+  if (loss == Loss::weighted_dice) return {};
+  return {.dice = 1, .cross_entropy = 1};
 }
 
 TrainingStep build_training_step(const StepOptions& options) {
-  if (options.optimizer.name != "adam")
-    fail(Exit::usage, "training.optimizer.name: expected adam, found '{}'", options.optimizer.name);
   const bool scaled = options.activations == ElementType::f16;
   TrainingStep step;
   ForwardGraph forward =

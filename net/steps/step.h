@@ -1,9 +1,12 @@
 // Whole steps as one flat graph: what the planner plans and the executor runs.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/choice.h"
 #include "net/networks/network.h"
 #include "net/steps/pieces.h"
 
@@ -14,10 +17,19 @@ struct LossOptions {
   double cross_entropy = 0;  // weight of the binary cross entropy term
   double epsilon = 1e-5;
 };
-LossOptions parse_loss(const std::string& name);  // weighted_dice | dice_cross_entropy; throws Exit::usage
+enum class Loss { weighted_dice, dice_cross_entropy };
+constexpr std::array<std::string_view, 2> names_of(Loss) {
+  return {"weighted_dice", "dice_cross_entropy"};
+}
+LossOptions loss_options(Loss loss);
+
+enum class Optimizer { adam };
+constexpr std::array<std::string_view, 1> names_of(Optimizer) {
+  return {"adam"};
+}
 
 struct OptimizerOptions {
-  std::string name = "adam";
+  Optimizer name = Optimizer::adam;
   double learning_rate = 5e-4;
   double weight_decay = 0;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;

@@ -29,9 +29,9 @@ data::Example example_of(data::PreparedCase prepared) {
 
 }  // namespace
 
-std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const std::string& targets) {
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, Targets targets) {
   std::vector<std::vector<int>> classes;
-  if (targets == "regions") {
+  if (targets == Targets::regions) {
     for (const auto& [name, values] : dataset.regions) classes.push_back(values);
   } else {
     for (const auto& [name, value] : dataset.labels) classes.push_back({value});
@@ -39,9 +39,9 @@ std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const
   return classes;
 }
 
-std::vector<std::string> output_names(const data::Dataset& dataset, const std::string& targets) {
+std::vector<std::string> output_names(const data::Dataset& dataset, Targets targets) {
   std::vector<std::string> names;
-  if (targets == "regions") {
+  if (targets == Targets::regions) {
     for (const auto& [name, values] : dataset.regions) names.push_back(name);
   } else {
     for (const auto& [name, value] : dataset.labels) names.push_back(name);
@@ -49,13 +49,13 @@ std::vector<std::string> output_names(const data::Dataset& dataset, const std::s
   return names;
 }
 
-std::int64_t output_count(const data::Dataset& dataset, const std::string& targets) {
+std::int64_t output_count(const data::Dataset& dataset, Targets targets) {
   const std::size_t count = output_classes(dataset, targets).size();
   if (count == 0 || count > 8) {
     fail(Exit::usage,
          "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
          "data.{}",
-         targets, count, targets);
+         choice_name(targets), count, choice_name(targets));
   }
   return static_cast<std::int64_t>(count);
 }

@@ -15,10 +15,10 @@
 namespace voxswap::pipeline {
 
 // The label values that make each output channel's target: the labels, or the regions.
-std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const std::string& targets);
-std::vector<std::string> output_names(const data::Dataset& dataset, const std::string& targets);
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, Targets targets);
+std::vector<std::string> output_names(const data::Dataset& dataset, Targets targets);
 // How many channels the network puts out; throws Exit::usage when a voxel's target has no bits for them.
-std::int64_t output_count(const data::Dataset& dataset, const std::string& targets);
+std::int64_t output_count(const data::Dataset& dataset, Targets targets);
 
 class Cases {
  public:

@@ -1,11 +1,14 @@
 // Everything a run needs to know, with its defaults: the experiment file's sections as plain structs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/choice.h"
 #include "base/filesystem.h"
 #include "data/augment/augment.h"
 #include "data/layouts/dataset.h"
@@ -25,10 +28,28 @@ struct SplitOptions {
   std::int64_t fold = 0;  // of splits_final.json
 };
 
+enum class Schedule { plateau, poly, cosine, constant };
+constexpr std::array<std::string_view, 4> names_of(Schedule) {
+  return {"plateau", "poly", "cosine", "constant"};
+}
+
+// Channels that the network gives: one per label, of which a voxel has one; or one per region, of which it
+// may have several.
+enum class Targets { labels, regions };
+constexpr std::array<std::string_view, 2> names_of(Targets) {
+  return {"labels", "regions"};
+}
+
+// Of activations. automatic: the fastest that is safe on the device.
+enum class Precision { automatic, f32, tf32, bf16, f16 };
+constexpr std::array<std::string_view, 5> names_of(Precision) {
+  return {"auto", "f32", "tf32", "bf16", "f16"};
+}
+
 struct ScheduleOptions {
-  std::string name = "plateau";  // plateau | poly | cosine | constant
-  double factor = 0.5;           // plateau
-  std::int64_t patience = 10;    // plateau, epochs
+  Schedule name = Schedule::plateau;
+  double factor = 0.5;         // plateau
+  std::int64_t patience = 10;  // plateau, epochs
 };
 
 struct TrainingOptions {
@@ -37,9 +58,9 @@ struct TrainingOptions {
   net::OptimizerOptions optimizer;
   ScheduleOptions schedule;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
-  std::string loss = "weighted_dice";
-  std::string targets = "labels";  // labels | regions
-  std::string precision = "auto";  // auto | f32 | tf32 | bf16 | f16
+  net::Loss loss = net::Loss::weighted_dice;
+  Targets targets = Targets::labels;
+  Precision precision = Precision::automatic;
   data::AugmentOptions augment;
   std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all
   std::int64_t loader_threads = 0;   // that get samples ready ahead of training; 0: as the device leaves room

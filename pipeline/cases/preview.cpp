@@ -184,7 +184,7 @@ void preview(const RunOptions& options, const PreviewOptions& what, const fs::pa
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
   Cases cases(options, std::move(dataset));
   // The statistics of the data set are those of the whole training part.
-  cases.prepare_all(options.preprocess.normalize == "dataset" ? split.training : wanted, {});
+  cases.prepare_all(options.preprocess.normalize == data::Normalize::dataset ? split.training : wanted, {});
 
   std::vector<Block> blocks;
   std::vector<Layout> layouts;

@@ -19,7 +19,7 @@ namespace voxswap::pipeline {
 namespace {
 
 DataShape shape_without_data(const RunOptions& options) {
-  const bool by_region = options.training.targets == "regions";
+  const bool by_region = options.training.targets == Targets::regions;
   DataShape shape;
   shape.found = false;
   shape.channels = static_cast<std::int64_t>(options.data.modalities.size());

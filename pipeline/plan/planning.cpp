@@ -55,14 +55,15 @@ void set_rate(swap::Link& link, double rate, bool as_limit) {
 }
 
 // tf32 is f32 in memory.
-net::ElementType parse_precision(const std::string& precision) {
-  return precision == "tf32" ? net::ElementType::f32 : net::parse_element_type(precision);
+net::ElementType element_type(Precision precision) {
+  return precision == Precision::tf32 ? net::ElementType::f32
+                                      : net::parse_element_type(choice_name(precision));
 }
 
 // On a device that is not here.
-net::ElementType precision_elsewhere(const swap::DeviceRates& device, const std::string& precision) {
-  if (precision == "auto") return device.fastest;
-  const net::ElementType type = parse_precision(precision);
+net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision precision) {
+  if (precision == Precision::automatic) return device.fastest;
+  const net::ElementType type = element_type(precision);
   if (type == net::ElementType::bf16 && device.fastest == net::ElementType::f16)
     fail(Exit::usage, "training.precision: {} does not run in bf16; f16, f32 and auto are what it can do",
          device.name);
@@ -123,16 +124,16 @@ std::unique_ptr<net::Backend> open_device(const std::string& device, const net::
 net::BackendOptions backend_options(const TrainingOptions& training) {
   net::BackendOptions options;
   options.deterministic = training.deterministic;
-  options.tensor_floats = training.precision == "tf32";
+  options.tensor_floats = training.precision == Precision::tf32;
   return options;
 }
 
-net::ElementType choose_precision(const net::Backend& backend, const std::string& precision) {
-  if (precision == "auto") return backend.fastest_type();
-  const net::ElementType type = parse_precision(precision);
-  if (!backend.supports(type) || (precision == "tf32" && backend.computes_on_host())) {
-    fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(), precision,
-         backend.description());
+net::ElementType choose_precision(const net::Backend& backend, Precision precision) {
+  if (precision == Precision::automatic) return backend.fastest_type();
+  const net::ElementType type = element_type(precision);
+  if (!backend.supports(type) || (precision == Precision::tf32 && backend.computes_on_host())) {
+    fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(),
+         choice_name(precision), backend.description());
   }
   return type;
 }
@@ -263,7 +264,7 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std
   step.voxel_alignment = target.voxel_alignment();
   step.outputs = outputs;
   step.activations = target.precision;
-  step.loss = net::parse_loss(options.training.loss);
+  step.loss = net::loss_options(options.training.loss);
   step.optimizer = options.training.optimizer;
   step.pieces = options.memory.pieces;
   return step;

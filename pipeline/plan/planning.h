@@ -22,7 +22,7 @@ namespace voxswap::pipeline {
 // `auto` is the first GPU, or the CPU where there is none that can be used.
 std::unique_ptr<net::Backend> open_device(const std::string& device, const net::BackendOptions& options = {});
 net::BackendOptions backend_options(const TrainingOptions& training);
-net::ElementType choose_precision(const net::Backend& backend, const std::string& precision);
+net::ElementType choose_precision(const net::Backend& backend, Precision precision);
 
 // The budgets of the experiment, with `auto` resolved by what is free. Where the device computes in the
 // host's memory, budget and host pool come out of the same: together they are never given more than is free,

@@ -19,9 +19,9 @@ void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& wh
 
 }  // namespace
 
-LabelDecoder make_decoder(const data::Dataset& dataset, const std::string& targets) {
+LabelDecoder make_decoder(const data::Dataset& dataset, Targets targets) {
   LabelDecoder decoder;
-  if (targets != "regions") {
+  if (targets != Targets::regions) {
     for (const auto& [name, value] : dataset.labels) {
       decoder.sequence.push_back(decoder.values.size());
       decoder.values.push_back(static_cast<std::int16_t>(value));

@@ -25,7 +25,7 @@ struct LabelDecoder {
             std::span<std::int16_t> labels) const;
   std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
 };
-LabelDecoder make_decoder(const data::Dataset& dataset, const std::string& targets);
+LabelDecoder make_decoder(const data::Dataset& dataset, Targets targets);
 
 // A prepared case's probabilities, a channel after the other, on the training grid.
 struct ProbabilityMaps {

@@ -70,7 +70,7 @@ Predictor::Member Predictor::read_member(std::int64_t repeat) const {
   if (member.checkpoint.digest.empty())
     log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
               member.where);
-  if (options_.preprocess.normalize == "dataset")
+  if (options_.preprocess.normalize == data::Normalize::dataset)
     member.normalization = normalization_from(member.checkpoint, dataset_.modalities.size(), member.where);
   return member;
 }

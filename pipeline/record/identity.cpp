@@ -97,7 +97,7 @@ RunIdentity read_identity(const fs::path& folder) {
 
 bool may_change(Decides decides, const RunOptions& options) {
   const bool by_length =
-      options.training.schedule.name == "poly" || options.training.schedule.name == "cosine";
+      options.training.schedule.name == Schedule::poly || options.training.schedule.name == Schedule::cosine;
   switch (decides) {
     case Decides::nothing:
     case Decides::stop:
@@ -175,7 +175,7 @@ std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, 
           {"modalities", join(dataset.modalities, " ")},
           {"labels", text(labels)},
           {"regions", text(regions)},
-          {"targets", options.training.targets}};
+          {"targets", choice_name(options.training.targets)}};
 }
 
 void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,

@@ -8,9 +8,9 @@ namespace voxswap::pipeline {
 double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
   const double full = options.optimizer.learning_rate;
   const double done = static_cast<double>(epoch - 1) / static_cast<double>(options.epochs);
-  if (options.schedule.name == "plateau") return state.rate > 0 ? state.rate : full;
-  if (options.schedule.name == "poly") return full * std::pow(1 - done, 0.9);
-  if (options.schedule.name == "cosine") return full * 0.5 * (1 + std::cos(std::numbers::pi * done));
+  if (options.schedule.name == Schedule::plateau) return state.rate > 0 ? state.rate : full;
+  if (options.schedule.name == Schedule::poly) return full * std::pow(1 - done, 0.9);
+  if (options.schedule.name == Schedule::cosine) return full * 0.5 * (1 + std::cos(std::numbers::pi * done));
   return full;
 }
 

@@ -106,7 +106,7 @@ TEST(CudaGraphs, GiveTheSameBitsBetweenCopiesAlsoWithPoisonInFreedPlaces) {
 }
 
 // Losses and weights of a few steps as the program makes them.
-std::vector<float> trained(const std::string& precision) {
+std::vector<float> trained(pipeline::Precision precision) {
   pipeline::RunOptions options;
   options.memory.device = "cuda";
   options.memory.planner = "checkpoint";
@@ -129,13 +129,13 @@ std::vector<float> trained(const std::string& precision) {
 }
 
 TEST(CudaGraphs, GiveTheSameBitsInHalfPrecisionAndWithLossScaling) {
-  for (const char* precision : {"bf16", "f16"}) {
+  for (const pipeline::Precision precision : {pipeline::Precision::bf16, pipeline::Precision::f16}) {
     const std::int64_t before = emulation::graph_launches();
     const std::vector<float> found = trained(precision);
-    EXPECT_GT(emulation::graph_launches(), before) << precision;
-    EXPECT_NE(found[0], found[steps - 1]) << precision;
+    EXPECT_GT(emulation::graph_launches(), before) << choice_name(precision);
+    EXPECT_NE(found[0], found[steps - 1]) << choice_name(precision);
     const test::Graphs off(false);
-    EXPECT_TRUE(trained(precision) == found) << precision;
+    EXPECT_TRUE(trained(precision) == found) << choice_name(precision);
   }
 }
 

@@ -46,7 +46,7 @@ void expect_the_references_losses(const NetworkOptions& network, ElementType typ
   StepOptions options;
   options.network = network;
   options.input = {1, 8, 8, 12, 2};
-  options.loss = parse_loss("dice_cross_entropy");
+  options.loss = loss_options(Loss::dice_cross_entropy);
   options.activations = type;
   const auto reference = make_reference_backend(), emulated = make_cuda_backend({});
   const std::vector<double> expected = losses(build_training_step(options), *reference);
@@ -63,8 +63,9 @@ TEST(EmulatedTraining, FollowsTheReferenceInFullPrecision) {
   expect_the_references_losses({.name = "isensee2017", .base_filters = 4, .depth = 3}, ElementType::f32,
                                2e-4);
   expect_the_references_losses({.name = "unet3d", .base_filters = 4, .depth = 3}, ElementType::f32, 2e-4);
-  expect_the_references_losses({.name = "unet3d", .base_filters = 4, .depth = 2, .upsampling = "nearest"},
-                               ElementType::f32, 2e-4);
+  expect_the_references_losses(
+      {.name = "unet3d", .base_filters = 4, .depth = 2, .upsampling = Upsampling::nearest}, ElementType::f32,
+      2e-4);
   expect_the_references_losses({.name = "resnet3d", .base_filters = 5, .depth = 2}, ElementType::f32, 2e-4);
 }
 

@@ -23,11 +23,11 @@ Volume ramp() {
 PrepareOptions as_it_is() {
   PrepareOptions options;
   options.resolution = {110, 1, 1};
-  options.crop = "none";
+  options.crop = Crop::none;
   return options;
 }
 
-PreparedCase prepared_as(const std::string& normalize) {
+PreparedCase prepared_as(Normalize normalize) {
   PrepareOptions options = as_it_is();
   options.normalize = normalize;
   PreparedCase result = prepare(ramp(), options);
@@ -49,19 +49,19 @@ TEST(Clipping, HoldsTheForegroundBetweenItsPercentilesAndLeavesTheBackground) {
 }
 
 TEST(Normalization, OfAnImageIsOverItsForegroundAndMovesTheBackgroundToo) {
-  const PreparedCase made = prepared_as("image");
+  const PreparedCase made = prepared_as(Normalize::image);
   const double mean = 50.5, deviation = std::sqrt((100.0 * 100 - 1) / 12);  // of 1 … 100
   EXPECT_NEAR(made.image[0], (0 - mean) / deviation, 1e-6);
   EXPECT_NEAR(made.image[5], (1 - mean) / deviation, 1e-6);
 }
 
 TEST(Normalization, ThatIsMaskedHasTheBackgroundAtZero) {
-  const PreparedCase made = prepared_as("masked"), image = prepared_as("image");
+  const PreparedCase made = prepared_as(Normalize::masked), image = prepared_as(Normalize::image);
   for (std::size_t i = 0; i < 110; ++i) EXPECT_EQ(made.image[i], i < 5 || i >= 105 ? 0 : image.image[i]);
 }
 
 TEST(Normalization, OfTheWholeImageCountsEveryVoxel) {
-  const PreparedCase made = prepared_as("whole");
+  const PreparedCase made = prepared_as(Normalize::whole);
   const double mean = 5050.0 / 110,
                deviation = std::sqrt(338350.0 / 110 - mean * mean);  // sum of squares of 1 … 100
   EXPECT_NEAR(made.image[0], (0 - mean) / deviation, 1e-6);
@@ -69,8 +69,8 @@ TEST(Normalization, OfTheWholeImageCountsEveryVoxel) {
 }
 
 TEST(Normalization, OfTheDataSetAndNoneUseWhatTheyAreGiven) {
-  EXPECT_EQ(prepared_as("dataset").image[5], (1.0F - 10) / 4);
-  EXPECT_EQ(prepared_as("none").image[5], 1);
+  EXPECT_EQ(prepared_as(Normalize::dataset).image[5], (1.0F - 10) / 4);
+  EXPECT_EQ(prepared_as(Normalize::none).image[5], 1);
 }
 
 TEST(Preparing, AppliesBiasCorrectionToTheChannelsThatAreNamed) {

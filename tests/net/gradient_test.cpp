@@ -148,10 +148,10 @@ TEST(OperationGradients, AreAllChecked) {
   }
 }
 
-class LossGradient : public testing::TestWithParam<std::string> {};
+class LossGradient : public testing::TestWithParam<Loss> {};
 
 TEST_P(LossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
-  const LossOptions loss = parse_loss(GetParam());
+  const LossOptions loss = loss_options(GetParam());
   Differentiated d;
   const Shape shape = {2, 4, 3, 5, 3};
   const ValueId logits = d.add_input("logits", shape, Fill::normal);
@@ -167,9 +167,9 @@ TEST_P(LossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
   check(d, "loss");
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, LossGradient, testing::Values("weighted_dice", "dice_cross_entropy"),
-                         [](const testing::TestParamInfo<std::string>& parameter) {
-                           return parameter.param;
+INSTANTIATE_TEST_SUITE_P(Both, LossGradient, testing::Values(Loss::weighted_dice, Loss::dice_cross_entropy),
+                         [](const testing::TestParamInfo<Loss>& parameter) {
+                           return choice_name(parameter.param);
                          });
 
 // A value that is read twice, and one that is read by nobody else than its own sum.

@@ -17,7 +17,7 @@ struct NetworkCase {
   std::string name;
   NetworkOptions network;
   Shape input;
-  std::string loss;
+  Loss loss;
 };
 
 void PrintTo(const NetworkCase& example, std::ostream* out) {
@@ -39,7 +39,7 @@ struct NetworkRun {
     options.network = example.network;
     options.input = example.input;
     options.activations = ElementType::f64;
-    options.loss = parse_loss(example.loss);
+    options.loss = loss_options(example.loss);
     step = build_training_step(options);
     run = std::make_unique<GraphRun>(step.graph, *backend);
     fill();
@@ -120,13 +120,13 @@ TEST_P(NetworkGradient, AgreesWithFiniteDifferences) {
 std::vector<NetworkCase> network_cases() {
   const NetworkOptions isensee{.name = "isensee2017", .base_filters = 2, .depth = 5, .dropout = 0.3};
   NetworkOptions normalized = isensee;
-  normalized.heads = "normalized";
+  normalized.heads = Heads::normalized;
   const NetworkOptions unet{.name = "unet3d", .base_filters = 2, .depth = 4, .dropout = 0.3};
   const NetworkOptions resnet{.name = "resnet3d", .base_filters = 3, .depth = 4};
-  return {{"isensee2017", isensee, {1, 32, 16, 16, 4}, "weighted_dice"},
-          {"isensee2017_normalized_heads", normalized, {1, 16, 32, 16, 2}, "dice_cross_entropy"},
-          {"unet3d", unet, {1, 16, 16, 16, 2}, "dice_cross_entropy"},
-          {"resnet3d", resnet, {1, 6, 7, 9, 2}, "dice_cross_entropy"}};
+  return {{"isensee2017", isensee, {1, 32, 16, 16, 4}, Loss::weighted_dice},
+          {"isensee2017_normalized_heads", normalized, {1, 16, 32, 16, 2}, Loss::dice_cross_entropy},
+          {"unet3d", unet, {1, 16, 16, 16, 2}, Loss::dice_cross_entropy},
+          {"resnet3d", resnet, {1, 6, 7, 9, 2}, Loss::dice_cross_entropy}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Whole, NetworkGradient, testing::ValuesIn(network_cases()),

@@ -69,13 +69,13 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return result;
 }
 
-StepOptions options_for(ElementType type, const std::string& loss) {
+StepOptions options_for(ElementType type, Loss loss) {
   StepOptions options;
   options.network = {.name = "isensee2017", .base_filters = 4, .depth = 4, .dropout = 0};
   options.input = expected("input").shape;
   options.outputs = expected("probabilities").shape[-1];
   options.activations = type;
-  options.loss = parse_loss(loss);
+  options.loss = loss_options(loss);
   return options;
 }
 
@@ -90,12 +90,12 @@ void set_parameters(GraphRun& run, const Graph& graph, const std::vector<ValueId
 struct Way {
   std::string backend;
   ElementType type;
-  std::string loss;
+  Loss loss;
   double tolerance;  // relative to the largest magnitude of a tensor
 };
 
 std::string name_of(const Way& way) {
-  return way.backend + "_" + std::string(element_name(way.type)) + "_" + way.loss;
+  return way.backend + "_" + std::string(element_name(way.type)) + "_" + choice_name(way.loss);
 }
 void PrintTo(const Way& way, std::ostream* out) {
   *out << name_of(way);
@@ -104,7 +104,7 @@ void PrintTo(const Way& way, std::ostream* out) {
 std::vector<Way> ways() {
   std::vector<Way> result;
   for (const std::string& backend : backend_names()) {
-    for (const char* loss : {"weighted_dice", "dice_cross_entropy"}) {
+    for (const Loss loss : {Loss::weighted_dice, Loss::dice_cross_entropy}) {
       if (backend == "reference") result.push_back({backend, ElementType::f64, loss, 2e-6});
       result.push_back({backend, ElementType::f32, loss, 1e-3});
     }
@@ -127,7 +127,7 @@ TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
   }
   run.run({.learning_rate = 0});
 
-  EXPECT_NEAR(run.get(step.loss)[0], expected("loss/" + way.loss).values[0], way.tolerance);
+  EXPECT_NEAR(run.get(step.loss)[0], expected("loss/" + choice_name(way.loss)).values[0], way.tolerance);
   std::vector<double> probabilities = run.get(step.logits[0]);
   for (double& p : probabilities) p = 1 / (1 + std::exp(-p));
   EXPECT_LE(largest_difference(probabilities, expected("probabilities").values), way.tolerance);
@@ -137,7 +137,7 @@ TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
     if (node.operation->name != "adam") continue;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const std::string& name = step.graph.value(node.updates[3 * i]).name;
-      const std::string prefix = "gradient/" + way.loss + "/";
+      const std::string prefix = "gradient/" + choice_name(way.loss) + "/";
       const Tensor& gradient = expected(prefix + name);
       const double scale = largest(gradient.values);
       EXPECT_LE(largest_difference(run.get(node.inputs[i]), gradient.values), way.tolerance * scale) << name;
@@ -150,7 +150,7 @@ TEST_P(SmallIsensee2017, LearnsAsInPyTorch) {
 // What the fixture's losses say of a parameter that is not trained here, beside the weights of its
 // convolution.
 TEST(SmallIsensee2017Biases, ThatAreNotTrainedHaveNoGradientInPyTorchEither) {
-  const TrainingStep step = build_training_step(options_for(ElementType::f32, "weighted_dice"));
+  const TrainingStep step = build_training_step(options_for(ElementType::f32, Loss::weighted_dice));
   std::size_t parameters = 0;
   for (const auto& [name, tensor] : fixture()) parameters += name.starts_with("parameter/");
   EXPECT_EQ(step.parameters.size(), parameters) << "checkpoints hold all of them";
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Every, SmallIsensee2017, testing::ValuesIn(ways()),
 TEST(SmallIsensee2017Inference, PredictsAsInPyTorchOnEveryBackend) {
   for (const std::string& name : backend_names()) {
     const InferenceStep step =
-        build_inference_step(options_for(ElementType::f32, "weighted_dice"), /*with_loss=*/true);
+        build_inference_step(options_for(ElementType::f32, Loss::weighted_dice), /*with_loss=*/true);
     const auto backend = make_backend(name);
     GraphRun run(step.graph, *backend);
     run.set(step.input[0], expected("input").values);

@@ -44,7 +44,7 @@ TEST(DataShape, ComesFromTheExperimentWhereThereIsNoDataSet) {
   EXPECT_EQ(shape.channels, 2);
   EXPECT_EQ(shape.outputs, 3);
   options.data.regions = {{"whole", {1, 2, 4}}};
-  options.training.targets = "regions";
+  options.training.targets = Targets::regions;
   EXPECT_EQ(data_shape(options).outputs, 1);
 }
 

@@ -29,10 +29,10 @@ TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
 
 TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
   RunOptions options;
-  for (const auto& [schedule, may] : {std::pair("plateau", true), std::pair("constant", true),
-                                      std::pair("poly", false), std::pair("cosine", false)}) {
+  for (const auto& [schedule, may] : {std::pair(Schedule::plateau, true), std::pair(Schedule::constant, true),
+                                      std::pair(Schedule::poly, false), std::pair(Schedule::cosine, false)}) {
     options.training.schedule.name = schedule;
-    EXPECT_EQ(may_change(Decides::epochs, options), may) << schedule;
+    EXPECT_EQ(may_change(Decides::epochs, options), may) << choice_name(schedule);
     EXPECT_TRUE(may_change(Decides::nothing, options));
     EXPECT_FALSE(may_change(Decides::model, options));
   }

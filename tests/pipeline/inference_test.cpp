@@ -25,7 +25,7 @@ RunOptions options_with(std::optional<data::Size3> patch) {
   options.memory.device = "reference";
   options.memory.planner = "keep";
   options.memory.budget_bytes = 256 << 20;
-  options.training.precision = "f32";
+  options.training.precision = Precision::f32;
   options.network = {.base_filters = 2, .depth = 2};
   options.preprocess.resolution = size;
   options.training.patch = patch;
@@ -186,7 +186,7 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
 
 // What training showed the network mirrored decides what prediction may.
 TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
-  options_.preprocess.normalize = "none";
+  options_.preprocess.normalize = data::Normalize::none;
   const auto predicted = [&](bool mirror) {
     PredictOptions how;
     how.mirror = mirror;

@@ -39,7 +39,7 @@ class NewScans : public testing::Test {
     options().memory.device = "reference";
     options().network = {.base_filters = 2, .depth = 2};
     options().preprocess.resolution = {12, 12, 12};
-    options().preprocess.normalize = "image";
+    options().preprocess.normalize = data::Normalize::image;
     options().training.epochs = 1;
     train(options());
     fs::rename(folder() / "nnunet", folder() / "gone");

@@ -109,7 +109,7 @@ TEST(Estimates, TakeAPrecisionThatTheDeviceHas) {
   EXPECT_EQ(open_target(options, "v100").precision, net::ElementType::f16);
   EXPECT_EQ(open_target(options, "a100").precision, net::ElementType::bf16);
   EXPECT_EQ(open_target(options, "cpu").precision, net::ElementType::f32);
-  options.training.precision = "bf16";
+  options.training.precision = Precision::bf16;
   EXPECT_THROW(open_target(options, "v100"), Error);
   EXPECT_EQ(open_target(options, "rtx4090").precision, net::ElementType::bf16);
 }
@@ -167,7 +167,7 @@ TEST(Targets, ThatAreNotHereAreRefusedWithTheReason) {
 TEST(Precisions, Tf32IsForGpus) {
   RunOptions options = tiny();
   options.memory.device = "cpu";
-  options.training.precision = "tf32";
+  options.training.precision = Precision::tf32;
   EXPECT_THROW(open_target(options), Error);
   EXPECT_EQ(open_target(options, "h200").precision, net::ElementType::f32);
   EXPECT_TRUE(backend_options(options.training).tensor_floats);
@@ -176,18 +176,18 @@ TEST(Precisions, Tf32IsForGpus) {
 // One image of one channel.
 TEST(Steps, StoreTheImageInSixteenBytesPerVoxelOnAGpuAndAsItIsOnACpu) {
   RunOptions options = tiny();
-  const auto channels = [&](const std::string& device, const char* precision) {
+  const auto channels = [&](const std::string& device, Precision precision) {
     options.training.precision = precision;
     const Target target = open_target(options, device);
     const Steps steps = build_steps(options, 1, 1, target, true);
     return steps.training->graph.value(steps.training->input[0]).shape[4];
   };
-  for (const auto& [gpu, halves] : {std::pair("v100", "f16"), {"h200", "bf16"}}) {
+  for (const auto& [gpu, halves] : {std::pair("v100", Precision::f16), {"h200", Precision::bf16}}) {
     EXPECT_EQ(channels(gpu, halves), 8) << gpu;
-    EXPECT_EQ(channels(gpu, "f32"), 4) << gpu;
+    EXPECT_EQ(channels(gpu, Precision::f32), 4) << gpu;
   }
-  EXPECT_EQ(channels("cpu", "bf16"), 1);
-  EXPECT_EQ(channels("cpu", "f32"), 1);
+  EXPECT_EQ(channels("cpu", Precision::bf16), 1);
+  EXPECT_EQ(channels("cpu", Precision::f32), 1);
 }
 
 TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {

@@ -21,7 +21,7 @@ data::Dataset brats() {
 }
 
 TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
-  const LabelDecoder decoder = make_decoder(brats(), "labels");
+  const LabelDecoder decoder = make_decoder(brats(), Targets::labels);
   const std::vector<float> probabilities = {0.1f, 0.2f, 0.3f,   // none reaches one half
                                             0.5f, 0.4f, 0.1f,   // necrosis, just
                                             0.6f, 0.9f, 0.7f,   // oedema
@@ -30,7 +30,7 @@ TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
 }
 
 TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
-  const LabelDecoder decoder = make_decoder(brats(), "regions");
+  const LabelDecoder decoder = make_decoder(brats(), Targets::regions);
   const std::vector<float> probabilities = {0.9f, 0.1f, 0.1f,   // whole tumour only: oedema
                                             0.9f, 0.8f, 0.2f,   // core without enhancement: necrosis
                                             0.9f, 0.8f, 0.7f,   // enhancing
@@ -60,7 +60,7 @@ ProbabilityMaps random_maps(const data::PreparedCase& prepared, std::size_t chan
 TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   const data::PreparedCase prepared = large_case();
   const ProbabilityMaps maps = random_maps(prepared, 3);
-  for (const char* targets : {"labels", "regions"}) {
+  for (const Targets targets : {Targets::labels, Targets::regions}) {
     const LabelDecoder decoder = make_decoder(brats(), targets);
     const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
     std::vector<float> fine(3 * voxels);
@@ -70,7 +70,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
     }
     data::LabelMap on_box{data::crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
     const Prediction found = decide(maps, prepared, decoder);
-    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels) << targets;
+    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels) << choice_name(targets);
     EXPECT_EQ(found.native.geometry, prepared.original);
     EXPECT_EQ(found.on_training_grid.geometry.size, prepared.size);
     EXPECT_GT(std::count(found.native.voxels.begin(), found.native.voxels.end(), 4), 1000);

@@ -5,7 +5,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-TrainingOptions with_schedule(const std::string& name) {
+TrainingOptions with_schedule(Schedule name) {
   TrainingOptions options;
   options.epochs = 100;
   options.schedule.name = name;
@@ -16,7 +16,7 @@ TrainingOptions with_schedule(const std::string& name) {
 }
 
 TEST(Schedule, PlateauHalvesTheRateAfterPatienceEpochsWithoutImprovement) {
-  const TrainingOptions options = with_schedule("plateau");
+  const TrainingOptions options = with_schedule(Schedule::plateau);
   ScheduleState state;
   EXPECT_TRUE(finish_epoch(options, state, 1, -0.5));
   for (std::int64_t epoch = 2; epoch <= 4; ++epoch) {
@@ -30,7 +30,7 @@ TEST(Schedule, PlateauHalvesTheRateAfterPatienceEpochsWithoutImprovement) {
 }
 
 TEST(Schedule, StopsAfterTheLastEpochOrWithoutImprovement) {
-  const TrainingOptions options = with_schedule("constant");
+  const TrainingOptions options = with_schedule(Schedule::constant);
   ScheduleState state;
   finish_epoch(options, state, 1, 0);
   EXPECT_FALSE(should_stop(options, state, 8));
@@ -40,10 +40,10 @@ TEST(Schedule, StopsAfterTheLastEpochOrWithoutImprovement) {
 }
 
 TEST(Schedule, PolyAndCosineFallFromTheFullRateTowardsZero) {
-  for (const char* name : {"poly", "cosine"}) {
+  for (const Schedule name : {Schedule::poly, Schedule::cosine}) {
     const TrainingOptions options = with_schedule(name);
     const ScheduleState state;
-    EXPECT_EQ(learning_rate(options, state, 1), 1.0) << name;
+    EXPECT_EQ(learning_rate(options, state, 1), 1.0) << choice_name(name);
     double before = 1.01;
     for (std::int64_t epoch = 1; epoch <= 100; ++epoch) {
       EXPECT_LT(learning_rate(options, state, epoch), before);
@@ -52,7 +52,7 @@ TEST(Schedule, PolyAndCosineFallFromTheFullRateTowardsZero) {
     EXPECT_GT(before, 0);
     EXPECT_LT(before, 0.02);
   }
-  EXPECT_NEAR(learning_rate(with_schedule("cosine"), {}, 51), 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate(with_schedule(Schedule::cosine), {}, 51), 0.5, 1e-12);
 }
 
 }  // namespace

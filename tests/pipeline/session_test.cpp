@@ -23,7 +23,7 @@ class Sessions : public testing::Test {
     RunOptions options;
     options.cache = folder();
     options.memory.device = "reference";
-    options.training.precision = "bf16";
+    options.training.precision = Precision::bf16;
     options.network = {.base_filters = 4, .depth = 3};
     options.preprocess.resolution = {16, 16, 16};
     options.training.optimizer.learning_rate = 1e-2;
@@ -127,7 +127,7 @@ TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
 
 TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   RunOptions options = options_for("keep", ample);
-  options.training.precision = "f16";
+  options.training.precision = Precision::f16;
   Session kept = open(options);
   const Results expected = train(kept);
   const Tensor scale = kept.optimizer_state().back();

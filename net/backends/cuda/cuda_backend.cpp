@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/convolution_choice.h"

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "base/text.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
