@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/bfloat16.h"
+
 namespace voxswap::net {
 
 namespace {
@@ -36,14 +38,11 @@ void store_each(void* to, const double* from, std::int64_t count, Convert conver
 }  // namespace
 
 double bf16_to_double(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  return from_bfloat16(bits);
 }
 
 std::uint16_t double_to_bf16(double value) {
-  const std::uint32_t bits = float_bits_rounded_to_odd(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);  // stays NaN, and quiet
-  const std::uint32_t tie_to_even = (bits >> 16) & 1;
-  return static_cast<std::uint16_t>((bits + 0x7fff + tie_to_even) >> 16);
+  return to_bfloat16(std::bit_cast<float>(float_bits_rounded_to_odd(value)));
 }
 
 double f16_to_double(std::uint16_t bits) {
