@@ -31,6 +31,8 @@ const std::vector<Metric>& metrics() {
       {"precision", "|T and P| / |P|", LooksAt::counts,
        [](In in) { return precision(in.overlap, in.options.empty); }},
       {"volume_difference", "ml, |P| - |T|", LooksAt::counts, volume_difference, -infinity, infinity},
+      {"hausdorff", "mm, the largest distance between the surfaces", LooksAt::surfaces,
+       [](In in) { return hausdorff(in.surfaces, in.options.empty); }, 0, infinity},
       {"average_surface_distance", "mm, mean of the distances between the surfaces, both ways",
        LooksAt::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }, 0,
        infinity},

@@ -60,6 +60,12 @@ double hd95(const SurfaceDistances& distances, EmptyRule rule) {
   return std::max(quantile(distances.from_truth, 0.95), quantile(distances.from_prediction, 0.95));
 }
 
+double hausdorff(const SurfaceDistances& distances, EmptyRule rule) {
+  if (any_empty(distances)) return empty_distance(both_empty(distances), rule);
+  return std::max(*std::max_element(distances.from_truth.begin(), distances.from_truth.end()),
+                  *std::max_element(distances.from_prediction.begin(), distances.from_prediction.end()));
+}
+
 double average_surface_distance(const SurfaceDistances& distances, EmptyRule rule) {
   if (any_empty(distances)) return empty_distance(both_empty(distances), rule);
   double sum = 0;

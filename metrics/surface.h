@@ -29,6 +29,8 @@ double empty_distance(bool both_empty, EmptyRule rule);
 // The larger of the 95th percentiles (NumPy's default, linear between order statistics) of the two directed
 // distances.
 double hd95(const SurfaceDistances& distances, EmptyRule rule);
+// The largest of all distances, both ways: one voxel far off decides it.
+double hausdorff(const SurfaceDistances& distances, EmptyRule rule);
 // Mean of all distances, both ways together (Heimann et al., IEEE TMI 28(8), 2009: average symmetric surface
 // distance).
 double average_surface_distance(const SurfaceDistances& distances, EmptyRule rule);

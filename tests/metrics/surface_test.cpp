@@ -75,6 +75,13 @@ TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {
   EXPECT_EQ(distances.from_prediction, (std::vector<double>{10, 12.5}));
   EXPECT_DOUBLE_EQ(average_surface_distance(distances, EmptyRule::brats), 11.25);
   EXPECT_DOUBLE_EQ(hd95(distances, EmptyRule::brats), 10 + 0.95 * 2.5);  // between the two, as NumPy
+  EXPECT_DOUBLE_EQ(hausdorff(distances, EmptyRule::brats), 12.5);
+}
+
+TEST(HausdorffDistance, IsOneVoxelsWhicheverSideItIsOn) {
+  const Mask near = row("##......"), far = row("##.....#");
+  EXPECT_DOUBLE_EQ(hausdorff(surface_distances(near, far, {1, 1, 1}), EmptyRule::brats), 6);
+  EXPECT_DOUBLE_EQ(hausdorff(surface_distances(far, near, {1, 1, 1}), EmptyRule::brats), 6);
 }
 
 TEST(SurfaceDice, CountsWhatIsWithinTheToleranceAndWhatIsItButForRounding) {
@@ -87,7 +94,7 @@ TEST(SurfaceDice, CountsWhatIsWithinTheToleranceAndWhatIsItButForRounding) {
 TEST(EmptyRegion, HasTheDistancesOfItsRule) {
   const SurfaceDistances neither = surface_distances(row("..."), row("..."), {1, 1, 1});
   const SurfaceDistances one = surface_distances(row("..."), row(".#."), {1, 1, 1});
-  for (const auto score : {hd95, average_surface_distance}) {
+  for (const auto score : {hd95, hausdorff, average_surface_distance}) {
     EXPECT_EQ(score(neither, EmptyRule::brats), 0);
     EXPECT_EQ(score(one, EmptyRule::brats), 373.12866);
     EXPECT_TRUE(std::isnan(score(neither, EmptyRule::nnunet)));
