@@ -208,7 +208,7 @@ void add_training(std::vector<Key>& table) {
       choice("training.precision", "of activations; auto: the fastest that is safe on the device",
              AT(training.precision)));
   for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
-  add(table, Decides::nothing, patch());
+  add(table, Decides::model, patch());
   add(table, Decides::nothing,
       whole("training.loader_threads",
             "that get samples ready ahead of training; 0: as many as the device leaves room for",

@@ -1,6 +1,10 @@
 // Experiment files as a whole: defaults, overrides, what is refused and how, the resolved file.
+#include <set>
+
 #include "base/filesystem.h"
+#include "experiments/keys.h"
 #include "metrics/metrics.h"
+#include "pipeline/record/identity.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap::experiments {
@@ -295,6 +299,22 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   const Experiment finished = load_run(folder_ / "elsewhere");
   EXPECT_EQ(finished.run.output, folder_ / "elsewhere");
   EXPECT_EQ(finished.run.name, "study");
+}
+
+// Whoever gives a key another role by a slip is told here.
+TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
+  const std::set<std::string> known = {"data.cache",
+                                       "output.dir",
+                                       "sweep",
+                                       "training.checkpoint_minutes",
+                                       "training.early_stop",
+                                       "training.epochs",
+                                       "training.loader_threads"};
+  for (const Key& key : keys()) {
+    const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
+                          (key.path.starts_with("memory.") && key.path != "memory.pieces");
+    EXPECT_EQ(pipeline::may_change(key.decides, pipeline::RunOptions()), expected) << key.path;
+  }
 }
 
 TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
