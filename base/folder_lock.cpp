@@ -36,7 +36,6 @@ std::string holder_of(int descriptor) {
 
 FolderLock::FolderLock(const fs::path& folder)
     : folder_(plain(fs::absolute(folder))), file_(folder_ / ".lock") {
-  if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "folder/" is "folder"
   error_code ignored;
   for (fs::path missing = folder_; !fs::exists(missing, ignored) && missing.has_relative_path();
        missing = missing.parent_path())

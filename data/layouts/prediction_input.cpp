@@ -98,7 +98,6 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
 
   DatasetOptions wanted = options;
   wanted.root = plain(fs::absolute(input));
-  if (!wanted.root.has_filename()) wanted.root = wanted.root.parent_path();  // "folder/" is "folder"
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())
