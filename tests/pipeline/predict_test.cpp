@@ -70,7 +70,8 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
     }
     data::LabelMap on_box{data::crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
     const Prediction found = decide(maps, prepared, decoder);
-    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels) << choice_name(targets);
+    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels)
+        << choice_name(targets);
     EXPECT_EQ(found.native.geometry, prepared.original);
     EXPECT_EQ(found.on_training_grid.geometry.size, prepared.size);
     EXPECT_GT(std::count(found.native.voxels.begin(), found.native.voxels.end(), 4), 1000);
