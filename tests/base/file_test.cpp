@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -13,28 +12,19 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap {
 namespace {
 
-class File : public testing::Test {
+class File : public test::InAFolder {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("voxswap_file_" + std::to_string(::getpid())) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    make_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator(folder_))
       found.push_back(entry.path().filename().string());
     return found;
   }
-
-  fs::path folder_;
 };
 
 Exit exit_code_of(const std::function<void()>& action) {

@@ -3,9 +3,10 @@
 #include "base/filesystem.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <string>
+
+#include "tests/folder.h"
 
 namespace voxswap {
 namespace {
@@ -31,15 +32,14 @@ TEST(FileSystem, KnowsOnePathHoweverItIsSpelt) {
 }
 
 TEST(FileSystem, MakesFoldersWhoseNamesEndInASeparator) {
-  const fs::path folder = fs::temp_directory_path() / ("voxswap_filesystem_" + std::to_string(::getpid()));
-  const fs::path inner = folder / "a" / "b" / "";
+  const test::TemporaryFolder own;
+  const fs::path folder = own.path(), inner = folder / "a" / "b" / "";
   fs::create_directories(inner);
   EXPECT_TRUE(fs::is_directory(folder / "a/b"));
   error_code error;
   EXPECT_EQ(plain(fs::weakly_canonical(inner, error)), fs::canonical(folder / "a/b"));
   EXPECT_EQ(plain(fs::weakly_canonical(folder / "missing" / "", error)), fs::canonical(folder) / "missing");
   EXPECT_FALSE(fs::exists(folder / "missing", error));
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -10,15 +10,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap {
 namespace {
 
-class Locking : public testing::Test {
+class Locking : public test::InAFolder {
  protected:
-  void SetUp() override { fs::create_directories(root_); }
-  void TearDown() override { fs::remove_all(root_); }
-
   // What a second one is told; empty when it may.
   static std::string refusal(const fs::path& folder) {
     try {
@@ -29,28 +27,26 @@ class Locking : public testing::Test {
       return error.what();
     }
   }
-
-  fs::path root_ = fs::path(testing::TempDir()) / ("voxswap_lock_" + std::to_string(::getpid()));
 };
 
 TEST_F(Locking, KeepsASecondOutUntilTheFirstIsDone) {
-  write_file(root_ / "kept", "");
+  write_file(folder_ / "kept", "");
   {
-    FolderLock first(root_);
-    EXPECT_NE(refusal(root_).find(format("another voxswap (process {}) is at work there", ::getpid())),
+    FolderLock first(folder_);
+    EXPECT_NE(refusal(folder_).find(format("another voxswap (process {}) is at work there", ::getpid())),
               std::string::npos);
-    EXPECT_NE(refusal(root_ / "."), "") << "by another name";
+    EXPECT_NE(refusal(folder_ / "."), "") << "by another name";
   }
-  EXPECT_EQ(refusal(root_), "");
-  EXPECT_FALSE(fs::exists(root_ / ".lock"));
-  EXPECT_TRUE(fs::exists(root_ / "kept"));
+  EXPECT_EQ(refusal(folder_), "");
+  EXPECT_FALSE(fs::exists(folder_ / ".lock"));
+  EXPECT_TRUE(fs::exists(folder_ / "kept"));
 }
 
 TEST_F(Locking, MakesTheFolderAndRemovesItWhereNothingWasPutIntoIt) {
-  const fs::path above = root_ / "runs", folder = above / "one";
+  const fs::path above = folder_ / "runs", folder = above / "one";
   { FolderLock lock(folder); }
   EXPECT_FALSE(fs::exists(above));
-  EXPECT_TRUE(fs::exists(root_));
+  EXPECT_TRUE(fs::exists(folder_));
   {
     FolderLock lock(folder);
     EXPECT_FALSE(holds_anything(folder)) << "the lock itself is nothing";
@@ -63,14 +59,14 @@ TEST_F(Locking, MakesTheFolderAndRemovesItWhereNothingWasPutIntoIt) {
 TEST_F(Locking, EndsWithItsProcess) {
   const pid_t child = fork();
   if (child == 0) {
-    new FolderLock(root_);
+    new FolderLock(folder_);
     raise(SIGKILL);
   }
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_TRUE(fs::exists(root_ / ".lock"));
-  EXPECT_EQ(refusal(root_), "");
+  EXPECT_TRUE(fs::exists(folder_ / ".lock"));
+  EXPECT_EQ(refusal(folder_), "");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap::house {
 namespace {
@@ -121,18 +122,14 @@ int main(int argc, char** argv) { return 0; }
 }
 
 TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
-  const fs::path root = fs::path(testing::TempDir()) / "house_of_three_files";
-  fs::remove_all(root);
-  for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"}) {
-    fs::create_directories((root / path).parent_path());
+  const test::TemporaryFolder root;
+  for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"})
     write_file(root / path, "#include \"data/volumes/volume.h\"\n");
-  }
-  const std::vector<SourceFile> files = read_sources(root, {"swap"});
+  const std::vector<SourceFile> files = read_sources(root.path(), {"swap"});
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].path, "swap/b.cu");
   EXPECT_EQ(files[1].path, "swap/plan/a.cpp");
   EXPECT_THAT(files[1].includes, ElementsAre("data/volumes/volume.h"));
-  fs::remove_all(root);
 }
 
 }  // namespace

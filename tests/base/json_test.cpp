@@ -3,57 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <optional>
 
-// While this is on, no `new` of this program gets memory.
-namespace {
-std::atomic<bool> memory_is_gone = false;
-[[gnu::noinline]] void* get(std::size_t size) noexcept {
-  return memory_is_gone ? nullptr : std::malloc(size == 0 ? 1 : size);
-}
-void* get_or_throw(std::size_t size) {
-  void* const memory = get(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void release(void* memory) noexcept {
-  std::free(memory);
-}
-}  // namespace
-// All forms: sanitizers bring their own for those that are left out, and insist on pairs.
-void* operator new(std::size_t size) {
-  return get_or_throw(size);
-}
-void* operator new[](std::size_t size) {
-  return get_or_throw(size);
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return get(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return get(size);
-}
-void operator delete(void* memory) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
+#include "tests/heap.h"
 
 namespace voxswap {
 namespace {
@@ -68,21 +20,21 @@ Json nested(int count) {
 TEST(Json, IsDestroyedWhereNoMemoryIsLeft) {
   for (int time = 0; time < 100; ++time) {  // the reserve is whole again after each
     std::optional<Json> json = nested(1000);
-    memory_is_gone = true;
+    test::Heap::empty = true;
     json.reset();  // may not throw: where it does, this program ends by a signal
-    memory_is_gone = false;
+    test::Heap::empty = false;
   }
 }
 
 TEST(Json, TellsOfALackOfMemoryThatTheReserveCannotMend) {
-  memory_is_gone = true;
+  test::Heap::empty = true;
   bool told = false;
   try {
     give_back(take_or_reserve(std::size_t{2} << 20));
   } catch (const std::bad_alloc&) {
     told = true;
   }
-  memory_is_gone = false;
+  test::Heap::empty = false;
   EXPECT_TRUE(told);
 }
 

@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap {
 namespace {
 
-class OutputFiles : public testing::Test {
+class OutputFiles : public test::InAFolder {
  protected:
   void SetUp() override { fs::create_directories(folder_ / "in/case"); }
-  void TearDown() override { fs::remove_all(folder_); }
 
   fs::path made(const std::string& name) const {
     write_file(folder_ / name, "old");
@@ -33,8 +33,6 @@ class OutputFiles : public testing::Test {
     }
     EXPECT_EQ(read_file(path), "old");
   }
-
-  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_outputs_{}", ::getpid());
 };
 
 TEST_F(OutputFiles, ThatVoxswapDidNotWriteAreLeftAloneUnlessForced) {

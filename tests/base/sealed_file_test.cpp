@@ -2,21 +2,16 @@
 #include "base/sealed_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/text.h"
+#include "tests/folder.h"
 
 namespace voxswap {
 namespace {
 
-class SealedFile : public testing::Test {
- protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-  fs::path folder_ = fs::path(testing::TempDir()) / format("voxswap_sealed_{}", ::getpid());
-};
+class SealedFile : public test::InAFolder {};
 
 TEST_F(SealedFile, IsReadAsItWasWritten) {
   for (const std::string text : {"", "a", "two\nlines\n", "\n"}) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
@@ -48,9 +49,8 @@ class DamagedRun : public testing::Test {
   // One run of two epochs, of which every test has a copy. Saved after every step, so that there is one
   // before.
   static void SetUpTestSuite() {
-    fs::remove_all(root());
-    fs::create_directories(root());
-    share_costs(root() / "cache");
+    shared_.emplace();
+    test::share_costs(root() / "cache");
     const Outcome made = program(
         {"phantom", "--out", (root() / "data").string(), "--cases", "5", "--size", "16", "--seed", "3"});
     ASSERT_EQ(made.code, 0) << made.output;
@@ -67,11 +67,10 @@ class DamagedRun : public testing::Test {
       ASSERT_EQ(trained.code, 0) << trained.output;
     }
   }
-  static void TearDownTestSuite() { fs::remove_all(root()); }
-  static fs::path root() { return fs::path(testing::TempDir()) / format("voxswap_damaged_{}", ::getpid()); }
-  static Outcome program(const std::vector<std::string>& arguments) {
-    return finish(start(arguments, root() / "log"), root() / "log");
-  }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static const fs::path& root() { return shared_->path(); }
+  static Outcome program(const Words& arguments) { return run_program(arguments, {.log = root() / "log"}); }
 
   void SetUp() override { put_back(); }
   void put_back() {
@@ -85,13 +84,12 @@ class DamagedRun : public testing::Test {
     return run_ / "checkpoints" / (name + ".safetensors");
   }
   // Its data lies where every test may change it.
-  std::vector<std::string> resume_command(std::vector<std::string> more = {}) const {
-    std::vector<std::string> words = {"run", (root() / "seed_5.yaml").string(), "--out", run_.string(),
-                                      "--resume"};
+  Words resume_command(Words more = {}) const {
+    Words words = {"run", (root() / "seed_5.yaml").string(), "--out", run_.string(), "--resume"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  std::vector<std::string> predict_command() const {
+  Words predict_command() const {
     fs::remove_all(root() / "maps");
     return {"predict", run_.string(), "--input", data_.string(), "--out", (root() / "maps").string()};
   }
@@ -262,8 +260,8 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
   // A run of its own on data that may change.
   const fs::path own = root() / "own";
   const auto command = [&](bool resume) {
-    std::vector<std::string> words = {"run",        (root() / "seed_5.yaml").string(), "--out",
-                                      own.string(), "data.root=" + data_.string(),     "training.epochs=1"};
+    Words words = {"run",        (root() / "seed_5.yaml").string(), "--out",
+                   own.string(), "data.root=" + data_.string(),     "training.epochs=1"};
     if (resume) words.emplace_back("--resume");
     return words;
   };
@@ -334,14 +332,14 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   const fs::path out = root() / "both";
   const std::string yaml = (root() / "seed_5.yaml").string();
   fs::remove_all(out);
-  const pid_t first =
-      start({"train", yaml, "--out", out.string(), "training.epochs=100000", "training.early_stop=0"},
-            root() / "first_log");
+  const Surroundings first_log = {.log = root() / "first_log"};
+  const pid_t first = start(
+      {"train", yaml, "--out", out.string(), "training.epochs=100000", "training.early_stop=0"}, first_log);
   // From the start: before it has prepared anything.
   while (!fs::exists(out / ".lock")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   while (!fs::exists(out / "checkpoints/best.safetensors"))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  const std::vector<std::vector<std::string>> others = {
+  const std::vector<Words> others = {
       {"run", yaml, "--out", out.string(), "training.seed=9"},
       {"train", yaml, "--out", out.string(), "--resume"},
       {"predict", out.string(), "--input", data_.string(), "--out", (out / "maps").string()},
@@ -356,7 +354,7 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   EXPECT_FALSE(fs::exists(out / "maps"));
   EXPECT_FALSE(fs::exists(out / "report.html"));
   kill(first, SIGINT);
-  const Outcome stopped = finish(first, root() / "first_log");
+  const Outcome stopped = finish(first, first_log);
   EXPECT_EQ(stopped.code, 130) << stopped.output;
   EXPECT_FALSE(fs::exists(out / ".lock"));
   EXPECT_EQ(program({"report", out.string()}).code, 0);

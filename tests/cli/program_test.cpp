@@ -2,10 +2,7 @@
 #include "tests/cli/program.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
@@ -16,38 +13,28 @@
 namespace voxswap::cli {
 namespace {
 
-struct Result {
-  int code;
-  std::string out, err;
-};
-
-class Program : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / format("voxswap_cli_{}", ::getpid());
-    fs::create_directories(folder_);
+// As a shell cuts a line: at blanks, but for those between single quotes.
+Words words_of(const std::string& line) {
+  Words words;
+  bool quoted = false, open = false;
+  for (const char c : line) {
+    if (c == '\'') quoted = !quoted;
+    const bool ends = c == ' ' && !quoted;
+    if (!ends && !open) words.emplace_back();
+    open = !ends;
+    if (!ends && c != '\'') words.back() += c;
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  return words;
+}
 
-  // `arguments` as a shell reads them; the working directory is the test's folder.
-  Result call(const std::string& arguments) const {
-    const std::string errors = (folder_ / "stderr.txt").string();
-    const std::string command =
-        format("cd '{}' && '{}' {} 2>'{}'", folder_.string(), VOXSWAP_PROGRAM, arguments, errors);
-    Result result{-1, "", ""};
-    FILE* pipe = ::popen(command.c_str(), "r");
-    if (!pipe) return result;
-    char buffer[4096];
-    for (std::size_t read; (read = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-      result.out.append(buffer, read);
-    const int status = ::pclose(pipe);
-    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    result.err = read_file(errors);
-    return result;
+class Program : public ProgramInAFolder {
+ protected:
+  // The working directory is the test's folder.
+  Outcome call(const std::string& arguments) const {
+    return run_program(words_of(arguments),
+                       {.log = log_, .errors = folder_ / "stderr.txt", .folder = folder_});
   }
   void write(const std::string& name, const std::string& text) const { fs::ofstream(folder_ / name) << text; }
-
-  fs::path folder_;
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -55,15 +42,15 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 // One refusal: its exit code, a message with these words on stderr, nothing on stdout.
-void expect_refusal(const Result& result, int code, const std::string& words) {
-  EXPECT_EQ(result.code, code) << result.err;
-  EXPECT_TRUE(contains(result.err, words)) << result.err;
-  EXPECT_EQ(result.out, "");
+void expect_refusal(const Outcome& result, int code, const std::string& words) {
+  EXPECT_EQ(result.code, code) << result.errors;
+  EXPECT_TRUE(contains(result.errors, words)) << result.errors;
+  EXPECT_EQ(result.output, "");
 }
 
 constexpr const char* tiny =
     "name: tiny\n"
-    "data: {root: p}\n"
+    "data: {root: p, cache: cache}\n"
     "preprocess: {resolution: 16}\n"
     "network: {base_filters: 2, depth: 2}\n"
     "training: {epochs: 1}\n";
@@ -71,12 +58,12 @@ constexpr const char* tiny =
 TEST_F(Program, ExplainsItselfAndEachCommand) {
   for (const char* command : {"run", "sweep", "train", "predict", "evaluate", "report", "plan", "bench",
                               "check", "phantom", "info"}) {
-    const Result help = call(std::string(command) + " --help");
+    const Outcome help = call(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
-    EXPECT_TRUE(contains(help.out, std::string("voxswap ") + command)) << help.out;
-    EXPECT_TRUE(contains(call("--help").out, command));
+    EXPECT_TRUE(contains(help.output, std::string("voxswap ") + command)) << help.output;
+    EXPECT_TRUE(contains(call("--help").output, command));
   }
-  EXPECT_TRUE(contains(call("run --help").out, "training.optimizer.learning_rate"));
+  EXPECT_TRUE(contains(call("run --help").output, "training.optimizer.learning_rate"));
   EXPECT_EQ(call("").code, 2);
   EXPECT_EQ(call("--version").code, 0);
 }
@@ -90,7 +77,7 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("phantom --out p --size 8"), 2, "--size: expected X or X,Y,Z");
   expect_refusal(call("phantom --out p --cases many"), 2, "many");
   expect_refusal(call("phantom --out p --seed -1"), 2, "--seed: Value -1 not in range 0 to");
-  const Result jobs = call("sweep x.yaml --jobs 0");
+  const Outcome jobs = call("sweep x.yaml --jobs 0");
   expect_refusal(jobs, 2, "--jobs: Value 0 not in range 1 to 1024; see");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --regions tumor=x"), 2,
                  "is no label value");
@@ -148,23 +135,23 @@ TEST_F(Program, LooksWhereItIsToWriteBeforeItWorks) {
 
 TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
   EXPECT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
-  const Result check = call("check p");
-  EXPECT_EQ(check.code, 0) << check.err;
-  EXPECT_TRUE(contains(check.out, "3 cases")) << check.out;
-  EXPECT_TRUE(contains(check.out, "0 errors")) << check.out;
-  EXPECT_TRUE(contains(call("check p --json").out, "\"foreground_statistics\""));
+  const Outcome check = call("check p");
+  EXPECT_EQ(check.code, 0) << check.errors;
+  EXPECT_TRUE(contains(check.output, "3 cases")) << check.output;
+  EXPECT_TRUE(contains(check.output, "0 errors")) << check.output;
+  EXPECT_TRUE(contains(call("check p --json").output, "\"foreground_statistics\""));
 
   write("study.yaml", tiny);
-  const Result dry = call("run study.yaml --dry-run --out nowhere");
-  EXPECT_EQ(dry.code, 0) << dry.err;
-  EXPECT_TRUE(contains(dry.out, "memory, peak")) << dry.out;
-  EXPECT_TRUE(contains(dry.out, "  resolution: 16\n")) << dry.out;
-  EXPECT_TRUE(contains(dry.out, "  planner: hybrid\n")) << dry.out;
+  const Outcome dry = call("run study.yaml --dry-run --out nowhere");
+  EXPECT_EQ(dry.code, 0) << dry.errors;
+  EXPECT_TRUE(contains(dry.output, "memory, peak")) << dry.output;
+  EXPECT_TRUE(contains(dry.output, "  resolution: 16\n")) << dry.output;
+  EXPECT_TRUE(contains(dry.output, "  planner: hybrid\n")) << dry.output;
   EXPECT_FALSE(fs::exists(folder_ / "nowhere") || fs::exists(folder_ / "runs"));
   expect_refusal(call("plan study.yaml memory.budget=1KiB"), 4, "memory.budget");
-  const Result plan = call("plan study.yaml --json");
-  EXPECT_EQ(plan.code, 0) << plan.err;
-  EXPECT_TRUE(plan.out.starts_with("{")) << plan.out;
+  const Outcome plan = call("plan study.yaml --json");
+  EXPECT_EQ(plan.code, 0) << plan.errors;
+  EXPECT_TRUE(plan.output.starts_with("{")) << plan.output;
 }
 
 // No GPU is visible to the program, as on a machine without one.
@@ -182,46 +169,48 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
   expect_refusal(call("run study.yaml memory.device=cuda:N"), 2, "expected cuda:N with the number of a GPU");
   expect_refusal(call("plan study.yaml memory.planner=unified"), 2, "unified is for a GPU");
   EXPECT_FALSE(fs::exists(folder_ / "runs"));
-  const Result plan = call("plan study.yaml --json --quiet");  // memory.device: auto
-  EXPECT_EQ(plan.code, 0) << plan.err;
-  EXPECT_EQ(plan.err, "");
-  EXPECT_TRUE(contains(call("info --json").out, "\"no_device\""));
+  const Outcome plan = call("plan study.yaml --json --quiet");  // memory.device: auto
+  EXPECT_EQ(plan.code, 0) << plan.errors;
+  EXPECT_EQ(plan.errors, "");
+  EXPECT_TRUE(contains(call("info --json").output, "\"no_device\""));
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 // An experiment on data that are not there yet, planned for a device that is not here.
 constexpr const char* distant =
-    "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}}\n"
+    "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}, cache: cache}\n"
     "preprocess: {resolution: 64}\n"
     "memory: {budget: 190MiB}\n";
 
 TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
   write("study.yaml", distant);
-  const Result plan = call("plan study.yaml --as v100");
-  EXPECT_EQ(plan.code, 0) << plan.err;
+  const Outcome plan = call("plan study.yaml --as v100");
+  EXPECT_EQ(plan.code, 0) << plan.errors;
   for (const char* part : {"planner hybrid", "as if on v100", "nowhere is not there",
                            "2 channels and 2 outputs", "host pool", "predicted", "bound"})
-    EXPECT_TRUE(contains(plan.out, part)) << part << " is not in\n" << plan.out;
-  const Result all = call("plan study.yaml --as v100 --all");
-  EXPECT_EQ(all.code, 0) << all.err;
+    EXPECT_TRUE(contains(plan.output, part)) << part << " is not in\n" << plan.output;
+  const Outcome all = call("plan study.yaml --as v100 --all");
+  EXPECT_EQ(all.code, 0) << all.errors;
   for (const char* planner : {"keep", "hybrid", "checkpoint", "tflms", "lms-threshold"})
-    EXPECT_TRUE(contains(all.out, std::string("\n") + planner + " ")) << planner << "\n" << all.out;
-  EXPECT_TRUE(contains(all.out, "\nkeep: memory.budget: ")) << all.out;
-  const Result json = call("plan study.yaml --as h200 --all --json");
-  EXPECT_TRUE(json.out.starts_with("[")) << json.out;
-  EXPECT_TRUE(contains(json.out, "\"why_not\"") && contains(json.out, "\"bound_step_seconds\"")) << json.out;
+    EXPECT_TRUE(contains(all.output, std::string("\n") + planner + " ")) << planner << "\n" << all.output;
+  EXPECT_TRUE(contains(all.output, "\nkeep: memory.budget: ")) << all.output;
+  const Outcome json = call("plan study.yaml --as h200 --all --json");
+  EXPECT_TRUE(json.output.starts_with("[")) << json.output;
+  EXPECT_TRUE(contains(json.output, "\"why_not\"") && contains(json.output, "\"bound_step_seconds\""))
+      << json.output;
   expect_refusal(call("plan study.yaml --as v10"), 2, "Did you mean 'v100'?");
   expect_refusal(call("plan study.yaml data.labels=auto"), 3, "data.labels");
-  expect_refusal(call("plan study.yaml --as v100 memory.budget=1MiB"), 4, "No planner can do with less than");
+  expect_refusal(call("plan study.yaml --as v100 memory.budget=1MiB memory.planner=keep"), 4,
+                 "No planner can do with less than");
 }
 
 // With neither a host pool nor a disk, as on a CPU, where nothing can leave.
 TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   write("large.yaml",
         "name: large\ndata: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\n"
-        "network: {depth: 3, base_filters: 4}\nmemory: {device: cpu, budget: 2GiB, host: none}\n");
-  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=512"), 4, "memory.budget: 2.00 GiB");
-  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=512 memory.planner=tflms"), 4,
+        "network: {depth: 3, base_filters: 4}\nmemory: {device: cpu, budget: 4MiB, host: none}\n");
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96"), 4, "memory.budget: 4.00 MiB");
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96 memory.planner=tflms"), 4,
                  "a host pool (memory.host)");
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048 memory.pieces=none"), 4,
                  "oneDNN convolves at most 2147483647 voxels at once");
@@ -232,18 +221,18 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
 
 TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
   write("study.yaml", distant);
-  const Result largest = call("plan study.yaml --as v100 --max-resolution --max-batch --quiet");
-  EXPECT_EQ(largest.code, 0) << largest.err;
-  EXPECT_TRUE(contains(largest.out, "largest resolution: ")) << largest.out;
-  EXPECT_TRUE(contains(largest.out, "largest batch: ")) << largest.out;
-  EXPECT_TRUE(contains(largest.out, "does not fit: memory.budget")) << largest.out;
-  const Result json = call("plan study.yaml --as v100 --max-depth --json --quiet");
-  EXPECT_TRUE(contains(json.out, "\"dimension\": \"depth\"")) << json.out;
+  const Outcome largest = call("plan study.yaml --as v100 --max-resolution --max-batch --quiet");
+  EXPECT_EQ(largest.code, 0) << largest.errors;
+  EXPECT_TRUE(contains(largest.output, "largest resolution: ")) << largest.output;
+  EXPECT_TRUE(contains(largest.output, "largest batch: ")) << largest.output;
+  EXPECT_TRUE(contains(largest.output, "does not fit: memory.budget")) << largest.output;
+  const Outcome json = call("plan study.yaml --as v100 --max-depth --json --quiet");
+  EXPECT_TRUE(contains(json.output, "\"dimension\": \"depth\"")) << json.output;
 }
 
 TEST_F(Program, WritesPlansAndTheirTimeLines) {
   write("study.yaml", distant);
-  EXPECT_EQ(call("plan study.yaml --as v100 --out p").code, 0);
+  EXPECT_EQ(call("plan study.yaml --as v100 --out p memory.planner=tflms").code, 0);
   for (const char* file : {"plan.json", "timeline.json", "arena.svg"})
     EXPECT_FALSE(read_file(folder_ / "p" / file).empty()) << file;
 }
@@ -254,22 +243,23 @@ TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
       "study.yaml preprocess.resolution=16 network.base_filters=4 network.depth=3 memory.host=1GiB "
       "memory.planner=";
   const auto small = [&](const std::string& planner) {
-    const Result refused = call("plan --estimate " + sizes + planner + " memory.budget=1KiB");
-    EXPECT_EQ(refused.code, 4) << refused.err;
-    return "bench --steps 3 " + sizes + planner + " memory.budget=" + least_budget(refused.err);
+    const Outcome refused = call("plan --estimate " + sizes + planner + " memory.budget=1KiB");
+    EXPECT_EQ(refused.code, 4) << refused.errors;
+    return "bench --steps 3 " + sizes + planner + " memory.budget=" + least_budget(refused.errors);
   };
-  const Result bench = call(small("hybrid") + " --trace --out b --quiet");
-  EXPECT_EQ(bench.code, 0) << bench.err;
+  const Outcome bench = call(small("hybrid") + " --trace --out b --quiet");
+  EXPECT_EQ(bench.code, 0) << bench.errors;
   for (const char* part : {"measured / predicted", "bound", "megavoxels", "arithmetic", "memory traffic",
                            "stall", "host pool", "3, after one"})
-    EXPECT_TRUE(contains(bench.out, part)) << part << " is not in\n" << bench.out;
+    EXPECT_TRUE(contains(bench.output, part)) << part << " is not in\n" << bench.output;
   for (const char* file : {"bench.json", "plan.json", "timeline.json"})
     EXPECT_TRUE(read_file(folder_ / "b" / file).starts_with("{")) << file;
-  const Result json = call(small("tflms") + " --json --quiet");
-  EXPECT_EQ(json.code, 0) << json.err;
-  EXPECT_TRUE(contains(json.out, "\"planner\": \"tflms\"")) << json.out;
-  EXPECT_TRUE(contains(json.out, "\"measured_over_predicted\": ")) << json.out;
-  EXPECT_TRUE(contains(json.out, "\"step_flops\": ") && contains(json.out, "\"step_bytes\": ")) << json.out;
+  const Outcome json = call(small("tflms") + " --json --quiet");
+  EXPECT_EQ(json.code, 0) << json.errors;
+  EXPECT_TRUE(contains(json.output, "\"planner\": \"tflms\"")) << json.output;
+  EXPECT_TRUE(contains(json.output, "\"measured_over_predicted\": ")) << json.output;
+  EXPECT_TRUE(contains(json.output, "\"step_flops\": ") && contains(json.output, "\"step_bytes\": "))
+      << json.output;
   expect_refusal(call("bench study.yaml --steps 0"), 2, "--steps");
 }
 
@@ -303,8 +293,8 @@ TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
   const std::vector<std::string> outputs = {"q/BRATS_002.nii.gz", "s.csv", "f/arena.svg", "t/epochs.csv"};
   for (std::size_t i = 0; i < commands.size(); ++i) {
     EXPECT_EQ(call(commands[i]).code, 0);
-    const Result again = call(commands[i]);
-    EXPECT_EQ(again.code, 0) << again.err;
+    const Outcome again = call(commands[i]);
+    EXPECT_EQ(again.code, 0) << again.errors;
   }
   for (std::size_t i = commands.size(); i-- > 0;) {
     write(outputs[i], "mine");
@@ -324,10 +314,10 @@ TEST_F(Program, SaysTwiceTheSameOfStepsThatAreFarTooLarge) {
         "preprocess.resolution=656 network.base_filters=8 network.depth=3",
         "preprocess.resolution=656 network.base_filters=8 network.depth=3 training.precision=f32"}) {
     const std::string command = join({"plan large.yaml --estimate", settings}, " ");
-    const Result first = call(command), second = call(command);
+    const Outcome first = call(command), second = call(command);
     expect_refusal(first, 4, "needs at least");
     EXPECT_EQ(second.code, 4) << command;
-    EXPECT_EQ(first.err, second.err) << command;
+    EXPECT_EQ(first.errors, second.errors) << command;
   }
   expect_refusal(
       call("plan large.yaml --estimate preprocess.resolution=1024 network.base_filters=8 network.depth=3"), 4,
@@ -337,9 +327,9 @@ TEST_F(Program, SaysTwiceTheSameOfStepsThatAreFarTooLarge) {
 TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   ASSERT_EQ(call("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet").code, 0);
   write("study.yaml", tiny);
-  const Result run = call("run study.yaml --out r --quiet");
-  ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(contains(run.out, "whole_tumor")) << run.out;
+  const Outcome run = call("run study.yaml --out r --quiet");
+  ASSERT_EQ(run.code, 0) << run.errors;
+  EXPECT_TRUE(contains(run.output, "whole_tumor")) << run.output;
   EXPECT_TRUE(contains(read_file(folder_ / "r/experiment.yaml"), "ran_with:\n  voxswap: "));
   EXPECT_EQ(call("predict r --input p --out q --quiet").code, 0);
   fs::copy(folder_ / "p", folder_ / "damaged", fs::copy_options::recursive);
@@ -348,15 +338,15 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_TRUE(read_file(folder_ / "d/BraTS2021_00002.nii.gz") ==
               read_file(folder_ / "q/BraTS2021_00002.nii.gz"));
   EXPECT_FALSE(fs::exists(folder_ / "d/BraTS2021_00001.nii.gz"));
-  const Result scores =
+  const Outcome scores =
       call("evaluate --truth p --prediction q --out dice.csv --regions 'whole=1,2,4;core=1,4'");
-  EXPECT_EQ(scores.code, 0) << scores.err;
+  EXPECT_EQ(scores.code, 0) << scores.errors;
   EXPECT_TRUE(
       read_file(folder_ / "dice.csv").starts_with("run,repeat,resolution,evaluated_at,case,region,dice,"));
-  const Result json = call(
+  const Outcome json = call(
       "evaluate --truth p --prediction q --out all.csv --labels necrosis=1 --metrics all --json --quiet");
-  EXPECT_TRUE(contains(json.out, "\"lesion_wise_hd95\": ")) << json.out << json.err;
-  EXPECT_TRUE(contains(json.out, "\"region\": \"necrosis\"")) << json.out;
+  EXPECT_TRUE(contains(json.output, "\"lesion_wise_hd95\": ")) << json.output << json.errors;
+  EXPECT_TRUE(contains(json.output, "\"region\": \"necrosis\"")) << json.output;
   EXPECT_TRUE(contains(read_file(folder_ / "all.csv"), ",predicted_voxels,precision,volume_difference,"));
   fs::remove(folder_ / "q/BraTS2021_00001.nii.gz");
   expect_refusal(call("evaluate --truth p --prediction q --out some.csv --quiet"), 3, "--partial");

@@ -17,13 +17,9 @@
 namespace voxswap::cli {
 namespace {
 
-class Run : public testing::Test {
+class Run : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("voxswap_run_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    share_costs(folder_ / "cache");
     ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "6", "--size", "20",
                        "--seed", "3"})
                   .code,
@@ -36,15 +32,10 @@ training: {epochs: 4, seed: 5}
 evaluate: {at: [native, training, 24]}
 )");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  Outcome program(const std::vector<std::string>& arguments, rlim_t limit = 0) {
-    return finish(start(arguments, folder_ / "log", limit), folder_ / "log");
-  }
-  std::vector<std::string> run_into(const std::string& out, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
-                                          (folder_ / out).string(),
-                                          "data.cache=" + (folder_ / "cache").string()};
+  Words run_into(const std::string& out, const Words& more = {}) {
+    Words arguments = {"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / out).string(),
+                       "data.cache=" + cache_.string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -83,9 +74,8 @@ evaluate: {at: [native, training, 24]}
 
   // A budget that an experiment changed by `more` can only just do with. A planner's least is found to a
   // hundredth and moves a little with the costs, which are measured where it runs.
-  std::string least(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"plan", (folder_ / "experiment.yaml").string(), "--estimate",
-                                          "memory.budget=1KiB"};
+  std::string least(const Words& more) {
+    Words arguments = {"plan", (folder_ / "experiment.yaml").string(), "--estimate", "memory.budget=1KiB"};
     for (const std::string& word : more)
       if (word != "--trace") arguments.push_back(word);
     const Outcome refused = program(arguments);
@@ -117,8 +107,6 @@ evaluate: {at: [native, training, 24]}
       EXPECT_TRUE(!squeezed || moved + of_epoch("recomputed_nodes") > 0) << out;
     }
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Run, LeavesEveryFileBehindAndTheSameBytesTheSecondTime) {
@@ -146,13 +134,13 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   int attempts = 0, cut = 0;
   for (int milliseconds = 150; attempts < 60; milliseconds += 60, ++attempts) {
     // Swaps, by a rule that asks for no costs, so that every part of the run moves the same bytes.
-    std::vector<std::string> more = {"training.checkpoint_minutes=0.0001", "memory.planner=lms-threshold",
-                                     "memory.lms_threshold=16KiB", "memory.host=1GiB"};
+    Words more = {"training.checkpoint_minutes=0.0001", "memory.planner=lms-threshold",
+                  "memory.lms_threshold=16KiB", "memory.host=1GiB"};
     if (fs::exists(folder_ / "cut" / "experiment.yaml")) more.emplace_back("--resume");
-    const pid_t child = start(run_into("cut", more), folder_ / "log");
+    const pid_t child = start(run_into("cut", more), {.log = log_});
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     kill(child, attempts % 2 == 0 ? SIGKILL : SIGINT);
-    const Outcome outcome = finish(child, folder_ / "log");
+    const Outcome outcome = finish(child, {.log = log_});
     if (outcome.code == 0) break;
     ++cut;
     ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130) << outcome.code << outcome.output;
@@ -171,20 +159,21 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
 // Planners, budgets and tiers change when and where, never what; their figures are in the tables. The budgets
 // are the least that the planners can do with here; lms-threshold moves what is large whatever the budget.
 TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
-  ASSERT_EQ(program(run_into("kept", {"memory.planner=keep"})).code, 0);
+  const std::string brief = "training.epochs=2";
+  ASSERT_EQ(program(run_into("kept", {brief, "memory.planner=keep"})).code, 0);
   const double unlimited = figure("kept", "device_peak_bytes");
   const std::string lms = "memory.planner=lms-threshold", threshold = "memory.lms_threshold=16KiB";
-  const std::string disk = "memory.disk={path: " + folder_.string() + ", budget: 1GiB}";
-  const std::vector<std::vector<std::string>> settings = {
+  const std::string disk = "memory.disk={path: " + test::shared_costs().string() + ", budget: 1GiB}";
+  const std::vector<Words> settings = {
       {"hybrid", "memory.planner=hybrid", "memory.host=1GiB", "--trace"},
       {"tflms", "memory.planner=tflms", "memory.host=1GiB"},
       {"swapped", lms, threshold, "memory.host=1GiB"},
       {"disk", lms, threshold, "memory.host=200KiB", disk, "memory.link={to_host: 200MB/s}"}};
-  for (std::vector<std::string> more : settings) {
+  for (Words more : settings) {
     const std::string name = more.front();
     more.erase(more.begin());
     const std::string budget = least(more);
-    more.push_back("memory.budget=" + budget);
+    more.insert(more.end(), {brief, "memory.budget=" + budget});
     const Outcome outcome = program(run_into(name, more));
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     expect_equal_results("kept", name);
@@ -217,16 +206,15 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
 
 // 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
 TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
-  const std::vector<std::string> patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]",
-                                            "training.epochs=1", "training.repeats=2"};
+  const Words patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]", "training.epochs=1",
+                         "training.repeats=2"};
   const Outcome trained = program(run_into("patches", patches));
   ASSERT_EQ(trained.code, 0) << trained.output;
   const Csv dice = read_csv(folder_ / "patches" / "dice.csv");
   const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
-  const auto predict = [&](const std::string& out, std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"predict", (folder_ / "patches").string(),
-                                          "--input", (folder_ / "data" / id).string(),
-                                          "--out",   (folder_ / out).string()};
+  const auto predict = [&](const std::string& out, const Words& more) {
+    Words arguments = {"predict", (folder_ / "patches").string(), "--input", (folder_ / "data" / id).string(),
+                       "--out",   (folder_ / out).string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program(arguments);
   };
@@ -261,7 +249,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
 
 TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
   struct Wrong {
-    std::vector<std::string> more;
+    Words more;
     int code;
     std::string says;
   };

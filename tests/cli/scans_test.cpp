@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <optional>
 
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -14,10 +15,10 @@ namespace {
 
 class Scans : public testing::Test {
  protected:
-  static fs::path folder() { return fs::temp_directory_path() / format("voxswap_scans_{}", ::getpid()); }
-  static Outcome call(std::vector<std::string> arguments) {
-    const fs::path log = folder() / "log.txt";
-    return finish(start(arguments, log), log);
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static const fs::path& folder() { return shared_->path(); }
+  static Outcome call(const Words& arguments) {
+    return run_program(arguments, {.log = folder() / "log.txt"});
   }
   static void phantoms(const std::string& name, const std::string& layout, const std::string& cases) {
     ASSERT_EQ(call({"phantom", "--out", path(name), "--layout", layout, "--cases", cases, "--size",
@@ -32,19 +33,20 @@ class Scans : public testing::Test {
   }
   // One short training on Decathlon's layout; an orphan lies beside its labels.
   static void SetUpTestSuite() {
-    fs::create_directories(folder());
+    shared_.emplace();
+    test::share_costs(folder() / "cache");
     phantoms("msd", "msd", "4");
     fs::copy_file(folder() / "msd/labelsTr" / first(folder() / "msd/labelsTr"),
                   folder() / "msd/labelsTr/orphan.nii.gz");
     write("study.yaml",
-          "data: {root: msd, layout: msd, modalities: [flair, t1ce], cache: none}\npreprocess: {resolution: "
+          "data: {root: msd, layout: msd, modalities: [flair, t1ce], cache: cache}\npreprocess: {resolution: "
           "16}\n"
           "network: {base_filters: 2, depth: 2}\ntraining: {epochs: 1}\n");
     const Outcome run = call({"run", path("study.yaml"), "--out", path("r")});
     ASSERT_EQ(run.code, 0) << run.output;
     log() = run.output;
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
+  static void TearDownTestSuite() { shared_.reset(); }
   static std::string first(const fs::path& inside) {
     return fs::directory_iterator(inside)->path().filename().string();
   }
@@ -113,15 +115,14 @@ TEST_F(Scans, WithClinicalNamesArePredictedWhenItIsSaidWhichIsWhich) {
   fs::copy_file(from / "BraTS-GLI-00000-000-t2f.nii.gz", folder() / "clinic/smith/5_AX_FLAIR.nii.gz");
   fs::copy_file(from / "BraTS-GLI-00000-000-t1c.nii.gz", folder() / "clinic/smith/7_AX_T1_GAD.nii.gz");
   ASSERT_EQ(call({"predict", path("r"), "--input", path("as"), "--out", path("o1"), "--quiet"}).code, 0);
-  const std::vector<std::string> base{"predict", path("r"),  "--input", path("clinic"),
-                                      "--out",   path("o2"), "--quiet"};
+  const Words base{"predict", path("r"), "--input", path("clinic"), "--out", path("o2"), "--quiet"};
   EXPECT_EQ(call(base).code, 3);
-  std::vector<std::string> named = base;
+  Words named = base;
   named.push_back("data.files={t1ce: \"{case}/*_T1_GAD.nii.gz\", flair: \"{case}/*_FLAIR.nii.gz\"}");
   const Outcome predicted = call(named);
   ASSERT_EQ(predicted.code, 0) << predicted.output;
   EXPECT_EQ(read_file(folder() / "o2/smith.nii.gz"), read_file(folder() / "o1/BraTS-GLI-00000-000.nii.gz"));
-  std::vector<std::string> wrong = base;
+  Words wrong = base;
   wrong.push_back("training.seed=2");
   const Outcome refused = call(wrong);
   EXPECT_EQ(refused.code, 2);

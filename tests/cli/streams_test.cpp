@@ -16,31 +16,23 @@ int shell(const std::string& line) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-class Streams : public testing::Test {
+class Streams : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("voxswap_streams_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    make_directories(folder_);
-    share_costs(folder_ / "cache");
     ASSERT_EQ(shell(at("phantom --out data --cases 4 --size 16 --seed 3 >log 2>&1")), 0);
     write_file(folder_ / "experiment.yaml",
-               "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " +
-                   (folder_ / "cache").string() + R"(}
+               "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " + cache_.string() + R"(}
 preprocess: {resolution: 8}
 network: {base_filters: 2, depth: 2}
 training: {epochs: 2, seed: 5}
 memory: {planner: lms-threshold, lms_threshold: 1KiB, host: 16MiB, budget: 64MiB}
 )");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string at(const std::string& arguments) const {
     return "cd " + folder_.string() + " && exec " + VOXSWAP_PROGRAM + " " + arguments;
   }
-  std::string said() const { return read_file(folder_ / "log"); }
-
-  fs::path folder_;
+  std::string said() const { return read_file(log_); }
 };
 
 TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
@@ -54,8 +46,9 @@ TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
 // The file that is opened first would be number 2, and messages would be written into it.
 TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
   ASSERT_EQ(shell(at("run experiment.yaml --out open >log 2>&1")), 0) << said();
+  // A scratch file, open all the time.
   const std::string closed =
-      "'memory.disk={path: ., budget: 64MiB}' memory.host=64KiB";  // a scratch file, open all the time
+      "'memory.disk={path: " + test::shared_costs().string() + ", budget: 64MiB}' memory.host=64KiB";
   ASSERT_EQ(shell(at("run experiment.yaml --out closed " + closed + " <&- >&- 2>&-")), 0);
   EXPECT_EQ(read_file(folder_ / "open/dice.csv"), read_file(folder_ / "closed/dice.csv"));
 }
@@ -64,11 +57,11 @@ TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
   const pid_t child =
       start({"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / "run").string(),
              "training.epochs=100000", "training.early_stop=100000"},
-            folder_ / "log");
+            {.log = log_});
   for (int i = 0; i < 6000 && !fs::exists(folder_ / "run/epochs.csv"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(child, SIGHUP);
-  const Outcome outcome = finish(child, folder_ / "log");
+  const Outcome outcome = finish(child, {.log = log_});
   EXPECT_EQ(outcome.code, 130) << outcome.output;
   EXPECT_TRUE(fs::exists(folder_ / "run/checkpoints/last.safetensors"));
   EXPECT_NE(outcome.output.find("--resume"), std::string::npos);

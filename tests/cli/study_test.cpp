@@ -12,8 +12,6 @@
 namespace voxswap::cli {
 namespace {
 
-using Words = std::vector<std::string>;
-
 struct Smaller {
   const char* experiment;
   Words overrides;
@@ -31,20 +29,7 @@ const std::vector<Smaller> all = {
     {"planners_small", {"preprocess.resolution=16", "sweep.steps=1"}, 5},
 };
 
-class Study : public testing::TestWithParam<Smaller> {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("voxswap_study_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    share_costs(folder_ / "cache");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  Outcome program(const Words& words) { return finish(start(words, folder_ / "log"), folder_ / "log"); }
-
-  fs::path folder_;
-};
+class Study : public ProgramInAFolder, public testing::WithParamInterface<Smaller> {};
 
 TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
   const Smaller& smaller = GetParam();
@@ -57,7 +42,7 @@ TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
                  file.string(),
                  "--out",
                  out.string(),
-                 "data.cache=" + (folder_ / "cache").string(),
+                 "data.cache=" + cache_.string(),
                  "network.base_filters=2",
                  "network.depth=2"};
   if (read_file(file).find("data/phantom") != std::string::npos)

@@ -16,47 +16,33 @@ namespace {
 
 constexpr const char* clear = "\r\033[K";
 
-class Terminal : public testing::Test {
+class Terminal : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("voxswap_terminal_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     ASSERT_EQ(program({"phantom", "--out", data(), "--cases", "4", "--size", "20", "--seed", "3"}).code, 0);
     write_file(folder_ / "tiny.yaml",
                "data: {root: data, modalities: [flair, t1ce]}\npreprocess: {resolution: 16}\n"
                "network: {base_filters: 2, depth: 2}\ntraining: {epochs: 2}\n");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string data() const { return (folder_ / "data").string(); }
 
-  Outcome program(const std::vector<std::string>& arguments) {
-    return finish(start(arguments, folder_ / "log"), folder_ / "log");
-  }
-  std::vector<std::string> train_into(const std::string& out, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"train", (folder_ / "tiny.yaml").string(), "--out",
-                                          (folder_ / out).string(),
-                                          "data.cache=" + (folder_ / "cache").string()};
+  Words train_into(const std::string& out, const Words& more = {}) {
+    Words arguments = {"train", (folder_ / "tiny.yaml").string(), "--out", (folder_ / out).string(),
+                       "data.cache=" + cache_.string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
 
   // Everything that reaches a terminal of so many columns.
-  std::string on_terminal(std::vector<std::string> arguments, unsigned short columns,
-                          const std::string& no_color = "") {
+  std::string on_terminal(const Words& arguments, unsigned short columns, const std::string& no_color = "") {
     const winsize size = {24, columns, 0, 0};
     int terminal = -1;
     const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
     if (child == 0) {
       setenv("TERM", "xterm", 1);
       setenv("NO_COLOR", no_color.c_str(), 1);
-      arguments.insert(arguments.begin(), VOXSWAP_PROGRAM);
-      std::vector<char*> words;
-      for (std::string& argument : arguments) words.push_back(argument.data());
-      words.push_back(nullptr);
-      execv(words[0], words.data());
-      _exit(127);
+      become_program(arguments);
     }
     std::string seen;
     char buffer[4096];
@@ -66,8 +52,6 @@ class Terminal : public testing::Test {
     waitpid(child, nullptr, 0);
     return seen;
   }
-
-  fs::path folder_;
 };
 
 // The lines that were drawn to be drawn over: what stands between a clearing and the next.
@@ -95,6 +79,7 @@ TEST_F(Terminal, IsNeverWideEnoughForALineToWrapAndIsLeftClean) {
 }
 
 TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
+  fs::remove(cache_ / "costs");  // so that they are measured
   const std::string seen = on_terminal(train_into("out"), 80);
   EXPECT_TRUE(std::regex_search(seen, std::regex("epoch 1/2 .*0/3 steps, .* left"))) << seen;
   EXPECT_TRUE(std::regex_search(seen, std::regex("epoch 1/2  train .* left(\033\\[m)?\r\n"))) << seen;
@@ -103,7 +88,7 @@ TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
 }
 
 TEST_F(Terminal, HasNoColoursWhereNoColorIsSet) {
-  const std::vector<std::string> mistake = {"check", (folder_ / "nowhere").string()};
+  const Words mistake = {"check", (folder_ / "nowhere").string()};
   EXPECT_NE(on_terminal(mistake, 80).find("\033[31"), std::string::npos);  // an error is red otherwise
   const std::string plain = on_terminal(mistake, 80, "1");
   EXPECT_NE(plain.find("nowhere"), std::string::npos);

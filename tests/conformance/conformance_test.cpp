@@ -8,6 +8,7 @@
 #include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "tests/conformance/agreement.h"
+#include "tests/folder.h"
 
 namespace voxswap::net {
 namespace {
@@ -67,7 +68,8 @@ TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
 
 // What NumPy's load() gives of these bytes was looked at once; its format is fixed (NEP 1).
 TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
-  const fs::path folder = fs::path(testing::TempDir()) / ("voxswap_failed_" + std::to_string(getpid()));
+  const test::TemporaryFolder own;
+  const fs::path folder = own.path() / "worst";
   FailedCases cases(folder);
   for (const auto& [name, excess] : {std::pair{"mild", 2.0}, {"worst", 5.0}, {"middle", 3.0}}) {
     FailedCase failed{name, excess, {}};
@@ -83,7 +85,6 @@ TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
   double last = 0;
   std::memcpy(&last, bytes.data() + bytes.size() - sizeof last, sizeof last);
   EXPECT_EQ(last, 5);
-  fs::remove_all(folder);
 }
 
 }  // namespace

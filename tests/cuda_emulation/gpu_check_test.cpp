@@ -2,7 +2,6 @@
 // order, and with programs that hang and that crash in place of some of its own.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -11,6 +10,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/text.h"
+#include "tests/folder.h"
 
 namespace voxswap::net {
 namespace {
@@ -19,7 +19,7 @@ const fs::path script = fs::path(VOXSWAP_SOURCE_DIR) / "tests/gpu_check",
                programs = VOXSWAP_EMULATED_PROGRAMS;
 constexpr auto largest_file = std::uintmax_t{16} << 20;  // and at most 8 of them: what is carried away
 
-class GpuCheck : public testing::Test {
+class GpuCheck : public test::InAFolder {
  protected:
   void SetUp() override {
     if (std::system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null") != 0)
@@ -31,7 +31,6 @@ class GpuCheck : public testing::Test {
       fs::create_symlink(programs / name, programs_ / name);
     }
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // In place of a program. What it is called with is in $@.
   void replace(const std::string& name, const std::string& shell) const {
@@ -71,8 +70,7 @@ class GpuCheck : public testing::Test {
     return outcome;
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_gpu_check_" + std::to_string(getpid()));
-  fs::path programs_ = folder_ / "programs";
+  const fs::path programs_ = folder_ / "programs";
 };
 
 const std::vector<std::string> steps_of_a = {

@@ -12,7 +12,7 @@
 #include "pipeline/device/session.h"
 #include "swap/planners/planner.h"
 #include "tests/cuda_emulation/gpu.h"
-#include "tests/swap/disk.h"
+#include "tests/folder.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 
@@ -52,7 +52,7 @@ struct Subject {
   // Losses and weights, and how many graphs were launched for them.
   std::pair<test::Results, std::int64_t> train(swap::Detail detail,
                                                const swap::ExecutorOptions& options = {}) {
-    const test::ScratchFolder folder;
+    const test::TemporaryFolder folder;
     swap::Executor executor(compiled, plan, swap::allocate_tiers(*backend, {&plan}, folder.path()), options);
     const std::int64_t before = emulation::graph_launches();
     test::InDetail runner(executor, detail);
@@ -157,7 +157,7 @@ TEST(CudaGraphs, ThatAGpuRefusesAreDoneWithoutAndToldOfOnce) {
 
 TEST(CudaGraphs, LeaveTimesOfLanesButNoneOfInstructions) {
   Subject subject({});
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   swap::Executor executor(subject.compiled, subject.plan,
                           swap::allocate_tiers(*subject.backend, {&subject.plan}, folder.path()));
   for (int step = 1; step <= 3; ++step) {

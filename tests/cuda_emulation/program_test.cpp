@@ -11,10 +11,9 @@
 namespace voxswap::net {
 namespace {
 
-class ProgramOnGpu : public testing::Test {
+class ProgramOnGpu : public cli::ProgramInAFolder {
  protected:
   void SetUp() override {
-    fs::create_directories(folder_);
     ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "4", "--size", "20"}).code,
               0);
     write_file(folder_ / "experiment.yaml", R"(name: tiny
@@ -25,20 +24,13 @@ training: {epochs: 1}
 memory: {host: 64MiB}
 )");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  cli::Outcome program(const std::vector<std::string>& arguments) {
-    return cli::finish(cli::start(arguments, folder_ / "log"), folder_ / "log");
-  }
-  cli::Outcome run(const std::string& name, const std::vector<std::string>& keys) {
-    std::vector<std::string> arguments = {"run", (folder_ / "experiment.yaml").string(), "--out",
-                                          (folder_ / name).string(),
-                                          "data.cache=" + (folder_ / "cache").string()};
+  cli::Outcome run(const std::string& name, const cli::Words& keys) {
+    cli::Words arguments = {"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / name).string(),
+                            "data.cache=" + cache_.string()};
     arguments.insert(arguments.end(), keys.begin(), keys.end());
     return program(arguments);
   }
-
-  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_gpu_" + std::to_string(getpid()));
 };
 
 TEST_F(ProgramOnGpu, FindsItAndTellsOfIt) {
@@ -63,9 +55,9 @@ TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
 
 // Batches are uploaded while the step before them runs: each has to meet its own step, in every epoch.
 TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
-  const std::vector<std::string> keys = {"training.epochs=3", "training.precision=f32",
-                                         "training.optimizer.learning_rate=0.01"};
-  std::vector<std::string> on_gpu = keys, on_cpu = keys;
+  const cli::Words keys = {"training.epochs=3", "training.precision=f32",
+                           "training.optimizer.learning_rate=0.01"};
+  cli::Words on_gpu = keys, on_cpu = keys;
   on_gpu.insert(on_gpu.end(), {"--log-level", "debug"});
   on_cpu.push_back("memory.device=reference");
   const cli::Outcome gpu_run = run("gpu", on_gpu);
@@ -84,14 +76,14 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
 
 // Each size that a search tries has convolutions of its own: they would be timed for minutes.
 TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
-  const auto plan = [&](const std::vector<std::string>& words) {
-    std::vector<std::string> arguments = {"plan", (folder_ / "experiment.yaml").string(), "--json",
-                                          "data.cache=" + (folder_ / "cache").string(), "memory.budget=1MiB"};
+  const auto plan = [&](const cli::Words& words) {
+    cli::Words arguments = {"plan", (folder_ / "experiment.yaml").string(), "--json",
+                            "data.cache=" + cache_.string(), "memory.budget=1MiB"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     return program(arguments);
   };
   ASSERT_EQ(plan({"--estimate"}).code, 0);
-  EXPECT_FALSE(fs::exists(folder_ / "cache" / "routines"));
+  EXPECT_FALSE(fs::exists(cache_ / "routines"));
   const cli::Outcome search = plan({"--max-resolution"});
   ASSERT_EQ(search.code, 0) << search.output;
   const std::size_t begin = search.output.find("\"largest\": \"");
@@ -99,8 +91,7 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   const int side = std::stoi(search.output.substr(begin + 12));
   EXPECT_GT(side, 16);
   std::string timed;
-  for (const auto& file : fs::directory_iterator(folder_ / "cache" / "routines"))
-    timed += read_file(file.path());
+  for (const auto& file : fs::directory_iterator(cache_ / "routines")) timed += read_file(file.path());
   for (int other = 8; other <= 128; other += 4) {
     if (side % other == 0) continue;  // its own levels
     const std::string cube = format("{}x{}x{}", other, other, other);
@@ -119,7 +110,7 @@ TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
   EXPECT_TRUE(routines.starts_with("engines of emulated GPU with cuDNN 9.19.0\n")) << routines;
   EXPECT_NE(read_file(folder_ / "first/checkpoints/last.safetensors").find("engines of emulated GPU"),
             std::string::npos);
-  fs::remove_all(folder_ / "cache");
+  fs::remove_all(cache_);
   fs::remove(folder_ / "first/routines.txt");  // the checkpoint has them as well
   const cli::Outcome resumed = run("first", {"--resume", "training.epochs=2"});
   ASSERT_EQ(resumed.code, 0) << resumed.output;

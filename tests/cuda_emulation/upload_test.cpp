@@ -2,7 +2,6 @@
 #include "pipeline/device/upload.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "net/backends/cuda/cuda_backend.h"
 #include "pipeline/device/session.h"
 #include "tests/cuda_emulation/gpu.h"
+#include "tests/folder.h"
 
 namespace voxswap::net {
 namespace {
@@ -55,9 +55,8 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
   }
 }
 
-class SessionOnGpu : public testing::Test {
+class SessionOnGpu : public test::InAFolder {
  protected:
-  void TearDown() override { fs::remove_all(folder_); }
   pipeline::RunOptions options(std::int64_t budget) const {
     pipeline::RunOptions options;
     options.cache = folder_;
@@ -68,7 +67,6 @@ class SessionOnGpu : public testing::Test {
     options.memory.host_bytes = 64 << 20;
     return options;
   }
-  fs::path folder_ = fs::path(testing::TempDir()) / ("voxswap_upload_" + std::to_string(getpid()));
 };
 
 constexpr std::int64_t steps = 4;

@@ -1,6 +1,7 @@
 // Randomly damaged files end in a message and exit code 3, or in a correct read; none in a crash, a hang or
 // memory without end. Damage is seeded, so a file that fails can be made again.
 #include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <memory>

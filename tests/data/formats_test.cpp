@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
+#include "tests/folder.h"
 
 namespace voxswap::data {
 namespace {
@@ -31,9 +32,7 @@ TEST(Formats, AreToldByTheirExtensionsInUpperAndLowerCase) {
 }
 
 TEST(Formats, AreWrittenOrRefusedAsTheirExtensionsSay) {
-  const fs::path folder = fs::path(testing::TempDir()) / "formats";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
+  const test::TemporaryFolder folder;
   Image image;
   image.geometry.size = {2, 3, 4};
   image.voxels.assign(24, 1.5F);
@@ -57,7 +56,6 @@ TEST(Formats, AreWrittenOrRefusedAsTheirExtensionsSay) {
       }
     }
   }
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,6 +15,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
+#include "tests/folder.h"
 
 namespace voxswap::data {
 namespace {
@@ -31,25 +31,18 @@ std::int64_t count_label(const Volume& volume, std::int16_t label) {
   return std::count(volume.truth.voxels.begin(), volume.truth.voxels.end(), label);
 }
 
-// A folder of its own for each test, gone afterwards.
-class PhantomDataset : public testing::Test {
+class PhantomDataset : public test::InAFolder {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / format("voxswap_phantoms_{}", std::random_device{}());
-    options_ = {folder_, 3, {24, 20, 16}, 5, "brats2021"};
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Every file's path and bytes.
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-      if (fs::is_regular_file(entry)) files[fs::relative(entry, folder_).string()] = read_file(entry);
+    for (const auto& entry : fs::recursive_directory_iterator(set_)) {
+      if (fs::is_regular_file(entry)) files[fs::relative(entry, set_).string()] = read_file(entry);
     }
     return files;
   }
-  fs::path folder_;
-  PhantomOptions options_;
+  const fs::path set_ = folder_ / "set";
+  PhantomOptions options_{set_, 3, {24, 20, 16}, 5, "brats2021"};
 };
 
 TEST(Phantom, IsAPureFunctionOfSeedIndexAndSize) {
@@ -142,7 +135,7 @@ TEST(Phantom, RefusesGridsTooSmallToShowATumor) {
 TEST_F(PhantomDataset, OfBratsReadsBackAsItWasMade) {
   ASSERT_TRUE(write_phantoms(options_));
   DatasetOptions open;
-  open.root = folder_;
+  open.root = set_;
   const Dataset dataset = open_dataset(open);
   EXPECT_EQ(dataset.layout, "brats");
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "t2", "flair"}));
@@ -160,7 +153,7 @@ TEST_F(PhantomDataset, OfTheDecathlonHoldsTheSameSubjectsUnderItsOwnLabels) {
   options_.layout = "msd";
   ASSERT_TRUE(write_phantoms(options_));
   DatasetOptions open;
-  open.root = folder_;
+  open.root = set_;
   const Dataset dataset = open_dataset(open);
   EXPECT_EQ(dataset.layout, "msd");
   ASSERT_EQ(dataset.cases.size(), 3u);
@@ -178,24 +171,24 @@ TEST_F(PhantomDataset, IsLeftAloneWhenCompleteAndTakenUpAgainWhenNot) {
   ASSERT_TRUE(write_phantoms(options_));
   const auto before = contents();
   EXPECT_FALSE(write_phantoms(options_));
-  fs::remove(folder_ / "BraTS2021_00001" / "BraTS2021_00001_t2.nii.gz");
+  fs::remove(set_ / "BraTS2021_00001" / "BraTS2021_00001_t2.nii.gz");
   EXPECT_TRUE(write_phantoms(options_));
   EXPECT_TRUE(contents() == before) << "the same options gave other bytes";
 }
 
 TEST_F(PhantomDataset, OfOtherOptionsReplacesItsOwnFilesOnly) {
   ASSERT_TRUE(write_phantoms(options_));
-  write_file(folder_ / "BraTS2021_00002" / "notes.txt", "mine");
+  write_file(set_ / "BraTS2021_00002" / "notes.txt", "mine");
   options_.cases = 1;
   EXPECT_TRUE(write_phantoms(options_));
-  EXPECT_FALSE(fs::exists(folder_ / "BraTS2021_00001"));
-  EXPECT_FALSE(fs::exists(folder_ / "BraTS2021_00002" / "BraTS2021_00002_t1.nii.gz"));
-  EXPECT_EQ(read_file(folder_ / "BraTS2021_00002" / "notes.txt"), "mine");
+  EXPECT_FALSE(fs::exists(set_ / "BraTS2021_00001"));
+  EXPECT_FALSE(fs::exists(set_ / "BraTS2021_00002" / "BraTS2021_00002_t1.nii.gz"));
+  EXPECT_EQ(read_file(set_ / "BraTS2021_00002" / "notes.txt"), "mine");
 }
 
 TEST_F(PhantomDataset, NeverOverwritesFilesThatAreNoPhantoms) {
-  fs::create_directories(folder_ / "BraTS2021_00001");
-  write_file(folder_ / "BraTS2021_00001" / "BraTS2021_00001_t1.nii.gz", "a real scan");
+  fs::create_directories(set_ / "BraTS2021_00001");
+  write_file(set_ / "BraTS2021_00001" / "BraTS2021_00001_t1.nii.gz", "a real scan");
   try {
     write_phantoms(options_);
     FAIL() << "overwritten";
@@ -220,7 +213,7 @@ TEST_F(PhantomDataset, RefusesOptionsThatMakeNoSense) {
       EXPECT_EQ(error.exit(), Exit::usage);
     }
   }
-  EXPECT_FALSE(fs::exists(folder_));
+  EXPECT_FALSE(fs::exists(set_));
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
-// What the tests of data/ share: a folder that goes away, small volumes with a pattern in them, and damage to
-// files.
+// What the tests of data/ share: small volumes with a pattern in them, and damage to files.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <functional>
@@ -13,32 +11,9 @@
 #include "base/filesystem.h"
 #include "base/philox.h"
 #include "data/volumes/volume.h"
+#include "tests/folder.h"
 
 namespace voxswap::test {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "voxswap-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-  // A path in the folder; the folders it needs are made.
-  fs::path operator/(const std::string& name) const {
-    fs::create_directories((path_ / name).parent_path());
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
 
 inline data::Geometry geometry(const data::Size3& size) {
   data::Geometry result;

@@ -11,18 +11,13 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "experiments/experiment.h"
+#include "tests/folder.h"
 
 namespace voxswap::experiments {
 
 // A folder of the test's own, with experiment files in it.
-class Experiments : public testing::Test {
+class Experiments : public test::InAFolder {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / format("voxswap_experiments_{}", ::getpid());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path write(const std::string& text, const std::string& name = "study.yaml") const {
     fs::ofstream(folder_ / name) << text;
     return folder_ / name;
@@ -43,8 +38,6 @@ class Experiments : public testing::Test {
     }
     return "accepted";
   }
-
-  fs::path folder_;
 };
 
 inline bool contains(const std::string& text, const std::string& part) {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 #include "tests/limit.h"
 
 namespace voxswap::net {
@@ -59,22 +59,17 @@ TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
 }
 
 // A proc/ and sys/ of our own.
-class FreeHostBytes : public testing::Test {
+class FreeHostBytes : public test::InAFolder {
  protected:
-  FreeHostBytes() : root_(testing::TempDir() + "/voxswap_" + std::to_string(getpid())) {
-    fs::remove_all(root_);
-    put("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:   1000 kB\nCached: 7 kB\n");
-  }
-  ~FreeHostBytes() override { fs::remove_all(root_); }
+  FreeHostBytes() { put("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:   1000 kB\nCached: 7 kB\n"); }
   void put(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    fs::ofstream(root_ / path) << text;
+    fs::create_directories((folder_ / path).parent_path());
+    fs::ofstream(folder_ / path) << text;
   }
-  fs::path root_;
 };
 
 TEST_F(FreeHostBytes, IsWhatTheKernelCallsAvailableWithoutCgroups) {
-  EXPECT_EQ(free_host_bytes(root_), 1000 * 1024);
+  EXPECT_EQ(free_host_bytes(folder_), 1000 * 1024);
 }
 
 TEST_F(FreeHostBytes, RespectsTheLimitOfTheCgroupAndCountsItsCacheAsFree) {
@@ -82,7 +77,7 @@ TEST_F(FreeHostBytes, RespectsTheLimitOfTheCgroupAndCountsItsCacheAsFree) {
   put("sys/fs/cgroup/job/memory.max", "500000\n");
   put("sys/fs/cgroup/job/memory.current", "400000\n");
   put("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 50000\n");
-  EXPECT_EQ(free_host_bytes(root_), 500000 - (400000 - 50000));
+  EXPECT_EQ(free_host_bytes(folder_), 500000 - (400000 - 50000));
 }
 
 TEST_F(FreeHostBytes, RespectsTheLimitsOfCgroupsAbove) {
@@ -91,24 +86,24 @@ TEST_F(FreeHostBytes, RespectsTheLimitsOfCgroupsAbove) {
   put("sys/fs/cgroup/slice/job/memory.current", "400000\n");
   put("sys/fs/cgroup/slice/memory.max", "600000\n");
   put("sys/fs/cgroup/slice/memory.current", "590000\n");
-  EXPECT_EQ(free_host_bytes(root_), 10000);
+  EXPECT_EQ(free_host_bytes(folder_), 10000);
 }
 
 TEST_F(FreeHostBytes, ReadsVersionOneCgroupsAndTheirNoLimit) {
   put("proc/self/cgroup", "5:cpu:/\n4:memory:/docker/abc\n");
   put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "9223372036854771712\n");
   put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "70000\n");
-  EXPECT_EQ(free_host_bytes(root_), 1000 * 1024);
+  EXPECT_EQ(free_host_bytes(folder_), 1000 * 1024);
   put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "100000\n");
   put("sys/fs/cgroup/memory/docker/abc/memory.stat", "cache 9\ntotal_inactive_file 20000\n");
-  EXPECT_EQ(free_host_bytes(root_), 50000);
+  EXPECT_EQ(free_host_bytes(folder_), 50000);
 }
 
 TEST_F(FreeHostBytes, IsNothingWhenTheCgroupIsOverItsLimit) {
   put("proc/self/cgroup", "0::/\n");
   put("sys/fs/cgroup/memory.max", "1000\n");
   put("sys/fs/cgroup/memory.current", "2000\n");
-  EXPECT_EQ(free_host_bytes(root_), 0);
+  EXPECT_EQ(free_host_bytes(folder_), 0);
 }
 
 // --- Memory that is touched before it counts as taken, on machines whose words are these files
@@ -118,9 +113,9 @@ class TouchedHostMemory : public FreeHostBytes {
   static constexpr std::int64_t mebibyte = 1 << 20;
   void available(std::int64_t bytes) {  // renamed into place: a reader sees one or the other
     put("proc/new", "MemAvailable: " + std::to_string(bytes / 1024) + " kB\n");
-    fs::rename(root_ / "proc/new", root_ / "proc/meminfo");
+    fs::rename(folder_ / "proc/new", folder_ / "proc/meminfo");
   }
-  TakingHost unbelieving(double patience_seconds) const { return {false, patience_seconds, root_}; }
+  TakingHost unbelieving(double patience_seconds) const { return {false, patience_seconds, folder_}; }
   void expect_refusal(std::int64_t bytes, const TakingHost& how, const std::vector<std::string>& parts) {
     try {
       allocate_touched_host(bytes, how);
@@ -136,7 +131,7 @@ class TouchedHostMemory : public FreeHostBytes {
 
 TEST_F(TouchedHostMemory, MayBeMoreThanTheEstimateWhereThatIsNotBelieved) {
   available(256 * mebibyte);  // always, as on a machine that grows as it is used
-  expect_refusal(257 * mebibyte, {true, 0, root_}, {"257.00 MiB is needed", "256.00 MiB are free"});
+  expect_refusal(257 * mebibyte, {true, 0, folder_}, {"257.00 MiB is needed", "256.00 MiB are free"});
   const auto memory = allocate_touched_host(257 * mebibyte, unbelieving(0));
   EXPECT_EQ(memory->bytes(), 257 * mebibyte);
   unsigned char resident = 0;

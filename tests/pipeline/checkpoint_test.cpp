@@ -14,21 +14,20 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-fs::path temporary(const std::string& name) {
-  return fs::path(testing::TempDir()) / name;
-}
+class CheckpointFile : public test::InAFolder {};
 
 Checkpoint example() {
   return {{{"position", "1 2"}, {"odd \"key\"", "line\nbreak"}},
           {{"encoder.0.input.conv.weight", Shape{2, 1, 3}, {1, 2, 3, 4, 5, 6.5f}}, {"b", Shape{1}, {-1}}}};
 }
 
-TEST(Checkpoint, ReadsBackWhatWasWritten) {
-  const fs::path file = temporary("checkpoint.safetensors");
+TEST_F(CheckpointFile, ReadsBackWhatWasWritten) {
+  const fs::path file = folder_ / "checkpoint.safetensors";
   write_checkpoint(file, example());
   const Checkpoint back = read_checkpoint(file);
   EXPECT_EQ(back.metadata, example().metadata);
@@ -38,8 +37,8 @@ TEST(Checkpoint, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.tensors[0].values, example().tensors[0].values);
 }
 
-TEST(Checkpoint, RefusesDamagedFilesAtEveryLength) {
-  const fs::path file = temporary("whole.safetensors"), cut = temporary("cut.safetensors");
+TEST_F(CheckpointFile, RefusesDamagedFilesAtEveryLength) {
+  const fs::path file = folder_ / "whole.safetensors", cut = folder_ / "cut.safetensors";
   write_checkpoint(file, example());
   const std::string bytes = read_file(file);
   for (std::size_t length = 0; length < bytes.size(); length += 7) {
@@ -59,7 +58,7 @@ void put(const fs::path& file, const std::string& bytes) {
 
 // In every byte of the file: of the header's length, the header, its padding, and the tensors.
 // Linux answers a read there, of memory that is not mapped, with EIO.
-TEST(Checkpoint, OnADeviceThatFailsIsNotCalledDamaged) {
+TEST_F(CheckpointFile, OnADeviceThatFailsIsNotCalledDamaged) {
   for (const auto read : {read_checkpoint, read_checkpoint_header}) {
     try {
       read("/proc/self/mem");
@@ -70,8 +69,8 @@ TEST(Checkpoint, OnADeviceThatFailsIsNotCalledDamaged) {
   }
 }
 
-TEST(Checkpoint, NoticesABitThatIsFlippedWhereverItIs) {
-  const fs::path file = temporary("flipped.safetensors");
+TEST_F(CheckpointFile, NoticesABitThatIsFlippedWhereverItIs) {
+  const fs::path file = folder_ / "flipped.safetensors";
   write_checkpoint(file, example());
   const std::string bytes = read_file(file);
   for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
@@ -87,8 +86,8 @@ TEST(Checkpoint, NoticesABitThatIsFlippedWhereverItIs) {
   }
 }
 
-TEST(Checkpoint, TellsTheSameDigestWhenWrittenReadAndLookedAt) {
-  const fs::path file = temporary("digest.safetensors");
+TEST_F(CheckpointFile, TellsTheSameDigestWhenWrittenReadAndLookedAt) {
+  const fs::path file = folder_ / "digest.safetensors";
   const std::string digest = write_checkpoint(file, example());
   EXPECT_EQ(digest.size(), 32u);
   EXPECT_EQ(read_checkpoint(file).digest, digest);
@@ -124,8 +123,8 @@ void without_checksums(Json& header) {
   header.erase("__metadata__");
 }
 
-TEST(Checkpoint, OfAnotherProgramIsReadWithoutADigest) {
-  const fs::path file = temporary("plain.safetensors");
+TEST_F(CheckpointFile, OfAnotherProgramIsReadWithoutADigest) {
+  const fs::path file = folder_ / "plain.safetensors";
   write_checkpoint(file, example());
   rewrite(file, [](Json& header, std::string&) { without_checksums(header); });
   const Checkpoint plain = read_checkpoint(file);
@@ -133,7 +132,7 @@ TEST(Checkpoint, OfAnotherProgramIsReadWithoutADigest) {
   EXPECT_EQ(plain.tensor("b", "").values, std::vector<float>{-1});
 }
 
-TEST(Checkpoint, RefusesWhatWasAlteredAndSaysHow) {
+TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::string conv = "encoder.0.input.conv.weight";
   struct Bad {
@@ -207,7 +206,7 @@ TEST(Checkpoint, RefusesWhatWasAlteredAndSaysHow) {
       {"metadata that is a number", "no usable safetensors file",
        [](Json& h, std::string&) { h["__metadata__"] = 7; }},
   };
-  const fs::path file = temporary("altered.safetensors");
+  const fs::path file = folder_ / "altered.safetensors";
   for (const Bad& bad : table) {
     write_checkpoint(file, example());
     rewrite(file, bad.change);
@@ -222,8 +221,8 @@ TEST(Checkpoint, RefusesWhatWasAlteredAndSaysHow) {
   }
 }
 
-TEST(Checkpoint, IsNotWrittenWithWeightsThatAreNotFinite) {
-  const fs::path file = temporary("nan.safetensors");
+TEST_F(CheckpointFile, IsNotWrittenWithWeightsThatAreNotFinite) {
+  const fs::path file = folder_ / "nan.safetensors";
   write_checkpoint(file, example());
   const std::string before = read_file(file);
   for (const float value :
@@ -236,8 +235,8 @@ TEST(Checkpoint, IsNotWrittenWithWeightsThatAreNotFinite) {
 }
 
 // A limit on the size of files stands in for a full disk: write() fails in the middle in the same way.
-TEST(Checkpoint, TheLastGoodOneStaysWhenTheDiskIsFull) {
-  const fs::path file = temporary("full.safetensors");
+TEST_F(CheckpointFile, TheLastGoodOneStaysWhenTheDiskIsFull) {
+  const fs::path file = folder_ / "full.safetensors";
   write_checkpoint(file, example());
   const std::string before = read_file(file);
   Checkpoint large = example();

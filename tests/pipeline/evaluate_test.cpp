@@ -2,29 +2,26 @@
 #include "pipeline/predict/evaluate.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/image_writing.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class Evaluation : public testing::Test {
+class Evaluation : public test::InAFolder {
  protected:
   void SetUp() override {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    root_ = fs::temp_directory_path() / format("voxswap_evaluate_{}_{}", test, ::getpid());
     fs::create_directories(truth());
     fs::create_directories(prediction());
   }
-  void TearDown() override { fs::remove_all(root_); }
 
-  fs::path truth() const { return root_ / "truth"; }
-  fs::path prediction() const { return root_ / "prediction"; }
+  fs::path truth() const { return folder_ / "truth"; }
+  fs::path prediction() const { return folder_ / "prediction"; }
 
   // 4 x 4 x 4 voxels; the planes low <= z < high carry the label.
   static data::LabelMap slab(std::int64_t low, std::int64_t high, std::int16_t label = 1) {
@@ -52,8 +49,6 @@ class Evaluation : public testing::Test {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   }
-
-  fs::path root_;
 };
 
 TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {

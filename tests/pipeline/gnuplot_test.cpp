@@ -2,7 +2,6 @@
 #include "pipeline/report/gnuplot.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
@@ -11,23 +10,19 @@
 #include "pipeline/report/drawing.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
 // A program that goes by gnuplot's name, in front of all others.
-class FakeGnuplot : public testing::Test {
+class FakeGnuplot : public test::InAFolder {
  protected:
   void SetUp() override {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = fs::temp_directory_path() / format("voxswap_gnuplot_{}_{}", test, ::getpid());
     fs::create_directories(folder_ / "bin");
     path_ = std::getenv("PATH");
   }
-  void TearDown() override {
-    ::setenv("PATH", path_.c_str(), 1);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
   void pretend(const std::string& commands) const {
     const fs::path program = folder_ / "bin" / "gnuplot";
     write_file(program, "#!/bin/sh\n" + commands + "\n");
@@ -44,7 +39,6 @@ class FakeGnuplot : public testing::Test {
     return "";
   }
 
-  fs::path folder_;
   std::string path_;
 };
 

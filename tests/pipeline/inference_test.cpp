@@ -13,6 +13,7 @@
 #include "pipeline/record/identity.h"
 #include "pipeline/record/normalization.h"
 #include "pipeline/record/run_folder.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -139,11 +140,10 @@ TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
   }
 }
 
-class Ensembles : public testing::Test {
+class Ensembles : public test::InAFolder {
  protected:
   // Two repeats with weights of their own, as train() leaves them behind.
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / format("voxswap_ensemble_{}", ::getpid());
     options_ = options_with(std::nullopt);
     options_.output = folder_;
     options_.training.repeats = 2;
@@ -159,7 +159,6 @@ class Ensembles : public testing::Test {
                        {metadata, session.weights()});
     }
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::vector<float> predict(const std::vector<std::int64_t>& repeats) const {
     Predictor predictor(options_, dataset_, {});
@@ -168,7 +167,6 @@ class Ensembles : public testing::Test {
     return predictor.probabilities(noise());
   }
 
-  fs::path folder_;
   RunOptions options_;
   data::Dataset dataset_;
 };

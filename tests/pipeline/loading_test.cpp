@@ -1,25 +1,28 @@
 // Samples are a function of seed, epoch and case: who makes them, when, and beside whom changes no byte.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/filesystem.h"
 #include "base/text.h"
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/cases/cases.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
 class Loading : public testing::Test {
  protected:
+  static inline std::optional<test::TemporaryFolder> shared_;
   static void SetUpTestSuite() {
+    shared_.emplace();
     data::write_phantoms({.out = folder() / "phantom", .cases = 4, .size = {16, 16, 16}, .seed = 3});
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
-  static fs::path folder() { return fs::path(testing::TempDir()) / format("voxswap_loading_{}", ::getpid()); }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static const fs::path& folder() { return shared_->path(); }
 
   static RunOptions options() {
     RunOptions options;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <regex>
 #include <string>
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 
@@ -55,17 +55,10 @@ void report_made_up(const std::vector<fs::path>& runs, const fs::path& out, More
   report(runs, out, made_up_settings, std::forward<More>(more)...);
 }
 
-class MadeUpRuns : public testing::Test {
+class MadeUpRuns : public test::InAFolder {
  protected:
-  void SetUp() override {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    root_ = fs::temp_directory_path() / format("voxswap_report_{}_{}", test, ::getpid());
-    fs::create_directories(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   fs::path make_run(const std::string& folder, const std::string& name, const std::string& resolution) const {
-    const fs::path run = root_ / folder;
+    const fs::path run = folder_ / folder;
     fs::create_directories(run);
     std::vector<EpochRow> epochs;
     std::vector<DiceRow> dice;
@@ -98,8 +91,6 @@ class MadeUpRuns : public testing::Test {
     write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
     return run;
   }
-
-  fs::path root_;
 };
 
 }  // namespace voxswap::pipeline

@@ -3,7 +3,8 @@
 #include "pipeline/predict/new_scans.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include <optional>
 
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -13,15 +14,15 @@
 #include "data/phantoms/phantom_layouts.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/train/run.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
 class NewScans : public testing::Test {
  protected:
-  static fs::path folder() {
-    return fs::path(testing::TempDir()) / format("voxswap_new_scans_{}", ::getpid());
-  }
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static const fs::path& folder() { return shared_->path(); }
   static void write_phantoms_as(const std::string& layout, int cases) {
     data::PhantomOptions phantoms;
     phantoms.out = folder() / layout;
@@ -32,6 +33,7 @@ class NewScans : public testing::Test {
   }
   // One short training on nnU-Net's layout, whose data then goes away.
   static void SetUpTestSuite() {
+    shared_.emplace();
     write_phantoms_as("nnunet", 3);
     options().data.root = folder() / "nnunet";
     options().data.modalities = {"flair", "t1ce"};
@@ -46,7 +48,7 @@ class NewScans : public testing::Test {
     write_phantoms_as("brats2021", 2);
     predict(options(), folder() / "brats2021", folder() / "expected", {});
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
+  static void TearDownTestSuite() { shared_.reset(); }
   static RunOptions& options() {
     static RunOptions run;
     return run;

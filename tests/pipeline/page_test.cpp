@@ -38,7 +38,8 @@ std::string downloaded(const std::string& html, const std::string& name) {
 }
 
 TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   write_file(a / "plan.json", R"({"planner": "keep", "peak_bytes": 1048576})");
   report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
@@ -57,7 +58,8 @@ TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
 
 // On a narrow screen every cell says what it is.
 TEST_F(Page, FitsNarrowScreens) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   EXPECT_NE(html.find("<td class=\"number\" data-label=\"Mean Dice\">"), std::string::npos);
@@ -66,7 +68,8 @@ TEST_F(Page, FitsNarrowScreens) {
 }
 
 TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   for (const fs::path& run : {a, b}) {
     write_file(run / "experiment.yaml",
                "data:\n  root: /scans\nran_with:\n  voxswap: \"9.9\"\n  commit: \"0123abcd\"\n  started: "
@@ -96,8 +99,8 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
     write_file(runs.back() / "slices" / "case_1.png", format("picture {}", i));
     write_file(runs.back() / "arena.svg", format("<svg viewBox=\"0 0 9 9\"><rect width=\"{}\"/></svg>", i));
   }
-  report_made_up(runs, root_ / "merged");
-  const std::string html = read_file(root_ / "merged" / "report.html");
+  report_made_up(runs, folder_ / "merged");
+  const std::string html = read_file(folder_ / "merged" / "report.html");
   for (int i = 1; i <= 8; ++i) {
     const std::string name = format("run_{} (resolution {})", i, 32 + i);
     EXPECT_NE(html.find("data-label=\"Group\">" + name), std::string::npos) << name;
@@ -111,7 +114,8 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
 }
 
 TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   for (const char* name :
@@ -123,7 +127,8 @@ TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
 }
 
 TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   for (const fs::path& run : {a, b}) {
     fs::create_directories(run / "slices");
     for (int i = 1; i <= 4; ++i)

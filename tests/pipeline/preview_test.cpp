@@ -2,26 +2,24 @@
 #include "pipeline/cases/preview.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/report/lettering.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class Previews : public testing::Test {
+class Previews : public test::InAFolder {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / format("voxswap_preview_{}", ::getpid());
     data::write_phantoms({.out = folder_ / "phantom", .cases = 3, .size = {16, 16, 16}, .seed = 3});
     options_.data.root = folder_ / "phantom";
     options_.preprocess.resolution = {12, 12, 12};
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // Of the PNG's header: big-endian, from byte 16.
   std::pair<int, int> size_of(const fs::path& png) const {
@@ -39,7 +37,6 @@ class Previews : public testing::Test {
     return size_of(folder_ / name);
   }
 
-  fs::path folder_;
   RunOptions options_;
 };
 

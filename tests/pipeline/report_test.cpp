@@ -19,7 +19,7 @@ class Report : public MadeUpRuns {};
 
 TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
   const fs::path a = make_run("a", "first_<run>", "64"), b = make_run("b", "second", "96"),
-                 out = root_ / "merged";
+                 out = folder_ / "merged";
   report_made_up({a, b}, out);
   EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
   EXPECT_EQ(read_csv(out / "validation.csv").rows.size(), 4u);
@@ -58,7 +58,7 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
 }
 
 TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
-  const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = root_ / "merged";
+  const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = folder_ / "merged";
   report_made_up({a, b, a}, out);
   const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
@@ -78,9 +78,9 @@ TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
 }
 
 TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
-  const fs::path run = make_run("a", "plotless", "64"), out = root_ / "out";
+  const fs::path run = make_run("a", "plotless", "64"), out = folder_ / "out";
   const std::string path = std::getenv("PATH");
-  ::setenv("PATH", root_.c_str(), 1);
+  ::setenv("PATH", folder_.c_str(), 1);
   EXPECT_NO_THROW(report_made_up({run}, out));
   ::setenv("PATH", path.c_str(), 1);
   for (const char* name : {"epochs.csv", "dice.csv", "timing.csv", "boxplot.csv"}) {
@@ -91,7 +91,8 @@ TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
 }
 
 TEST_F(Report, OfTwoResolutionsComparesThem) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   report_made_up({b, a}, out);
   const Csv csv = read_csv(out / "comparison.csv");
   ASSERT_EQ(csv.rows.size(), 2u);  // dice and hd95 of one region
@@ -102,7 +103,8 @@ TEST_F(Report, OfTwoResolutionsComparesThem) {
 }
 
 TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find("case_2"), 6, "case_9");
   write_file(b / "dice.csv", dice + "second,1,96,native,case_1,other_region,0.50,nan,nan,nan,1,1\n");
@@ -120,7 +122,7 @@ TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
 
 TEST_F(Report, OfARunThatOnlyTrainedBesideAScoredOneHasTheBoxesOfThat) {
   const fs::path a = make_run("a", "scored", "64"), b = make_run("b", "trained", "96"),
-                 out = root_ / "merged";
+                 out = folder_ / "merged";
   fs::remove(b / "dice.csv");
   report_made_up({a, b}, out);
   EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 4u);
@@ -141,7 +143,7 @@ TEST_F(Report, OfAnUnfinishedRunSaysHowFarItGot) {
 }
 
 TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
-  const fs::path a = make_run("a", "first", "64"), b = root_ / "begun", out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = folder_ / "begun", out = folder_ / "merged";
   fs::create_directories(b);
   write_file(b / "experiment.yaml", "name: begun\n");
   report_made_up({a, b}, out);
@@ -157,7 +159,8 @@ TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
 }
 
 TEST_F(Report, DoesNotTakeItsOwnFolderForARun) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"), out = root_ / "merged";
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
   report_made_up({a, b}, out);
   report_made_up({a, b, out}, out);  // as `voxswap report runs/* --out runs/merged`, twice
   EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 8u);
@@ -177,9 +180,9 @@ TEST_F(Report, OfSeveralRunsOverwritesTheTablesOfNone) {
 
 TEST_F(Report, WhereNothingCanBeWrittenSaysSo) {
   const fs::path run = make_run("a", "first", "64");
-  write_file(root_ / "file", "");
+  write_file(folder_ / "file", "");
   try {
-    report_made_up({run}, root_ / "file" / "out");
+    report_made_up({run}, folder_ / "file" / "out");
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::failed);
@@ -192,7 +195,7 @@ TEST_F(Report, OfDamagedTablesNamesTheFile) {
   const fs::path run = make_run("a", "first", "64");
   write_file(run / "dice.csv", "run,repeat\nfirst,1\n");
   try {
-    report_made_up({run}, root_ / "out");
+    report_made_up({run}, folder_ / "out");
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::bad_data);
@@ -201,15 +204,15 @@ TEST_F(Report, OfDamagedTablesNamesTheFile) {
 }
 
 TEST_F(Report, OfAFolderThatIsNoRunIsBadData) {
-  for (const fs::path& folder : {root_, root_ / "nowhere"}) {
+  for (const fs::path& folder : {folder_, folder_ / "nowhere"}) {
     try {
-      report_made_up({folder}, root_ / "out");
+      report_made_up({folder}, folder_ / "out");
       ADD_FAILURE() << "accepted " << folder;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::bad_data);
     }
   }
-  EXPECT_FALSE(fs::exists(root_ / "out"));
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
 }
 
 TEST(Base64, AgreesWithTheVectorsOfRfc4648) {

@@ -2,22 +2,27 @@
 #include "pipeline/device/session.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include <optional>
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "tests/costs.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
 class Sessions : public testing::Test {
  protected:
-  // Of all tests: costs are measured once.
-  static fs::path folder() {
-    return fs::path(testing::TempDir()) / format("voxswap_sessions_{}", ::getpid());
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static void SetUpTestSuite() {
+    shared_.emplace();
+    test::share_costs(folder());
+    fs::create_directories(folder() / "scratch");
   }
-  static void SetUpTestSuite() { fs::create_directories(folder() / "scratch"); }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static const fs::path& folder() { return shared_->path(); }
 
   static RunOptions options_for(const std::string& planner, std::int64_t budget) {
     RunOptions options;

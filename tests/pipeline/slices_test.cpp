@@ -2,13 +2,13 @@
 #include "pipeline/report/slices.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 // Of the PNG's header: big-endian, from byte 16.
 std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,
                             const data::LabelMap& prediction, const data::Labels& names) {
-  const fs::path png = fs::path(testing::TempDir()) / format("voxswap_slices_{}.png", ::getpid());
+  const test::TemporaryFolder folder;
+  const fs::path png = folder / "slices.png";
   write_slices(png, {"case", "t1", image, truth, prediction, names, image.geometry});
   const std::string bytes = read_file(png);
-  fs::remove(png);
   const auto number_at = [&](std::size_t at) {
     int value = 0;
     for (std::size_t i = 0; i < 4; ++i) value = value * 256 + static_cast<unsigned char>(bytes[at + i]);

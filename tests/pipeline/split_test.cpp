@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -34,7 +35,8 @@ TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
 TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
   const data::Dataset dataset = dataset_of(10);
   const Split split = make_split(dataset, {0.3, 1, {}, 0});
-  const auto file = fs::path(testing::TempDir()) / "split.csv";
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "split.csv";
   write_split(file, dataset, split);
   const Split back = make_split(dataset, {0.5, 99, file, 0});
   EXPECT_EQ(back.training, split.training);
@@ -42,7 +44,8 @@ TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
 }
 
 TEST(Split, RefusesFilesThatDoNotFitTheDataSet) {
-  const auto file = fs::path(testing::TempDir()) / "bad_split.csv";
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "bad_split.csv";
   for (const char* text : {"case,part\ncase_00,training\nnobody,validation\n",
                            "case,part\ncase_00,training\ncase_00,validation\n", "case,part\ncase_00,tests\n",
                            "case,part\ncase_00,training\n", "id,part\ncase_00,training\n"}) {
@@ -53,7 +56,8 @@ TEST(Split, RefusesFilesThatDoNotFitTheDataSet) {
 
 // As nnU-Net writes splits_final.json.
 TEST(Split, ComesFromAFoldOfNnUNet) {
-  const auto file = fs::path(testing::TempDir()) / "splits_final.json";
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "splits_final.json";
   write_file(file, R"([{"train": ["case_00", "case_02"], "val": ["case_01"]},
                        {"train": ["case_01", "case_02"], "val": ["case_00"]}])");
   SplitOptions options;

@@ -2,7 +2,6 @@
 #include "pipeline/sweep/sweep_shares.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <set>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/text.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -85,7 +85,8 @@ TEST(MachineShares, SettleWhatTheExperimentLeavesOpenAndKeepWhatItSays) {
 
 // A root with four GPUs, of which a container was given two.
 TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
-  const fs::path root = fs::temp_directory_path() / format("voxswap_machine_{}", ::getpid());
+  const test::TemporaryFolder folder;
+  const fs::path root = folder.path();
   for (int gpu = 0; gpu < 4; ++gpu) {
     const std::string id = format("0000:0{}:00.0", gpu + 1);
     fs::create_directories(root / "proc/driver/nvidia/gpus" / id);
@@ -110,7 +111,6 @@ TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
   ASSERT_EQ(left.gpus.size(), 2u);
   EXPECT_EQ(left.gpus[0].cores, range(4, 4));
   EXPECT_EQ(left.gpus[1].id, "GPU-5f");
-  fs::remove_all(root);
 }
 
 }  // namespace

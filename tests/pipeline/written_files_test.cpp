@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
-#include "tests/pipeline/scratch.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {

@@ -1,33 +1,12 @@
-// Folders for scratch files, and a disk that seems full.
+// A disk that seems full.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
-#include <string>
-
-#include "base/filesystem.h"
+#include <cstdint>
 
 namespace voxswap::test {
-
-class ScratchFolder {  // empty; gone with the object
- public:
-  ScratchFolder() {
-    static int number = 0;
-    path_ = fs::path(testing::TempDir()) /
-            ("voxswap_scratch_" + std::to_string(getpid()) + "_" + std::to_string(number++));
-    fs::create_directories(path_);
-  }
-  ~ScratchFolder() { fs::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // As long as it lives, no file of this process can be written beyond so many bytes.
 class FileSizeLimit {

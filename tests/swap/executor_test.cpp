@@ -4,84 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/planners/planner.h"
-#include "tests/swap/disk.h"
+#include "tests/folder.h"
+#include "tests/heap.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
-
-// Every heap allocation of this program is counted while `counting` is on.
-namespace {
-std::atomic<bool> counting = false;
-std::atomic<long> allocations = 0;
-void* counted(std::size_t size, std::size_t alignment) {
-  if (counting) ++allocations;
-  const std::size_t whole = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-// Not inlined: the compiler would see free() given what new returned, and warn.
-[[gnu::noinline]] void release(void* memory) noexcept {
-  std::free(memory);
-}
-}  // namespace
-// All forms: sanitizers bring their own for those that are left out, and insist on pairs.
-void* operator new(std::size_t size) {
-  return counted(size, 16);
-}
-void* operator new[](std::size_t size) {
-  return counted(size, 16);
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return counted(size, 16);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return counted(size, 16);
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  release(memory);
-}
 
 namespace voxswap::swap {
 namespace {
@@ -143,7 +75,7 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
 }
 
 TEST(Executor, AllocatesNothingInsideAStep) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled(*backend, step.graph);
@@ -154,11 +86,11 @@ TEST(Executor, AllocatesNothingInsideAStep) {
       const Poisoned setting(poisoned);
       Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, folder.path()));
       test::train(executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
-      allocations = 0;
-      counting = true;
+      test::Heap::allocations = 0;
+      test::Heap::counted = true;
       executor.run({5, 2, 1e-3});
-      counting = false;
-      EXPECT_EQ(allocations, 0) << plan.planner << (poisoned ? ", poisoned" : "");
+      test::Heap::counted = false;
+      EXPECT_EQ(test::Heap::allocations, 0) << plan.planner << (poisoned ? ", poisoned" : "");
     }
 }
 

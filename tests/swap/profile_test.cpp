@@ -10,7 +10,7 @@
 #include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "swap/planners/planner.h"
-#include "tests/swap/disk.h"
+#include "tests/folder.h"
 #include "tests/swap/runs.h"
 
 namespace voxswap::swap {
@@ -26,7 +26,7 @@ struct Measured {
   net::TrainingStep step = net::build_training_step(test::tiny("isensee2017"));
   std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   CompiledGraph compiled = CompiledGraph(*backend, step.graph);
-  test::ScratchFolder disk, cache;
+  test::TemporaryFolder disk, cache;
   ProfileRequest request;
   Measured() {
     request.kept = {step.loss};
@@ -124,7 +124,7 @@ TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
 }
 
 TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   const CostModel without = measure_links(*backend, {});
   EXPECT_GT(without.to_host.alone, 1e6);

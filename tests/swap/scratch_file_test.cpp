@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "swap/plan/disk_blocks.h"
+#include "tests/folder.h"
 #include "tests/swap/disk.h"
 
 namespace voxswap::swap {
@@ -55,14 +56,14 @@ TEST(ScratchFile, GivesBackWhatWasWrittenOnAnyFileSystem) {
 }
 
 TEST(ScratchFile, IsGoneFromTheFolderAsSoonAsItIsOpen) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const ScratchFile file(folder.path(), 100 * block);
   EXPECT_EQ(file.bytes(), 100 * block);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(ScratchFile, TakesWholeBlocks) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_EQ(ScratchFile(folder.path(), 1).bytes(), block);
   EXPECT_EQ(ScratchFile(folder.path(), block).bytes(), block);
   EXPECT_EQ(ScratchFile(folder.path(), block + 1).bytes(), 2 * block);
@@ -70,7 +71,7 @@ TEST(ScratchFile, TakesWholeBlocks) {
 }
 
 TEST(ScratchFile, BeyondTheDiskDoesNotFitAndSaysWhatIsNeededAndWhatIsFree) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const Error error = error_of([&] { ScratchFile(folder.path(), std::int64_t{1} << 50); });
   EXPECT_EQ(error.exit(), Exit::does_not_fit);
   for (const std::string& part : {folder.path().string(), std::string("1024.00 TiB"), std::string("are free"),
@@ -81,21 +82,21 @@ TEST(ScratchFile, BeyondTheDiskDoesNotFitAndSaysWhatIsNeededAndWhatIsFree) {
 }
 
 TEST(ScratchFile, ALimitOnTheSizeOfFilesCountsAsAFullDisk) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const test::FileSizeLimit limit(16 * block);
   EXPECT_NO_THROW(ScratchFile(folder.path(), 16 * block));
   EXPECT_EQ(error_of([&] { ScratchFile(folder.path(), 17 * block); }).exit(), Exit::does_not_fit);
 }
 
 TEST(ScratchFile, AFolderThatIsNotThereIsToldWithTheReason) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const Error error = error_of([&] { ScratchFile(folder.path() / "missing", block); });
   EXPECT_EQ(error.exit(), Exit::failed);
   EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos) << error.what();
 }
 
 TEST(ScratchFile, ADiskThatIsFullAfterAllStopsTheWriteAndSaysSo) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   ScratchFile file(folder.path(), 4 * block);
   Blocks blocks(4);
   const test::FileSizeLimit limit(2 * block);
@@ -110,7 +111,7 @@ TEST(ScratchFile, ADiskThatIsFullAfterAllStopsTheWriteAndSaysSo) {
 }
 
 TEST(ScratchFile, RefusesAccessOutsideItselfOrOffItsBlocks) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   ScratchFile file(folder.path(), 4 * block);
   Blocks blocks(8);
   std::byte* data = blocks.data.get();
@@ -123,7 +124,7 @@ TEST(ScratchFile, RefusesAccessOutsideItselfOrOffItsBlocks) {
 }
 
 TEST(ScratchFile, IsWrittenAndReadByTwoThreadsAtOnce) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   constexpr std::int64_t count = 64;
   ScratchFile file(folder.path(), 2 * count * block);
   Blocks first(count), second(count), back(count);

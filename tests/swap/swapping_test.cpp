@@ -13,6 +13,7 @@
 #include "net/backends/cpu/host_device.h"
 #include "swap/execute/executor.h"
 #include "swap/execute/slow_link.h"
+#include "tests/folder.h"
 #include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
@@ -49,7 +50,7 @@ struct Swapped {
         plan(test::swap_everything(run.graph, compiled.workspaces(), run.kept, options)),
         tiers(allocate_tiers(*backend, {&plan}, folder.path())),
         executor(compiled, plan, tiers, execution) {}
-  test::ScratchFolder folder;
+  test::TemporaryFolder folder;
   std::unique_ptr<net::Backend> backend;
   CompiledGraph compiled;
   Plan plan;
@@ -247,7 +248,7 @@ struct PoorBackend : net::HostBackend {
 };
 
 std::string refusal(PoorBackend& backend, const Plan& plan) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   try {
     allocate_tiers(backend, {nullptr, &plan}, folder.path());
   } catch (const Error& error) {
@@ -258,7 +259,7 @@ std::string refusal(PoorBackend& backend, const Plan& plan) {
 }
 
 TEST(Tiers, AreAsLargeAsTheLargestPlanNeeds) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   Plan first, second;
   first.peak_bytes = 128;

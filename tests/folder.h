@@ -1,0 +1,47 @@
+// A folder of a test's own: empty at first, gone with it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "base/filesystem.h"
+
+namespace voxswap::test {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::path(testing::TempDir()) / "voxswap-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+  // A path in the folder; the folders it needs are made.
+  fs::path operator/(const std::string& name) const {
+    fs::create_directories((path_ / name).parent_path());
+    return path_ / name;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// Each test in a folder of its own. Suites whose tests share one hold a TemporaryFolder themselves.
+class InAFolder : public testing::Test {
+ private:
+  const TemporaryFolder own_;
+
+ protected:
+  const fs::path folder_ = own_.path();
+};
+
+}  // namespace voxswap::test
