@@ -24,7 +24,7 @@ def part_a(run, settings):
     """Is it right? The machine, the backend's contract, every operation, large volumes, the same bits; and where the time goes."""
     run(child(settings, "device", 35))
     run(Step("contract", 45, [settings.program("test_net"), "--gtest_filter=*cuda*:CudaDevice.*"]),)
-    run(Step("executor", 45, [settings.program("test_swap"), "--gtest_filter=*cuda*"]))
+    run(Step("executor", 45, [settings.program("test_swap"), f"--gtest_filter={settings.executor}"]))
     run(*(Step(f"conformance_{shard}", 80, [settings.program("test_conformance"), f"--gtest_filter={settings.conformance}"],
                env={"GTEST_TOTAL_SHARDS": "4", "GTEST_SHARD_INDEX": str(shard),
                     "VOXSWAP_FAILED_CASES": settings.scratch + "/kept/failed_cases"}) for shard in range(4)))
