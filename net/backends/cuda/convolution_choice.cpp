@@ -38,6 +38,29 @@ std::vector<Plan> least_workspace(const ConvolutionProblem& problem, const PlanD
   return least == plans.end() ? std::vector<Plan>{} : std::vector<Plan>{*least};
 }
 
+// Beside plans that use tensor cores the others would take most of the time that timing takes. False: none
+// does.
+bool keep_tensor_cores(std::vector<Plan>& plans) {
+  const auto without = [](const auto& plan) { return !plan->tensor_cores; };
+  if (std::all_of(plans.begin(), plans.end(), without)) return false;
+  std::erase_if(plans, without);
+  return true;
+}
+
+// Those on tensor cores where the list so far, which may be of cuDNN's first alone, has none. Before Hopper
+// its engines for TF32 make copies of the volumes, which the limit then leaves room for.
+std::vector<Plan> more_plans(const ConvolutionProblem& problem, const PlanDevice& device, PlanRules rules) {
+  const bool full = problem.type == ElementType::f32;
+  if (full && !rules.tensor_floats) return {};
+  const std::int64_t copies = (problem.x.count() + problem.y.count()) * element_bytes(problem.type);
+  for (const std::int64_t more : full ? std::vector{std::int64_t{0}, copies} : std::vector{std::int64_t{0}}) {
+    rules.workspace_limit += more;
+    std::vector<Plan> plans = convolution_plans(problem, device, rules, timed_plans);
+    if (keep_tensor_cores(plans)) return plans;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::int64_t workspace_limit(const ConvolutionProblem& problem) {
@@ -103,10 +126,9 @@ ConvolutionChoices::Plans ConvolutionChoices::candidates(const ConvolutionProble
                            .most_of_an_engine = timed_of_an_engine};
   const bool one_will_do = plan_device_.handle == nullptr || (!device_.tuned && earlier_.empty());
   Plans plans = convolution_plans(problem, plan_device_, rules, one_will_do ? 1 : timed_plans);
+  if (keep_tensor_cores(plans)) return plans;
+  if (Plans others = more_plans(problem, plan_device_, rules); !others.empty()) return others;
   if (plans.empty()) plans = least_workspace(problem, plan_device_, rules);
-  const auto without = [](const auto& plan) { return !plan->tensor_cores; };
-  // Beside those that use tensor cores the others would take most of the time that timing takes.
-  if (!std::all_of(plans.begin(), plans.end(), without)) std::erase_if(plans, without);
   return plans;
 }
 
