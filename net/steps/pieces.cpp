@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "net/graph/operation.h"
+#include "net/graph/piece.h"
 #include "net/graph/window.h"
 
 namespace voxswap::net {
@@ -142,7 +143,7 @@ class Cutter {
     assert(!value.persistent() || cut_.pieces[index(id)].front() == id);
   }
   std::string name_of(const std::string& name, ValueId id, std::size_t piece) const {
-    return count(id) == 1 ? name : format("{}[{}]", name, piece);
+    return count(id) == 1 ? name : piece_name(name, piece);
   }
 
   // The volume in whose pieces a node is done.
@@ -242,7 +243,7 @@ class Cutter {
     const Node& node = old_.node(id);
     const std::size_t items = items_of(node);
     Node made;
-    made.name = items == 1 ? node.name : format("{}[{}]", node.name, piece);
+    made.name = items == 1 ? node.name : piece_name(node.name, piece);
     made.operation = node.operation;
     made.attributes = node.attributes;
     std::vector<ValueId> window;

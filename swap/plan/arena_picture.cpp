@@ -1,7 +1,6 @@
-// Plain SVG, written by hand: no scripts, colours that are legible on light and dark pages, names as
-// tooltips. Across: the kernels in the order in which they run; what a plan does between two kernels falls on
-// the line between them. What is less than a pixel high or wide is joined with its neighbours, so that the
-// picture stays small for graphs of thousands of nodes.
+// Plain SVG, written by hand: no scripts, names as tooltips. Across: the kernels in the order in which they
+// run; what a plan does between two kernels falls on the line between them. What is less than a pixel high or
+// wide is joined with its neighbours, so that the picture stays small for graphs of thousands of nodes.
 #include "swap/plan/arena_picture.h"
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
+#include "net/graph/piece.h"
+#include "swap/plan/arena_style.h"
 #include "swap/plan/svg.h"
 
 namespace voxswap::swap {
@@ -20,43 +21,26 @@ namespace {
 
 using svg::line;
 using svg::pixels;
+using svg::round_step;
 using svg::text_at;
-
-// What becomes of a value: its colour.
-enum class Fate { persistent, stays, gradient, swapped, recomputed, workspace };
-struct Style {
-  const char *css_class, *label, *colour;
-};
-constexpr Style styles[] = {
-    {"p", "parameters and optimiser state", "#a7adb5"},
-    {"s", "stays until its last use", "#63b3ec"},
-    {"g", "gradient that stays", "#d58bb8"},
-    {"o", "leaves and comes back", "#f0a31c"},
-    {"r", "computed again", "#4fc08d"},
-    {"w", "workspace of a kernel", "#efe04a"},
-};
-const Style& style(Fate fate) {
-  return styles[static_cast<std::size_t>(fate)];
-}
 
 // The frame, in pixels; y grows downward.
 constexpr double width = 1200, left = 112, right = width - 16, top = 92, plot_height = 460;
 constexpr double bottom = top + plot_height, row_height = 34, bar_height = 26;
 constexpr double letter = 6.1;  // what a letter of the small font takes
 
-// A round step (1, 2 or 5 times a power of ten) that gives at most `most` intervals.
-double round_step(double range, int most) {
-  double step = std::pow(10, std::floor(std::log10(range / most)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0})
-    if (range / (step * factor) <= most) return step * factor;
-  return step * 10;
-}
+constexpr std::size_t shades = std::tuple_size_v<decltype(Style::shades)>;
+
+struct Volume {  // in pieces
+  std::size_t shade = 0, pieces = 0;
+};
 
 class Picture {
  public:
   Picture(const net::Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
     find_slots();
     find_fates();
+    find_volumes();
     const auto peak = static_cast<double>(std::max<std::int64_t>(plan.peak_bytes, 1));
     scale_bytes_ = 1.09 * peak;
     if (const auto budget = static_cast<double>(plan.budget_bytes); budget < 1.7 * peak)
@@ -116,34 +100,30 @@ class Picture {
           fate_[index(value)] = Fate::recomputed;
     }
   }
+  // Volumes in pieces have shades in turn.
+  void find_volumes() {
+    for (const net::Value& value : graph_.values()) {
+      const net::PieceName name = net::split_piece_name(value.name);
+      if (name.piece.empty()) continue;
+      ++volumes_.try_emplace(std::string(name.volume), Volume{volumes_.size() % shades, 0})
+            .first->second.pieces;
+    }
+  }
+  const Volume* volume(const Residency& r) const {  // null: it is none of a volume in pieces
+    if (r.value == net::none) return nullptr;
+    const auto found = volumes_.find(std::string(net::split_piece_name(graph_.value(r.value).name).volume));
+    return found == volumes_.end() ? nullptr : &found->second;
+  }
   Fate fate(const Residency& r) const {
     return r.value == net::none ? Fate::workspace : fate_[index(r.value)];
   }
 
   std::string opening(double height) const {
-    std::string css =
-        ".arena{color:#1f2328;--ground:#ffffff;font:11px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif}"
-        "@media(prefers-color-scheme:dark){.arena{color:#e6e8eb;--ground:#15181c}}"
-        ".arena .ground{fill:#ffffff;fill:var(--ground)}"
-        ".arena text{fill:currentColor}.arena .head{font-size:15px;font-weight:600}"
-        ".arena .end{text-anchor:end}.arena .middle{text-anchor:middle}"
-        ".arena .in{fill:#111;font-size:10px;pointer-events:none;paint-order:stroke;stroke-width:3px}"
-        ".arena .pale{opacity:.75;font-size:10px}"
-        ".arena .edge{stroke:#1f2328;stroke-width:.35}"
-        ".arena .axis{stroke:currentColor;fill:none;stroke-width:1}"
-        ".arena .grid{stroke:currentColor;fill:none;stroke-width:.6;opacity:.22}"
-        ".arena .halo{stroke:#ffffff;stroke:var(--ground);fill:none;stroke-width:2.8;opacity:.75}"
-        ".arena .sum{stroke:currentColor;fill:none;stroke-width:1.3}"
-        ".arena .budget{stroke:#d1242f;fill:none;stroke-width:1.6;stroke-dasharray:7 4}"
-        ".arena .turn{stroke:currentColor;fill:none;stroke-width:1;stroke-dasharray:2 3}"
-        ".arena .move{fill:currentColor;opacity:.75}";
-    for (const Style& s : styles)
-      css += format(".arena .{0}{{fill:{1}}}.arena .in.{0}{{fill:#111;stroke:{1}}}", s.css_class, s.colour);
     return format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
         "class=\"arena\" role=\"img\" aria-label=\"The device arena over a step, planner {2}\">\n"
         "<style>{3}</style>\n<rect width=\"{0}\" height=\"{1}\" class=\"ground\"/>\n",
-        pixels(width), pixels(height), xml_escaped(plan_.planner), css);
+        pixels(width), pixels(height), xml_escaped(plan_.planner), arena_css());
   }
 
   std::string heading() const {
@@ -175,6 +155,11 @@ class Picture {
                        pixels(row), styles[i].css_class);
       result += text_at(x0 + 17, row + 10, "", styles[i].label);
     }
+    if (!volumes_.empty()) {
+      const char* note = "pieces of a volume have one shade; point at one to see them all";
+      const double x0 = room_for(0, note);
+      result += text_at(x0, row + 10, "", note);
+    }
     const char* sum = "sum of what is live";
     const double x0 = room_for(16, sum);
     return result + line(x0, row + 6, x0 + 16, row + 6, "sum") + text_at(x0 + 21, row + 10, "", sum);
@@ -196,20 +181,24 @@ class Picture {
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Residency* a, const Residency* b) { return a->first < b->first; });
     Layers large;
+    std::map<std::string, std::string> groups;  // places of a volume, which light up together
     std::map<std::tuple<Fate, double, double>, std::vector<Box>> tiny;  // by rows of pixels
     if (plan_.persistent_bytes > 0) add_persistent(large);
     for (const Residency* r : sorted) {
       const Box box = {x(begin_slot(*r)), y(static_cast<double>(r->offset + r->bytes)), x(end_slot(*r)),
                        y(static_cast<double>(r->offset))};
       if (box.x1 - box.x0 >= 0.75 && box.y1 - box.y0 >= 0.75) {
-        const std::string name = r->value == net::none ? "workspace" : graph_.value(r->value).name;
-        add(large, box, fate(*r), name, tooltip(*r));
+        add_place(box, *r, r->value == net::none ? large.shapes : groups[volume_name(*r)], large.names);
       } else {
         const Box cell = whole_pixels(box);
         tiny[{fate(*r), cell.y0, cell.y1}].push_back(cell);
       }
     }
+    for (const auto& [name, shapes] : groups) large.shapes += "<g>\n" + shapes + "</g>\n";
     return {joined(tiny) + large.shapes, large.names};
+  }
+  std::string volume_name(const Residency& r) const {
+    return std::string(net::split_piece_name(graph_.value(r.value).name).volume);
   }
 
   // At least one pixel; a place may even lie between two kernels.
@@ -223,24 +212,34 @@ class Picture {
                       states = graph_.with_role(net::Role::optimizer_state).size();
     const std::string title = format("{} parameters and {} values of the optimiser's state\n{}", count,
                                      states, format_bytes(plan_.persistent_bytes));
-    add(layers, {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom}, Fate::persistent,
-        style(Fate::persistent).label, title);
+    const Box box = {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom};
+    layers.shapes += rectangle(box, style(Fate::persistent).css_class, title);
+    add_name(layers.names, box, style(Fate::persistent).css_class, {style(Fate::persistent).label});
   }
 
-  static void add(Layers& layers, const Box& box, Fate fate, const std::string& name,
-                  const std::string& title) {
-    const double w = box.x1 - box.x0, h = box.y1 - box.y0;
-    layers.shapes += rectangle(box, fate, title);
-    if (h >= 13 && w >= letter * static_cast<double>(name.size()) + 8)
-      layers.names +=
-          text_at(box.x0 + 4, (box.y0 + box.y1) / 2 + 3.5, format("in {}", style(fate).css_class), name);
+  void add_place(const Box& box, const Residency& r, std::string& shapes, std::string& names) const {
+    const Volume* const whole = volume(r);
+    const std::string css_class = class_of(fate(r), whole == nullptr ? 0 : whole->shade);
+    shapes += rectangle(box, css_class, tooltip(r));
+    const std::string name = r.value == net::none ? "workspace" : graph_.value(r.value).name;
+    add_name(names, box, css_class, {name, std::string(net::split_piece_name(name).piece)});
   }
-  static std::string rectangle(const Box& box, Fate fate, const std::string& title) {
+  // The first of the names that there is room for.
+  static void add_name(std::string& names, const Box& box, const std::string& css_class,
+                       const std::vector<std::string>& choice) {
+    if (box.y1 - box.y0 < 13) return;
+    for (const std::string& name : choice) {
+      if (name.empty() || box.x1 - box.x0 < letter * static_cast<double>(name.size()) + 8) continue;
+      names += text_at(box.x0 + 4, (box.y0 + box.y1) / 2 + 3.5, "in " + css_class, name);
+      return;
+    }
+  }
+  static std::string rectangle(const Box& box, const std::string& css_class, const std::string& title) {
     const double w = box.x1 - box.x0, h = box.y1 - box.y0;
     return format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}{}\"><title>{}</title></rect>\n",
-        pixels(box.x0), pixels(box.y0), pixels(w), pixels(h), std::min(w, h) >= 2.5 ? "edge " : "",
-        style(fate).css_class, xml_escaped(title));
+        pixels(box.x0), pixels(box.y0), pixels(w), pixels(h), std::min(w, h) >= 2.5 ? "edge " : "", css_class,
+        xml_escaped(title));
   }
   std::string tooltip(const Residency& r) const {
     const int first = slot_[index(r.first)], last = static_cast<int>(end_slot(r)) - 1;
@@ -249,8 +248,10 @@ class Picture {
                                      kernel_name(std::max(first, last)), r.first, r.last);
     if (r.value == net::none) return format("workspace of '{}'\n{}", graph_.node(r.node).name, where);
     const net::Value& value = graph_.value(r.value);
-    return format("{}\n{} {}, {}\n{}", value.name, value.shape.text(), net::element_name(value.type),
-                  style(fate(r)).label, where);
+    const Volume* const whole = volume(r);
+    return format("{}{}\n{} {}, {}\n{}", value.name,
+                  whole == nullptr ? "" : format(", one of {} pieces", whole->pieces), value.shape.text(),
+                  net::element_name(value.type), style(fate(r)).label, where);
   }
 
   // Neighbours of a row become one rectangle.
@@ -265,7 +266,8 @@ class Picture {
           whole.x1 = std::max(whole.x1, boxes[next].x1);
         const std::size_t count = next - i;
         result += rectangle({whole.x0, whole.y0, std::min(whole.x1, right), std::min(whole.y1, bottom)},
-                            std::get<0>(row), format("{} small {}", count, count == 1 ? "place" : "places"));
+                            style(std::get<0>(row)).css_class,
+                            format("{} small {}", count, count == 1 ? "place" : "places"));
         i = next;
       }
     }
@@ -380,6 +382,7 @@ class Picture {
   std::vector<const Instruction*> runs_;  // of every slot
   int slots_ = 1;
   std::vector<Fate> fate_;  // of every value
+  std::map<std::string, Volume> volumes_;
   double scale_bytes_ = 1;  // at the top of the plot
 };
 

@@ -3,12 +3,14 @@
 #include "swap/plan/plan_report.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "net/graph/piece.h"
 
 namespace voxswap::swap {
 namespace {
@@ -139,30 +141,68 @@ std::string work_text(const Plan& plan) {
   return text;
 }
 
-std::vector<std::string> row(const net::Graph& graph, const Plan& plan, const Residency& r) {
-  const std::string span = format("{}-{}", r.first, r.last),
-                    share = percent(r.bytes, plan.live_peak_bytes, 1);
+// Something that is live: a value, a workspace, or the pieces of a volume that are there.
+struct Live {
+  std::string name, role, shape;
+  std::int64_t bytes = 0;
+  std::int32_t first = 0, last = 0;
+  std::vector<std::string> pieces;  // "[0]", "[1]"
+
+  std::string name_text() const {
+    if (pieces.size() < 2) return name + (pieces.empty() ? "" : pieces[0]);
+    return format("{}, {} pieces", name, pieces.size());
+  }
+};
+
+Live live_of(const net::Graph& graph, const Residency& r) {
   if (r.value == net::none)
-    return {"workspace of " + graph.node(r.node).name, "workspace", "", format_bytes(r.bytes), share, span};
+    return {"workspace of " + graph.node(r.node).name, "workspace", "", r.bytes, r.first, r.last, {}};
   const net::Value& value = graph.value(r.value);
-  return {value.name,
-          std::string(role_name(value.role)),
-          format("{} {}", value.shape.text(), net::element_name(value.type)),
-          format_bytes(r.bytes),
-          share,
-          span};
+  const net::PieceName name = net::split_piece_name(value.name);
+  Live live = {std::string(name.volume),
+               std::string(role_name(value.role)),
+               format("{} {}", value.shape.text(), net::element_name(value.type)),
+               r.bytes,
+               r.first,
+               r.last,
+               {}};
+  if (!name.piece.empty()) live.pieces.emplace_back(name.piece);
+  return live;
+}
+
+// Pieces of a volume are one; the largest first.
+std::vector<Live> live_at(const net::Graph& graph, const Plan& plan, std::int32_t at) {
+  std::vector<Live> list;
+  std::map<std::string, std::size_t> volumes;
+  for (const Residency& r : plan.residencies) {
+    if (at < r.first || r.last < at) continue;
+    Live live = live_of(graph, r);
+    if (!live.pieces.empty()) {
+      const auto [place, is_new] = volumes.try_emplace(live.name, list.size());
+      if (!is_new) {
+        Live& volume = list[place->second];
+        volume.bytes += live.bytes;
+        volume.first = std::min(volume.first, live.first);
+        volume.last = std::max(volume.last, live.last);
+        volume.pieces.push_back(live.pieces[0]);
+        continue;
+      }
+    }
+    list.push_back(std::move(live));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const Live& a, const Live& b) { return a.bytes > b.bytes; });
+  return list;
 }
 
 std::string fullest_text(const net::Graph& graph, const Plan& plan) {
   const std::int32_t at = fullest_instruction(plan);
-  std::vector<Residency> live;
-  for (const Residency& r : plan.residencies)
-    if (r.first <= at && at <= r.last) live.push_back(r);
-  std::stable_sort(live.begin(), live.end(),
-                   [](const Residency& a, const Residency& b) { return a.bytes > b.bytes; });
+  const std::vector<Live> live = live_at(graph, plan, at);
   constexpr std::size_t shown = 12;
   std::vector<std::vector<std::string>> rows = {{"value", "role", "shape", "size", "%", "instructions"}};
-  for (std::size_t i = 0; i < std::min(live.size(), shown); ++i) rows.push_back(row(graph, plan, live[i]));
+  for (std::size_t i = 0; i < std::min(live.size(), shown); ++i)
+    rows.push_back({live[i].name_text(), live[i].role, live[i].shape, format_bytes(live[i].bytes),
+                    percent(live[i].bytes, plan.live_peak_bytes, 1),
+                    format("{}-{}", live[i].first, live[i].last)});
   return format("fullest at instruction {}: {}. The largest of {} values live there:\n", at,
                 describe(graph, plan, at), live.size()) +
          table(rows);

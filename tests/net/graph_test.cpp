@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "net/graph/operation.h"
+#include "net/graph/piece.h"
 
 namespace voxswap::net {
 namespace {
@@ -28,6 +29,17 @@ TEST(Graphs, CountBytesBeyond32Bits) {
   Graph graph;
   const ValueId x = add_input(graph, {1, 512, 512, 512, 16});
   EXPECT_EQ(graph.value(x).bytes(), std::int64_t{1} << 33);
+}
+
+TEST(PieceNames, TellTheVolumeAndThePiece) {
+  const std::string name = piece_name("encoder.0", 12);
+  EXPECT_EQ(name, "encoder.0[12]");
+  EXPECT_EQ(split_piece_name(name).volume, "encoder.0");
+  EXPECT_EQ(split_piece_name(name).piece, "[12]");
+  for (const char* whole : {"encoder.0", "", "x[]", "x[1", "x]", "x[y]", "x[1].m"}) {
+    EXPECT_EQ(split_piece_name(whole).volume, whole);
+    EXPECT_EQ(split_piece_name(whole).piece, "");
+  }
 }
 
 TEST(Graphs, PrintALinePerNode) {

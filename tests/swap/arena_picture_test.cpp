@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -234,6 +235,38 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
     EXPECT_LE(x + 6.1 * static_cast<double>(label.size()), 1200) << label;
   }
   EXPECT_GE(found, 6) << "so many that they do not fit on one line";
+}
+
+// A group per volume: a line per place, with its class and its name as tooltip.
+TEST(ArenaPicture, GivesThePiecesOfAVolumeOneShadeAndLetsThemLightUpTogether) {
+  net::StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  options.network.depth = 3;
+  options.pieces = 4;
+  const net::TrainingStep step = net::build_training_step(options);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+  const std::string svg =
+      arena_svg(step.graph, test::swap_everything(step.graph, workspaces, {step.loss}, {}));
+  ASSERT_TRUE(Xml(svg).good());
+  EXPECT_NE(svg.find("encoder.0.input.conv[3], one of 4 pieces"), std::string::npos);
+  std::set<std::string> volumes, shades;
+  std::size_t in_pieces = 0;
+  for (std::size_t begin = svg.find("<g>"); begin != svg.npos; begin = svg.find("<g>", begin + 1)) {
+    std::set<std::string> names, classes;
+    for (const std::string& place : split(svg.substr(begin, svg.find("</g>", begin) - begin), '\n')) {
+      const std::size_t title = place.find("<title>"), shade = place.find(" t");
+      if (title == place.npos) continue;
+      names.insert(place.substr(title + 7, place.find_first_of("[,<", title + 7) - title - 7));
+      classes.insert(shade < title ? place.substr(shade, 3) : "");
+      in_pieces += place.find("one of") != place.npos ? 1 : 0;
+    }
+    EXPECT_EQ(names.size(), 1u) << svg.substr(begin, 500);
+    EXPECT_EQ(classes.size(), 1u) << svg.substr(begin, 500);
+    EXPECT_TRUE(volumes.insert(*names.begin()).second) << *names.begin() << " is in two groups";
+    shades.insert(*classes.begin());
+  }
+  EXPECT_GT(in_pieces, 100u);
+  EXPECT_EQ(shades.size(), 3u);
 }
 
 TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {

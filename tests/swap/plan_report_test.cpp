@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "base/units.h"
+#include "net/steps/step.h"
 #include "swap/planners/planner.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
@@ -69,6 +71,24 @@ TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
        format_bytes(sums.out_bytes), "host to device", format_bytes(sums.in_bytes), "host to disk",
        format_bytes(sums.disk_out_bytes), "disk to host", format_bytes(sums.disk_in_bytes),
        format("{} values leave", sums.values_out), format("{} nodes", sums.recomputed_nodes), "1.5 s"});
+}
+
+// Else 32 pieces of one volume would be all that it tells of.
+TEST(PlanText, TellsThePiecesOfAVolumeInOneLine) {
+  net::StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  options.network.depth = 3;
+  options.pieces = 4;
+  const net::TrainingStep step = net::build_training_step(options);
+  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+  const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
+  const std::string text = plan_text(step.graph, plan);
+  expect_parts(text, {", 4 pieces"});
+  std::map<std::string, int> lines;
+  for (const std::string& line : split(text.substr(text.find("live there:")), '\n'))
+    if (const std::size_t end = line.find(", 4 pieces"); end != line.npos) ++lines[line.substr(0, end)];
+  EXPECT_GT(lines.size(), 3u);
+  for (const auto& [volume, count] : lines) EXPECT_EQ(count, 1) << volume;
 }
 
 TEST(PlanText, TellsTheFullestMomentEvenWhenItIsACopy) {

@@ -1,0 +1,18 @@
+// What pieces of a volume (docs/pieces.md) are called: how people and pictures tell which belong together.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace voxswap::net {
+
+std::string piece_name(std::string_view volume, std::size_t piece);  // "encoder.0.input[3]"
+
+struct PieceName {
+  std::string_view volume;  // the whole name where it is none of a piece
+  std::string_view piece;   // "[3]", or nothing
+};
+PieceName split_piece_name(std::string_view name);
+
+}  // namespace voxswap::net

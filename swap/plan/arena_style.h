@@ -1,0 +1,31 @@
+// How the picture of the arena looks: what becomes of a value is its colour, and the pieces of a volume have
+// one shade of it, so that they are told from those of the next.
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace voxswap::swap {
+
+enum class Fate { persistent, stays, gradient, swapped, recomputed, workspace };
+struct Style {
+  const char *css_class, *label;
+  std::array<const char*, 3> shades;  // of what is whole, and of some volumes in pieces, the first
+};
+inline constexpr Style styles[] = {
+    {"p", "parameters and optimiser state", {"#a7adb5", "#a7adb5", "#a7adb5"}},
+    {"s", "stays until its last use", {"#63b3ec", "#9dd0f4", "#4a97cf"}},
+    {"g", "gradient that stays", {"#d58bb8", "#e8b9d5", "#bd70a0"}},
+    {"o", "leaves and comes back", {"#f0a31c", "#f8c66b", "#d2880a"}},
+    {"r", "computed again", {"#4fc08d", "#8cd9b5", "#35a171"}},
+    {"w", "workspace of a kernel", {"#efe04a", "#efe04a", "#efe04a"}},
+};
+inline const Style& style(Fate fate) {
+  return styles[static_cast<std::size_t>(fate)];
+}
+
+std::string class_of(Fate fate, std::size_t shade);  // "o", "o t1"
+
+std::string arena_css();
+
+}  // namespace voxswap::swap
