@@ -3,10 +3,11 @@
 // measured.
 //
 //   engine_times [--taken] [--most N] [--seconds S] [--precision bf16|f16|f32] [--filters N] [--depth N]
-//   SIDE...
+//   [--pieces auto|N] SIDE...
 //
 // --taken: only the plan that a deterministic training takes. --most: only the N convolutions of each side
-// with the most arithmetic. --seconds: nothing is begun after so long. `error` is the largest difference from
+// with the most arithmetic. --pieces: those of the step in pieces (memory.pieces), in parts of windows as
+// they are computed. --seconds: nothing is begun after so long. `error` is the largest difference from
 // the plainest engine's result (f32, no tensor cores, a fixed order) on the same random numbers, by its
 // largest magnitude. Exit code 1 where the plan that training takes is further away than the conformance
 // suite allows (tests/conformance/agreement.h), 3 where the time was over before the end.
@@ -31,7 +32,7 @@ struct Options {
   std::size_t most = 1000;
   double seconds = 1e9;
   net::ElementType precision = net::ElementType::bf16;
-  std::int64_t filters = 16, depth = 5;
+  std::int64_t filters = 16, depth = 5, pieces = net::whole_volumes;
   std::vector<std::int64_t> sides;
 };
 
@@ -49,16 +50,18 @@ std::vector<Convolution> convolutions(const Options& options, std::int64_t side)
   step.activations = options.precision;
   step.network.base_filters = options.filters;
   step.network.depth = options.depth;
+  step.pieces = options.pieces;
   const net::TrainingStep training = net::build_training_step(step);
   std::vector<Convolution> found;
   std::map<std::string, std::size_t> places;
-  for (const net::Node& node : training.graph.nodes()) {
-    const auto problem = net::cuda::convolution_problem(training.graph, node);
-    if (!problem || net::cuda::is_matrix_product(*problem)) continue;
-    const auto [place, is_new] = places.try_emplace(problem->text(), found.size());
-    if (is_new) found.push_back({*problem, node.name, 0});
-    ++found[place->second].nodes;
-  }
+  for (const net::Node& node : training.graph.nodes())
+    for (const net::cuda::ConvolutionProblem& problem :
+         net::cuda::convolution_problems(training.graph, node)) {
+      if (net::cuda::is_matrix_product(problem)) continue;
+      const auto [place, is_new] = places.try_emplace(problem.text(), found.size());
+      if (is_new) found.push_back({problem, node.name, 0});
+      ++found[place->second].nodes;
+    }
   std::stable_sort(found.begin(), found.end(), [](const Convolution& a, const Convolution& b) {
     return a.nodes * a.problem.flops() > b.nodes * b.problem.flops();
   });
@@ -128,6 +131,8 @@ bool parse(int count, char** words, Options& options) {
         options.filters = std::atoll(value);
       else if (word == "--depth")
         options.depth = std::atoll(value);
+      else if (word == "--pieces")
+        options.pieces = value == std::string("auto") ? net::automatic_pieces : std::atoll(value);
       else
         return false;
     } else {
@@ -146,7 +151,7 @@ int main(int count, char** words) {
     if (!voxswap::parse(count, words, options)) {
       std::fprintf(stderr,
                    "usage: engine_times [--taken] [--most N] [--seconds S] [--precision bf16|f16|f32] "
-                   "[--filters N] [--depth N] SIDE...\n");
+                   "[--filters N] [--depth N] [--pieces auto|N] SIDE...\n");
       return 2;
     }
     return voxswap::measure(options);

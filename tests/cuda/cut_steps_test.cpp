@@ -7,9 +7,6 @@
 
 #include "base/text.h"
 #include "net/backends/cuda/convolution_problem.h"
-#include "net/backends/function_kernel.h"
-#include "net/backends/windowed.h"
-#include "net/graph/operation.h"
 #include "net/steps/step.h"
 #include "tests/cuda/paper_devices.h"
 
@@ -24,20 +21,6 @@ struct Asked {
 };
 using Problems = std::map<std::string, Asked>;
 
-// What cuDNN is asked for a node: of one on a window of pieces, by each of the convolutions it is made of.
-void add_problems(const Graph& graph, const Node& node, const std::string& name, Problems& problems) {
-  if (node.operation->inner != nullptr) {
-    const auto look = [&](const Graph& inner, const Node& part) {
-      add_problems(inner, part, name, problems);
-      return make_function_kernel([](const KernelArguments&) {}, 0, "looked at");
-    };
-    make_windowed(graph, node, {look, [](void*, const void*, std::int64_t) {}, voxel_alignment});
-    return;
-  }
-  const auto problem = convolution_problem(graph, node);
-  if (problem && !is_matrix_product(*problem)) problems.try_emplace(problem->text(), Asked{name, *problem});
-}
-
 Problems problems_of_step(const std::string& network, std::int64_t side, ElementType type) {
   StepOptions options;
   options.network.name = network;
@@ -48,7 +31,9 @@ Problems problems_of_step(const std::string& network, std::int64_t side, Element
   options.pieces = automatic_pieces;
   const TrainingStep step = build_training_step(options);
   Problems problems;
-  for (const Node& node : step.graph.nodes()) add_problems(step.graph, node, node.name, problems);
+  for (const Node& node : step.graph.nodes())
+    for (const Problem& problem : convolution_problems(step.graph, node))
+      if (!is_matrix_product(problem)) problems.try_emplace(problem.text(), Asked{node.name, problem});
   return problems;
 }
 

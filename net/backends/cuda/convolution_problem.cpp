@@ -3,6 +3,9 @@
 #include <array>
 
 #include "base/text.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/function_kernel.h"
+#include "net/backends/windowed.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
@@ -57,6 +60,20 @@ std::optional<Problem> convolution_problem(const Graph& graph, const Node& node)
     return problem_of(Problem::Kind::weight_gradient, node, value(node.inputs, 0), value(node.inputs, 1),
                       node.attributes.integer("kernel"));
   return std::nullopt;
+}
+
+std::vector<Problem> convolution_problems(const Graph& graph, const Node& node) {
+  std::vector<Problem> problems;
+  if (node.operation->inner == nullptr) {
+    if (const auto problem = convolution_problem(graph, node)) problems.push_back(*problem);
+    return problems;
+  }
+  const auto look = [&](const Graph& inner, const Node& part) {
+    if (const auto problem = convolution_problem(inner, part)) problems.push_back(*problem);
+    return make_function_kernel([](const KernelArguments&) {}, 0, "");
+  };
+  make_windowed(graph, node, {look, nullptr, vector_bytes});
+  return problems;
 }
 
 bool is_matrix_product(const Problem& problem) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "net/graph/graph.h"
 
@@ -34,6 +35,10 @@ struct ConvolutionProblem {
 
 // That of a node; nothing where the node is no convolution.
 std::optional<ConvolutionProblem> convolution_problem(const Graph& graph, const Node& node);
+
+// What a library is asked for a node: that; of a node on a window of pieces, what each of the convolutions is
+// that it is divided into.
+std::vector<ConvolutionProblem> convolution_problems(const Graph& graph, const Node& node);
 
 bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding
 

@@ -15,8 +15,6 @@ struct Row {
   Maker maker;
 };
 
-constexpr std::int64_t vector_bytes = 16;  // that kernels load at once
-
 #define ROW(operation) Row{#operation, make_##operation},
 constexpr Row table[] = {VOXSWAP_CONVOLUTIONS(ROW)};
 #undef ROW

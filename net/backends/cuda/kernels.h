@@ -2,6 +2,7 @@
 // (convolution.cpp, matrix_product.cpp); everything else is our own (own_kernels.h, *.cu).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 #include "net/graph/operation_list.h"
 
 namespace voxswap::net::cuda {
+
+constexpr std::int64_t vector_bytes = 16;  // that kernels load at once: where what they read may start
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
