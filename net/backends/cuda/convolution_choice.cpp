@@ -47,8 +47,8 @@ bool keep_tensor_cores(std::vector<Plan>& plans) {
   return true;
 }
 
-// Those on tensor cores where the list so far, which may be of cuDNN's first alone, has none. Before Hopper
-// its engines for TF32 make copies of the volumes, which the limit then leaves room for.
+// Those on tensor cores where the list so far, which may be of cuDNN's first alone, has none. On an A100 its
+// engines for TF32 make copies of the volumes, which the limit then leaves room for.
 std::vector<Plan> more_plans(const ConvolutionProblem& problem, const PlanDevice& device, PlanRules rules) {
   const bool full = problem.type == ElementType::f32;
   if (full && !rules.tensor_floats) return {};
