@@ -9,11 +9,13 @@ std::string piece_name(std::string_view volume, std::size_t piece) {
 }
 
 PieceName split_piece_name(std::string_view name) {
-  const std::size_t open = name.rfind('[');
-  if (open == std::string_view::npos || open + 2 >= name.size() || name.back() != ']') return {name, {}};
-  const std::string_view digits = name.substr(open + 1, name.size() - open - 2);
-  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return {name, {}};
-  return {name.substr(0, open), name.substr(open)};
+  const std::size_t open = name.rfind('['), close = name.find(']', open);
+  const PieceName whole = {std::string(name), ""};
+  if (open == std::string_view::npos || close == std::string_view::npos || close == open + 1) return whole;
+  const std::string_view digits = name.substr(open + 1, close - open - 1);
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return whole;
+  return {format("{}{}", name.substr(0, open), name.substr(close + 1)),
+          std::string(name.substr(open, close + 1 - open))};
 }
 
 }  // namespace voxswap::net

@@ -9,9 +9,10 @@ namespace voxswap::net {
 
 std::string piece_name(std::string_view volume, std::size_t piece);  // "encoder.0.input[3]"
 
+// Of "norm[3].1", which a node makes beside "norm[3]", the volume is "norm.1" and the piece "[3]".
 struct PieceName {
-  std::string_view volume;  // the whole name where it is none of a piece
-  std::string_view piece;   // "[3]", or nothing
+  std::string volume;  // the whole name where it is none of a piece
+  std::string piece;   // or nothing
 };
 PieceName split_piece_name(std::string_view name);
 

@@ -8,12 +8,14 @@
 
 #include "base/philox.h"
 #include "swap/plan/placed.h"
+#include "swap/plan/sweep.h"
 
 namespace voxswap::swap {
 namespace {
 
 using Order = std::vector<std::size_t>;
 enum class Fit { first, best };
+constexpr std::size_t very_many = 2000;  // intervals: orders by size and repairs would take seconds
 
 struct Packing {
   Order order;
@@ -150,11 +152,10 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
   std::stable_sort(starts.begin(), starts.end(),
                    [](const Packing& a, const Packing& b) { return a.over < b.over; });
 
-  // A placement costs about n^2 / 2 comparisons, of very many intervals less (Placed).
+  // A placement costs about n^2 / 2 comparisons.
   const auto n = static_cast<double>(intervals.size());
   constexpr std::size_t tries = 3;  // starts that are worth repairing
-  constexpr double many = 2000;
-  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), n > many ? 2.0 : 10.0, 4000.0));
+  const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), 10.0, 4000.0));
   const Philox random(0x7061636b, 0);
   std::uint64_t draw = 0;
   for (std::size_t start = 0; start < tries; ++start) {
@@ -166,12 +167,23 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
                            [](const Packing& a, const Packing& b) { return a.height < b.height; });
 }
 
+std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim) {
+  const std::vector<std::int64_t> offsets = sweep(intervals, aim / place_alignment * place_alignment);
+  std::int64_t height = 0;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    intervals[i].offset = offsets[i];
+    height = std::max(height, offsets[i] + intervals[i].bytes);
+  }
+  return height;
+}
+
 }  // namespace
 
 // The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
   if (intervals.empty()) return 0;
   const std::int64_t aim = std::max(live_limit(intervals), enough);
+  if (intervals.size() > very_many) return pack_by_sweeps(intervals, aim);
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < intervals.size(); ++i)
     if (intervals[i].bytes > aim / 200) large.push_back(i);

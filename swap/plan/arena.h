@@ -20,7 +20,8 @@ inline std::int64_t occupied(std::int64_t bytes) {
 // Sets the offsets so that no two intervals that are live at the same time overlap; returns the height that
 // is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size
 // times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packings by
-// placing what reaches too high earlier; stops when no more than `enough` or the live limit is needed.
+// placing what reaches too high earlier; stops when no more than `enough` or the live limit is needed. Very
+// many are packed in order of time instead (sweep.h), which takes some hundredths of a second.
 // `effort` is about the number of comparisons; the default takes some tenths of a second at most.
 constexpr double usual_effort = 2e8;
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0, double effort = usual_effort);

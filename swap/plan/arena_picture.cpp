@@ -105,13 +105,12 @@ class Picture {
     for (const net::Value& value : graph_.values()) {
       const net::PieceName name = net::split_piece_name(value.name);
       if (name.piece.empty()) continue;
-      ++volumes_.try_emplace(std::string(name.volume), Volume{volumes_.size() % shades, 0})
-            .first->second.pieces;
+      ++volumes_.try_emplace(name.volume, Volume{volumes_.size() % shades, 0}).first->second.pieces;
     }
   }
   const Volume* volume(const Residency& r) const {  // null: it is none of a volume in pieces
     if (r.value == net::none) return nullptr;
-    const auto found = volumes_.find(std::string(net::split_piece_name(graph_.value(r.value).name).volume));
+    const auto found = volumes_.find(net::split_piece_name(graph_.value(r.value).name).volume);
     return found == volumes_.end() ? nullptr : &found->second;
   }
   Fate fate(const Residency& r) const {
@@ -198,7 +197,7 @@ class Picture {
     return {joined(tiny) + large.shapes, large.names};
   }
   std::string volume_name(const Residency& r) const {
-    return std::string(net::split_piece_name(graph_.value(r.value).name).volume);
+    return net::split_piece_name(graph_.value(r.value).name).volume;
   }
 
   // At least one pixel; a place may even lie between two kernels.
@@ -222,7 +221,7 @@ class Picture {
     const std::string css_class = class_of(fate(r), whole == nullptr ? 0 : whole->shade);
     shapes += rectangle(box, css_class, tooltip(r));
     const std::string name = r.value == net::none ? "workspace" : graph_.value(r.value).name;
-    add_name(names, box, css_class, {name, std::string(net::split_piece_name(name).piece)});
+    add_name(names, box, css_class, {name, net::split_piece_name(name).piece});
   }
   // The first of the names that there is room for.
   static void add_name(std::string& names, const Box& box, const std::string& css_class,

@@ -159,7 +159,7 @@ Live live_of(const net::Graph& graph, const Residency& r) {
     return {"workspace of " + graph.node(r.node).name, "workspace", "", r.bytes, r.first, r.last, {}};
   const net::Value& value = graph.value(r.value);
   const net::PieceName name = net::split_piece_name(value.name);
-  Live live = {std::string(name.volume),
+  Live live = {name.volume,
                std::string(role_name(value.role)),
                format("{} {}", value.shape.text(), net::element_name(value.type)),
                r.bytes,

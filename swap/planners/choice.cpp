@@ -5,15 +5,19 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr net::NodeId near = 4;  // nodes between two readings that are not worth a run in between
+// Nodes between two readings that are not worth a run in between; of pieces, with their neighbours' nodes.
+constexpr net::NodeId near = 4, near_in_pieces = 24;
 
-void repeat_in_long_gaps(const DigestValue& value, Choice& choice) {
-  net::NodeId before = value.producer;
-  for (std::size_t i = 0; i < value.readers.size(); ++i) {
-    choice.again[index(value.first_gap) + i] = value.readers[i] - before > near;
-    before = value.readers[i];
-  }
-  choice.again[index(value.first_gap) + value.readers.size()] = true;
+void repeat_in_long_gaps(const Digest& digest, const DigestVolume& volume, Choice& choice) {
+  for (std::size_t gap = 0; gap + 1 < volume.gaps.size(); ++gap)
+    for (const GapId id : volume.gaps[gap]) {
+      const DigestValue& value = digest.values[index(digest.value_of_gap[index(id)])];
+      const std::size_t reading = index(id - value.first_gap);
+      const net::NodeId before = reading == 0 ? value.producer : value.readers[reading - 1];
+      choice.again[index(id)] =
+          value.readers[reading] - before > (volume.pieces.size() > 1 ? near_in_pieces : near);
+    }
+  for (const GapId id : volume.gaps.back()) choice.again[index(id)] = true;
 }
 
 }  // namespace
@@ -23,27 +27,34 @@ Choice keep_everything(const Digest& digest) {
           std::vector<float>(digest.values.size(), 1)};
 }
 
+void set_gap(const DigestVolume& volume, std::size_t gap, bool again, const PieceRange& range,
+             Choice& choice) {
+  const std::vector<GapId>& ids = volume.gaps[gap];
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (range.contains(i)) choice.again[index(ids[i])] = again;
+}
+
 void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice) {
-  std::vector<int> chain(digest.values.size(), 0);
-  for (net::ValueId id = 0; index(id) < digest.values.size(); ++id) {
-    const DigestValue& value = digest.values[index(id)];
-    if (!value.repeatable || !(value.cheap || chains.costly) || value.bytes < chains.least_bytes) continue;
+  std::vector<int> chain(digest.volumes.size(), 0);
+  for (std::size_t i = 0; i < digest.volumes.size(); ++i) {
+    const DigestVolume& volume = digest.volumes[i];
+    if (!volume.repeatable || !(volume.cheap || chains.costly) || volume.bytes < chains.least_bytes) continue;
     int length = 1;
-    for (const net::ValueId input : digest.nodes[index(value.producer)].reads) length += chain[index(input)];
+    for (const std::int32_t source : volume.sources) length += chain[index(source)];
     if (length > chains.longest) continue;
-    chain[index(id)] = length;
-    repeat_in_long_gaps(value, choice);
+    chain[i] = length;
+    repeat_in_long_gaps(digest, volume, choice);
   }
 }
 
-void repeat_with_sources(const Digest& digest, net::ValueId id, int depth, bool alone, Choice& choice) {
-  const DigestValue& value = digest.values[index(id)];
-  if (!value.repeatable) return;
-  repeat_in_long_gaps(value, choice);
-  choice.alone[index(id)] = alone;
+void repeat_with_sources(const Digest& digest, std::int32_t id, int depth, bool alone, Choice& choice) {
+  const DigestVolume& volume = digest.volumes[index(id)];
+  if (!volume.repeatable) return;
+  repeat_in_long_gaps(digest, volume, choice);
+  for (const net::ValueId piece : volume.pieces) choice.alone[index(piece)] = alone;
   if (depth == 0) return;
-  for (const net::ValueId input : digest.nodes[index(value.producer)].reads)
-    repeat_with_sources(digest, input, depth - 1, alone, choice);
+  for (const std::int32_t source : volume.sources)
+    repeat_with_sources(digest, source, depth - 1, alone, choice);
 }
 
 }  // namespace voxswap::swap

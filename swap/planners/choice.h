@@ -1,6 +1,7 @@
 // What the search chooses between (search.h), and changes of it that concern several values at once.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "swap/planners/digest.h"
@@ -24,8 +25,16 @@ struct Chains {
 // twice.
 void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice);
 
-// Makes a value again, and what it is made of, and what that is made of, `depth` times: to make it again is
+// Some pieces of a volume, [from, to).
+struct PieceRange {
+  std::size_t from = 0, to = std::numeric_limits<std::size_t>::max();
+  bool contains(std::size_t piece) const { return from <= piece && piece < to; }
+};
+void set_gap(const DigestVolume& volume, std::size_t gap, bool again, const PieceRange& range,
+             Choice& choice);
+
+// Makes a volume again, and what it is made of, and what that is made of, `depth` times: to make it again is
 // little use as long as all of those are kept for it.
-void repeat_with_sources(const Digest& digest, net::ValueId id, int depth, bool alone, Choice& choice);
+void repeat_with_sources(const Digest& digest, std::int32_t volume, int depth, bool alone, Choice& choice);
 
 }  // namespace voxswap::swap

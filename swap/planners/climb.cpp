@@ -33,14 +33,15 @@ Score score_of(const Digest& digest, const Schedule& schedule) {
 
 Climb::Climb(const Digest& digest, const ClimbOptions& options, Choice start)
     : digest_(digest), options_(options), random_(0x706c616e, options.seed), best_(std::move(start)) {
-  for (net::ValueId id = 0; index(id) < digest_.values.size(); ++id) {
-    const DigestValue& value = digest_.values[index(id)];
-    if (!value.persistent && value.bytes >= options_.least_bytes) movable_.push_back(id);
+  for (std::int32_t id = 0; index(id) < digest_.volumes.size(); ++id) {
+    const DigestVolume& volume = digest_.volumes[index(id)];
+    if (!digest_.values[index(volume.pieces.front())].persistent && volume.bytes >= options_.least_volume)
+      movable_.push_back(id);
   }
-  const auto bytes_of = [&](net::ValueId id) { return digest_.values[index(id)].bytes; };
+  const auto bytes_of = [&](std::int32_t id) { return digest_.volumes[index(id)].bytes; };
   std::stable_sort(movable_.begin(), movable_.end(),
-                   [&](net::ValueId a, net::ValueId b) { return bytes_of(a) > bytes_of(b); });
-  for (const net::ValueId id : movable_)
+                   [&](std::int32_t a, std::int32_t b) { return bytes_of(a) > bytes_of(b); });
+  for (const std::int32_t id : movable_)
     bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
   best_score_ = score(best_);
 }
@@ -80,62 +81,57 @@ void Climb::note_best(const Choice& choice, const Score& score) {
 void Climb::improve_in_turn() {
   for (bool better = true; better && left_ > 0;) {
     better = false;
-    for (const net::ValueId id : movable_) {
-      if (left_ <= 0 || digest_.values[index(id)].bytes < 16 * options_.least_bytes) break;
-      better |= improve_value(id);
+    for (const std::int32_t id : movable_) {
+      if (left_ <= 0 || digest_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
+      better |= improve_volume(id);
     }
   }
 }
 
-bool Climb::improve_value(net::ValueId id) {
-  const DigestValue& value = digest_.values[index(id)];
+bool Climb::improve_volume(std::int32_t id) {
+  const DigestVolume& volume = digest_.volumes[index(id)];
   bool better = false;
-  if (options_.may_repeat && value.repeatable) {
-    better |= try_all(value, false) || try_all(value, true);
+  if (options_.may_repeat && volume.repeatable) {
+    better |= try_all(volume, false) || try_all(volume, true);
     for (const bool alone : {false, true})
       for (const int depth : {0, 1, 2, 4}) better |= try_sources(id, depth, alone);
-    better |= !value.cheap && try_alone(id);
-    for (std::size_t gap = 0; gap <= value.readers.size() && left_ > 0; ++gap) better |= try_flip(value, gap);
+    better |= !volume.cheap && try_alone(volume);
+    for (std::size_t gap = 0; gap < volume.gaps.size() && left_ > 0; ++gap) better |= try_flip(volume, gap);
   }
   if (options_.may_swap)
-    for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F}) better |= try_weight(id, weight);
+    for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F}) better |= try_weight(volume, weight);
   return better;
 }
 
-bool Climb::try_all(const DigestValue& value, bool flag) {
+bool Climb::try_all(const DigestVolume& volume, bool again) {
   Choice choice = best_;
-  bool changed = false;
-  for (std::size_t gap = 0; gap <= value.readers.size(); ++gap) {
-    const std::size_t at = index(value.first_gap) + gap;
-    changed |= choice.again[at] != flag;
-    choice.again[at] = flag;
-  }
-  return changed && consider(choice);
+  for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) set_gap(volume, gap, again, {}, choice);
+  return choice.again != best_.again && consider(choice);
 }
 
-bool Climb::try_sources(net::ValueId id, int depth, bool alone) {
+bool Climb::try_sources(std::int32_t id, int depth, bool alone) {
   Choice choice = best_;
   repeat_with_sources(digest_, id, depth, alone, choice);
   return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
 }
 
-bool Climb::try_alone(net::ValueId id) {
+bool Climb::try_alone(const DigestVolume& volume) {
   Choice choice = best_;
-  choice.alone[index(id)].flip();
+  const bool alone = !choice.alone[index(volume.pieces.front())];
+  for (const net::ValueId id : volume.pieces) choice.alone[index(id)] = alone;
   return consider(choice);
 }
 
-bool Climb::try_flip(const DigestValue& value, std::size_t gap) {
+bool Climb::try_flip(const DigestVolume& volume, std::size_t gap) {
   Choice choice = best_;
-  choice.again[index(value.first_gap) + gap].flip();
+  set_gap(volume, gap, !choice.again[index(volume.gaps[gap].front())], {}, choice);
   return consider(choice);
 }
 
-bool Climb::try_weight(net::ValueId id, float weight) {
-  if (best_.bias[index(id)] == weight) return false;
+bool Climb::try_weight(const DigestVolume& volume, float weight) {
   Choice choice = best_;
-  choice.bias[index(id)] = weight;
-  return consider(choice);
+  for (const net::ValueId id : volume.pieces) choice.bias[index(id)] = weight;
+  return choice.bias != best_.bias && consider(choice);
 }
 
 // Late acceptance (Burke and Bykov 2017): a choice becomes the current one when it is no worse than the one
@@ -167,13 +163,22 @@ std::size_t Climb::below(std::size_t n) {
   return static_cast<std::size_t>(random_.word(draw_++) % n);
 }
 
-// Any value, or one of a few large ones: half of the time one drawn in proportion to its bytes.
-net::ValueId Climb::draw() {
+// Any volume, or one of a few large ones: half of the time one drawn in proportion to its bytes.
+std::int32_t Climb::draw() {
   if (below(2) == 0) return movable_[below(movable_.size())];
   const std::int64_t at =
       static_cast<std::int64_t>(random_.word(draw_++) % static_cast<std::uint64_t>(bytes_up_to_.back()));
   const auto found = std::upper_bound(bytes_up_to_.begin(), bytes_up_to_.end(), at);
   return movable_[static_cast<std::size_t>(found - bytes_up_to_.begin())];
+}
+
+// All pieces, or the first or the last of them.
+PieceRange Climb::draw_range(const DigestVolume& volume) {
+  if (volume.pieces.size() == 1) return {};
+  const std::size_t part = below(4);
+  if (part < 2) return {};
+  const std::size_t border = 1 + below(volume.pieces.size() - 1);
+  return part == 2 ? PieceRange{0, border} : PieceRange{border, volume.pieces.size()};
 }
 
 Choice Climb::disturbed(Choice choice) {
@@ -182,27 +187,34 @@ Choice Climb::disturbed(Choice choice) {
   return choice;
 }
 
-// A gap's flag, all flags of a value, or of its sources too, or a weight.
+// A gap's flag, all flags of a volume, or of its sources too, or a weight.
 void Climb::disturb_once(Choice& choice) {
-  const net::ValueId id = draw();
-  const DigestValue& value = digest_.values[index(id)];
-  const bool repeat = options_.may_repeat && value.repeatable && (!options_.may_swap || below(3) > 0);
+  const std::int32_t id = draw();
+  const DigestVolume& volume = digest_.volumes[index(id)];
+  const PieceRange range = draw_range(volume);
+  const auto first = std::min(range.from, volume.pieces.size() - 1);
+  const bool repeat = options_.may_repeat && volume.repeatable && (!options_.may_swap || below(3) > 0);
   if (!repeat) {
     constexpr float weights[] = {0, 0.25F, 0.5F, 0.8F, 1, 1.25F, 2, 4};
-    choice.bias[index(id)] = weights[below(8)];
+    const float weight = weights[below(8)];
+    for (std::size_t i = 0; i < volume.pieces.size(); ++i)
+      if (range.contains(i)) choice.bias[index(volume.pieces[i])] = weight;
     return;
   }
-  const std::size_t gaps = value.readers.size() + 1, drawn = below(gaps + 3);
+  const std::size_t gaps = volume.gaps.size(), drawn = below(gaps + 3);
   if (drawn < gaps) {
-    choice.again[index(value.first_gap) + drawn].flip();
+    const std::vector<GapId>& ids = volume.gaps[drawn];
+    set_gap(volume, drawn, !choice.again[index(ids[std::min(first, ids.size() - 1)])], range, choice);
   } else if (drawn == gaps) {
-    const bool flag = below(2) == 1;
-    for (std::size_t i = 0; i < gaps; ++i) choice.again[index(value.first_gap) + i] = flag;
+    const bool again = below(2) == 1;
+    for (std::size_t gap = 0; gap < gaps; ++gap) set_gap(volume, gap, again, range, choice);
   } else if (drawn == gaps + 1) {
     const auto depth = static_cast<int>(below(6));
     repeat_with_sources(digest_, id, depth, below(2) == 1, choice);
   } else {
-    choice.alone[index(id)].flip();
+    const bool alone = !choice.alone[index(volume.pieces[first])];
+    for (std::size_t i = 0; i < volume.pieces.size(); ++i)
+      if (range.contains(i)) choice.alone[index(volume.pieces[i])] = alone;
   }
 }
 

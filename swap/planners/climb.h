@@ -22,8 +22,9 @@ struct Score {
 struct ClimbOptions {
   std::string planner;
   bool may_swap = true, may_repeat = true;
-  std::int64_t aim = 0;          // device memory that a schedule may use: the budget, or less
-  std::int64_t least_bytes = 0;  // smaller values stay
+  std::int64_t aim = 0;           // device memory that a schedule may use: the budget, or less
+  std::int64_t least_bytes = 0;   // smaller values stay
+  std::int64_t least_volume = 0;  // bytes of the smallest volumes that are chosen for
   std::uint64_t seed = 0;
 };
 
@@ -39,9 +40,9 @@ class Climb {
  public:
   Climb(const Digest& digest, const ClimbOptions& options, Choice start);
 
-  // Every flag of every value, all of a value at once, and its weight, those of large values first, as long
-  // as that helps; then some of them at random. `effort` is about the number of steps and copies that are
-  // scheduled.
+  // Every flag of every volume, all of a volume at once, and its weight, those of large volumes first, as
+  // long as that helps; then some of them at random, of some of the pieces too. `effort` is about the number
+  // of steps and copies that are scheduled.
   void improve(std::int64_t effort);
 
   const Choice& best() const { return best_; }
@@ -64,24 +65,25 @@ class Climb {
   bool consider(const Choice& choice);
   void note_best(const Choice& choice, const Score& score);
   void improve_in_turn();
-  bool improve_value(net::ValueId id);
-  bool try_all(const DigestValue& value, bool flag);
-  bool try_sources(net::ValueId id, int depth, bool alone);
-  bool try_alone(net::ValueId id);
-  bool try_flip(const DigestValue& value, std::size_t gap);
-  bool try_weight(net::ValueId id, float weight);
+  bool improve_volume(std::int32_t id);
+  bool try_all(const DigestVolume& volume, bool again);
+  bool try_sources(std::int32_t id, int depth, bool alone);
+  bool try_alone(const DigestVolume& volume);
+  bool try_flip(const DigestVolume& volume, std::size_t gap);
+  bool try_weight(const DigestVolume& volume, float weight);
   void improve_at_random();
   std::size_t below(std::size_t n);
-  net::ValueId draw();
+  std::int32_t draw();
+  PieceRange draw_range(const DigestVolume& volume);
   void disturb_once(Choice& choice);
 
   const Digest& digest_;
   ClimbOptions options_;
   Philox random_;
   std::uint64_t draw_ = 0;
-  std::int64_t left_ = 0;                  // of the effort
-  std::vector<net::ValueId> movable_;      // what is large enough for a choice of its own, the largest first
-  std::vector<std::int64_t> bytes_up_to_;  // of the movable values, this one included
+  std::int64_t left_ = 0;              // of the effort
+  std::vector<std::int32_t> movable_;  // volumes large enough for a choice of their own, the largest first
+  std::vector<std::int64_t> bytes_up_to_;  // of the movable volumes, this one included
   Choice best_;
   Score best_score_;
   Schedule last_;  // of the choice that was scored last

@@ -1,16 +1,21 @@
 #include "swap/planners/digest.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
+#include "base/index.h"
+#include "base/text.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "net/graph/piece.h"
 #include "swap/plan/arena.h"
 #include "swap/plan/in_place.h"
 
 namespace voxswap::swap {
 namespace {
 
-void add_once(std::vector<net::ValueId>& list, net::ValueId value) {
+void add_once(std::vector<std::int32_t>& list, std::int32_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
@@ -65,6 +70,58 @@ Digest::Digest(const PlanRequest& the_request) : request(&the_request) {
     if (value.kept) value.repeatable = value.cheap = false;
     value.first_gap = gaps;
     gaps += static_cast<GapId>(value.readers.size()) + 1;
+    value_of_gap.resize(index(gaps), static_cast<net::ValueId>(&value - values.data()));
+  }
+  find_volumes();
+}
+
+void Digest::find_volumes() {
+  const net::Graph& graph = *request->graph;
+  std::map<std::string, std::int32_t> by_name;
+  std::vector<std::int32_t> volume_of;
+  for (net::ValueId id = 0; index(id) < values.size(); ++id) {
+    const std::string& name = graph.value(id).name;
+    const std::string volume = net::split_piece_name(name).volume;
+    auto at = static_cast<std::int32_t>(volumes.size());
+    if (volume != name) at = by_name.try_emplace(volume, at).first->second;
+    if (index(at) == volumes.size()) volumes.emplace_back();
+    volume_of.push_back(at);
+    DigestVolume& v = volumes[index(at)];
+    v.pieces.push_back(id);
+    v.bytes += values[index(id)].bytes;
+    v.repeatable = v.repeatable || values[index(id)].repeatable;
+    v.cheap = v.cheap || values[index(id)].cheap;
+    in_pieces = in_pieces || v.pieces.size() > 1;
+    if (values[index(id)].producer == net::none) continue;
+    for (const net::ValueId source : nodes[index(values[index(id)].producer)].reads)
+      add_once(v.sources, volume_of[index(source)]);
+  }
+  for (DigestVolume& volume : volumes) find_gaps(volume);
+}
+
+// A piece is read by several pieces of one operation, whose windows overlap, one soon after the other: what
+// is dropped, is dropped before the first of them.
+void Digest::find_gaps(DigestVolume& volume) {
+  std::vector<std::string> known;
+  volume.gaps.emplace_back();
+  for (const net::ValueId id : volume.pieces) {
+    const DigestValue& value = values[index(id)];
+    std::vector<std::string> seen;
+    for (std::size_t i = 0; i < value.readers.size(); ++i) {
+      const std::string& name = request->graph->node(value.readers[i]).name;
+      std::string reader = net::split_piece_name(name).volume;
+      if (reader == name) reader = format("{}[]", i);  // a gap of its own
+      if (std::find(seen.begin(), seen.end(), reader) != seen.end()) continue;
+      const auto gap = std::find(known.begin(), known.end(), reader);
+      const auto at = static_cast<std::size_t>(gap - known.begin());
+      if (gap == known.end()) {
+        known.push_back(reader);
+        volume.gaps.insert(volume.gaps.end() - 1, std::vector<GapId>{});
+      }
+      volume.gaps[at].push_back(value.first_gap + static_cast<GapId>(i));
+      seen.push_back(std::move(reader));
+    }
+    volume.gaps.back().push_back(value.first_gap + static_cast<GapId>(value.readers.size()));
   }
 }
 

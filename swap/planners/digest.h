@@ -32,15 +32,31 @@ struct DigestValue {
   GapId first_gap = 0;
 };
 
+// A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.
+struct DigestVolume {
+  std::vector<net::ValueId> pieces;        // in order of depth
+  std::vector<std::vector<GapId>> gaps;    // of the pieces, by who reads then: those with a common choice
+  std::vector<std::int32_t> sources;       // volumes of which it is made, without persistent values
+  std::int64_t bytes = 0;                  // occupied
+  bool repeatable = false, cheap = false;  // as of its pieces
+};
+
 struct Digest {
   explicit Digest(const PlanRequest& request);
 
   const PlanRequest* request;
   std::vector<DigestNode> nodes;
   std::vector<DigestValue> values;
+  std::vector<DigestVolume> volumes;
+  bool in_pieces = false;  // some volume has several
   GapId gaps = 0;
+  std::vector<net::ValueId> value_of_gap;
   std::int64_t persistent_bytes = 0;
   double compute_seconds = 0;
+
+ private:
+  void find_volumes();
+  void find_gaps(DigestVolume& volume);
 };
 
 }  // namespace voxswap::swap

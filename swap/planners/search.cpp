@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/index.h"
 #include "base/parallel.h"
 #include "swap/planners/climb.h"
 #include "swap/planners/layout.h"
@@ -25,16 +26,21 @@ class Search {
     climbing_.may_swap = options.may_swap;
     climbing_.may_repeat = options.may_repeat;
     climbing_.aim = budget_;
-    std::int64_t largest = 0;
-    for (const DigestValue& value : digest.values)
-      if (!value.persistent) largest = std::max(largest, value.bytes);
+    std::int64_t largest = 0, largest_volume = 0;
+    for (const DigestVolume& volume : digest.volumes) {
+      const DigestValue& piece = digest.values[index(volume.pieces.front())];
+      if (piece.persistent) continue;
+      largest = std::max(largest, piece.bytes);
+      largest_volume = std::max(largest_volume, volume.bytes);
+    }
     climbing_.least_bytes = largest / 256;
+    climbing_.least_volume = largest_volume / 256;
   }
 
   Plan run() {
     begin();
     if (starts_.front().score.excess > 0) {  // everything counts when memory is scarce
-      climbing_.least_bytes = 0;
+      climbing_.least_bytes = climbing_.least_volume = 0;
       begin();
     }
     if (options_.quick) return packed(starts_.front()).plan;
@@ -63,7 +69,7 @@ class Search {
     const Choice nothing = keep_everything(digest_);
     begin_with(nothing);
     if (options_.may_repeat)
-      for (const std::int64_t least : {climbing_.least_bytes, 64 * climbing_.least_bytes})
+      for (const std::int64_t least : {climbing_.least_volume, 64 * climbing_.least_volume})
         for (const bool costly : {false, true})
           for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
             Choice choice = nothing;

@@ -1,11 +1,15 @@
 #include "swap/planners/sequence.h"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "base/index.h"
 
 namespace voxswap::swap {
 namespace {
+
+constexpr net::NodeId neighbours = 24;  // nodes in which the next piece or two have passed
 
 class Expansion {
  public:
@@ -42,7 +46,7 @@ class Expansion {
   bool run_node(net::NodeId id) {
     const DigestNode& node = digest_.nodes[index(id)];
     for (const net::ValueId value : node.reads)
-      if (!provide(value)) return false;
+      if (!provide(value, id)) return false;
     emit(id, false);
     for (const net::ValueId value : node.reads) {
       ++readings_[index(value)];
@@ -51,12 +55,20 @@ class Expansion {
     for (const net::ValueId value : node.makes)
       if (dropped_at(value)) present_[index(value)] = net::none;
     for (const net::ValueId value : node.updates) updated_[index(value)] = true;
-    for (const net::ValueId value : passing_) {
+    drop_passing(id);
+    return true;
+  }
+
+  // What was made for others is dropped; of pieces, when their neighbours' nodes, which may need it too, have
+  // run. It has its place no longer than to its last use.
+  void drop_passing(net::NodeId now) {
+    const net::NodeId reach = digest_.in_pieces ? neighbours : 0;
+    while (!passing_.empty() && passing_.front().second + reach <= now) {
+      const net::ValueId value = passing_.front().first;
+      passing_.pop_front();
       present_[index(value)] = net::none;
       dear_[index(value)] = false;
     }
-    passing_.clear();
-    return true;
   }
 
   // Whether the gap that `value` has come to is one in which it is dropped.
@@ -65,22 +77,22 @@ class Expansion {
     return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
   }
 
-  // Depth is that of a chain of dropped values.
-  bool provide(net::ValueId value) {
+  // For the node `now`. Depth is that of a chain of dropped values.
+  bool provide(net::ValueId value, net::NodeId now) {
     if (present_[index(value)] != net::none) return true;
     const DigestValue& v = digest_.values[index(value)];
     const DigestNode& node = digest_.nodes[index(v.producer)];
     for (const net::ValueId parameter : node.parameters)
       if (updated_[index(parameter)]) return false;
     for (const net::ValueId input : node.reads)
-      if (!provide(input)) return false;
+      if (!provide(input, now)) return false;
     if (sequence_.steps.size() > 4 * digest_.nodes.size()) return false;
     emit(v.producer, true);
     bool dear = !v.cheap;
     for (const net::ValueId input : node.reads) dear = dear || dear_[index(input)];
     const bool alone = !alone_.empty() && alone_[index(value)];
     if (!dear || alone || index(readings_[index(value)]) == v.readers.size()) {
-      passing_.push_back(value);
+      passing_.emplace_back(value, now);
       dear_[index(value)] = dear;
     }
     return true;
@@ -136,8 +148,8 @@ class Expansion {
   std::vector<std::int32_t> present_;   // life of each value that is on hand
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
-  std::vector<net::ValueId> passing_;  // made for others while one node was provided for
-  std::vector<bool> dear_;             // passing, and making it once more would take more than cheap nodes
+  std::deque<std::pair<net::ValueId, net::NodeId>> passing_;  // made for others, and for which node
+  std::vector<bool> dear_;  // passing, and making it once more would take more than cheap nodes
   Sequence sequence_;
 };
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "net/backends/backends.h"
 #include "net/graph/operation.h"
+#include "net/graph/window.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"

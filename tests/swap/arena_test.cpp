@@ -129,6 +129,23 @@ TEST(Arena, TheSameIntervalsGetTheSamePlaces) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].offset, b[i].offset);
 }
 
+// As of a step in pieces: many of one size or half of it, which come and go one after the other, among some
+// that stay long.
+TEST(Arena, ThousandsOfPiecesArePackedNearTheLimit) {
+  const Philox random(7, 2);
+  std::vector<Interval> intervals;
+  for (std::int32_t i = 0; i < 3000; ++i) {
+    const auto at = static_cast<std::uint64_t>(2 * i);
+    const bool stays = random.word(at) % 8 == 0;
+    const auto more =
+        static_cast<std::int32_t>(stays ? 200 + random.word(at + 1) % 200 : 3 + random.word(at + 1) % 9);
+    intervals.push_back({i % 3 == 0 ? 32 * 64 : 64 * 64, i, i + more, 0});
+  }
+  const std::int64_t limit = live_limit(intervals), height = pack(intervals, limit + 1);
+  expect_sound(intervals, height);
+  EXPECT_LE(static_cast<double>(height), 1.05 * static_cast<double>(limit));
+}
+
 TEST(Arena, FiveThousandIntervalsArePackedInSeconds) {
   std::vector<Interval> intervals = random_intervals(1, 5000, 2000, 100);
   const auto start = std::chrono::steady_clock::now();
