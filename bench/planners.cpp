@@ -2,15 +2,20 @@
 // would take on devices described by their published rates, over links of 12 and 64 GB/s. Nothing is run:
 // steps are simulated from estimated node times, and kernels are taken to need no workspace. CSV on stdout.
 //
-//   planners grid [PLANNER ...]    144^3 to 448^3, f32 and half precision, V100 and H200, 16 and 32 GiB
-//   planners study                 192^3 in f32 on the published study's V100, 1 to 8 of them at once
+//   planners grid [SIDE ...] [PLANNER ...]   144^3 to 768^3, f32 and half precision, V100 and H200, 16 and 32
+//                                            GiB; all sides and planners, or those named
+//   planners study                           192^3 in f32 on the published study's V100, 1 to 8 of them at
+//   once
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "net/steps/step.h"
 #include "swap/model/bound.h"
@@ -23,19 +28,23 @@ namespace {
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 constexpr std::int64_t host_budget = 300 * gib;  // what the study's group used for 320^3
 
-net::TrainingStep training_step(std::int64_t side, net::ElementType type) {
-  net::StepOptions options;
-  options.input = Shape{1, side, side, side, 4};
-  options.activations = type;
-  return net::build_training_step(options);
-}
-
 struct Cell {
   std::string device;
   double link = 0;  // bytes/s each way
   net::ElementType type = net::ElementType::f32;
   std::int64_t side = 0, budget = 0;
+  std::int64_t pieces = net::whole_volumes;  // as memory.pieces has it
 };
+
+net::TrainingStep training_step(const Cell& cell) {
+  const std::int64_t side = cell.side;
+  net::StepOptions options;
+  options.input = Shape{1, side, side, side, 4};
+  options.activations = cell.type;
+  options.voxel_alignment = swap::find_device_rates(cell.device).voxel_alignment;
+  options.pieces = cell.pieces;
+  return net::build_training_step(options);
+}
 
 // A graph with costs and budgets: what all planners of a cell are given.
 struct Problem {
@@ -46,7 +55,7 @@ struct Problem {
   double keep_seconds = 0;
   swap::Bound bound;
 
-  explicit Problem(const Cell& of) : cell(of), step(training_step(of.side, of.type)) {
+  explicit Problem(const Cell& of) : cell(of), step(training_step(of)) {
     swap::DeviceRates device = swap::find_device_rates(cell.device);
     device.link_rate = cell.link;
     costs = swap::estimate_costs(step.graph, device);
@@ -85,8 +94,9 @@ std::string cell_columns(const Cell& cell) {
                 cell.type == net::ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
 }
 
-void print_grid_row(const Problem& problem, const std::string& planner) {
-  const Outcome outcome = plan(problem, planner);
+// `keep_seconds`: of the step on whole volumes, in pieces or not.
+void print_grid_row(const Problem& problem, const std::string& planner, const Outcome& outcome,
+                    double keep_seconds) {
   std::string moved = "nan,nan,nan,nan";
   double seconds = NAN;
   if (outcome.fits) {
@@ -96,25 +106,42 @@ void print_grid_row(const Problem& problem, const std::string& planner) {
     moved = format("{},{},{},{:.6f}", sums.out_bytes, sums.in_bytes, sums.recomputed_nodes,
                    simulation.stall_seconds);
   }
-  fmt::print("{},{},{},{:.6f},{:.6f},{:.4f},{:.6f},{:.4f},{},{:.3f}\n", cell_columns(problem.cell), planner,
-             outcome.fits ? "yes" : "no", seconds, problem.keep_seconds, seconds / problem.keep_seconds,
-             problem.bound.seconds, seconds / problem.bound.seconds, moved, outcome.planning_seconds);
+  fmt::print("{},{},{},{:.6f},{:.6f},{:.4f},{:.6f},{:.4f},{},{:.3f},{}\n", cell_columns(problem.cell),
+             planner, outcome.fits ? "yes" : "no", seconds, keep_seconds, seconds / keep_seconds,
+             problem.bound.seconds, seconds / problem.bound.seconds, moved, outcome.planning_seconds,
+             net::pieces_text(problem.step.graph));
   std::fflush(stdout);
 }
 
-void grid(const std::vector<std::string>& planners) {
+// The step on whole volumes; where that is not within 1.10 of its bound, the step in pieces if it is shorter.
+void print_grid_rows(const Cell& cell, const std::vector<std::string>& planners) {
+  Cell cut = cell;
+  cut.pieces = net::automatic_pieces;
+  const Problem whole(cell), in_pieces(cut);
+  for (const std::string& planner : planners) {
+    const Outcome outcome = plan(whole, planner);
+    const double seconds = outcome.plan.predicted_seconds;
+    if (outcome.fits && seconds <= 1.10 * whole.bound.seconds) {
+      print_grid_row(whole, planner, outcome, whole.keep_seconds);
+      continue;
+    }
+    const Outcome other = plan(in_pieces, planner);
+    const bool better = other.fits && (!outcome.fits || other.plan.predicted_seconds < seconds);
+    print_grid_row(better ? in_pieces : whole, planner, better ? other : outcome, whole.keep_seconds);
+  }
+}
+
+void grid(const std::vector<std::int64_t>& sides, const std::vector<std::string>& planners) {
   fmt::print(
       "device,link_gbps,precision,side,budget_gib,planner,fits,seconds,keep_seconds,overhead,bound,gap,"
-      "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds\n");
+      "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds,pieces\n");
   for (const char* device : {"v100", "h200"})
     for (const double link : {12e9, 64e9})
       for (const net::ElementType type : {net::ElementType::f32, net::ElementType::bf16})
-        for (const std::int64_t side : {144, 192, 256, 320, 384, 448})
-          for (const std::int64_t budget : {16 * gib, 32 * gib}) {
-            if (budget > 16 * gib && side < 384) continue;
-            const Problem problem({device, link, type, side, budget});
-            for (const std::string& planner : planners) print_grid_row(problem, planner);
-          }
+        for (const std::int64_t side : sides)
+          for (const std::int64_t budget : {16 * gib, 32 * gib})
+            if (budget == 16 * gib || side >= 384)
+              print_grid_rows({device, link, type, side, budget}, planners);
 }
 
 // The study's machines, as docs/study.md tells: how many GPUs trained at once, how many shared a link, what
@@ -180,14 +207,21 @@ void study() {
 
 int run(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
-  std::vector<std::string> planners(words + std::min(count, 2), words + count);
+  std::vector<std::string> planners;
+  std::vector<std::int64_t> sides;
+  for (const std::string word : std::span(words, static_cast<std::size_t>(count)).subspan(std::min(count, 2)))
+    if (const std::optional<std::int64_t> side = parse_number<std::int64_t>(word))
+      sides.push_back(*side);
+    else
+      planners.push_back(word);
   if (planners.empty()) planners = swap::planner_names();
+  if (sides.empty()) sides = {144, 192, 256, 320, 384, 448, 512, 640, 768};
   if (what == "grid")
-    grid(planners);
+    grid(sides, planners);
   else if (what == "study" && count == 2)
     study();
   else
-    fail(Exit::usage, "planners grid [PLANNER ...] | planners study");
+    fail(Exit::usage, "planners grid [SIDE ...] [PLANNER ...] | planners study");
   return 0;
 }
 

@@ -13,8 +13,9 @@ rows(device, link, precision, budget, planner) = sprintf("< awk -F, '$1==\"%s\" 
 
 set logscale y 2
 set yrange [0.97:*]
-set xrange [120:472]
-set xtics ("144" 144, "192" 192, "256" 256, "320" 320, "384" 384, "448" 448) font ",10"
+set xrange [120:*]
+set autoscale xfixmax
+set xtics ("144" 144, "192" 192, "256" 256, "320" 320, "384" 384, "448" 448, "512" 512, "640" 640, "768" 768) font ",10"
 set ytics font ",10"
 set grid ytics lt 1 lw 0.5 lc rgb "#cccccc"
 set border 3 lc rgb "#666666"

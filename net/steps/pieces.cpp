@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <compare>
 #include <map>
 #include <string>
 
@@ -84,10 +85,18 @@ std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t p
   return largest <= large_volume_bytes ? largest : std::max(usual_piece_bytes, largest / most_pieces);
 }
 
+// How far down the volume what a node needs reaches, of inputs that lie in few pieces too, and then how far
+// it reaches itself: where a piece of a coarse volume is enough for several of a finer one, those come one
+// after the other.
+struct Position {
+  double needed = 0, own = 0;
+  auto operator<=>(const Position&) const = default;
+};
+
 // A piece of a value, or a partial sum, while the new graph is only thought of.
 struct Made {
   std::int64_t segment = -1;
-  double position = 0;
+  Position position;
 };
 
 // One node of the new graph.
@@ -95,7 +104,7 @@ struct Item {
   NodeId node = none;     // of the old one
   std::size_t piece = 0;  // counted from 0; of a total: the number of its parts
   bool total = false;
-  double position = 0;
+  Position position;
 };
 
 class Cutter {
@@ -184,32 +193,35 @@ class Cutter {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
-  double position(const Made& made) const { return made.segment == segment_ ? made.position : 0; }
+  Position position(const Made& made) const { return made.segment == segment_ ? made.position : Position{}; }
 
   // A node whose pieces all need something whole that is made of pieces cannot go along with those.
   bool begins_segment(NodeId id) const {
     const Node& node = old_.node(id);
     if (items_of(node) == 1) return false;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
-      return count(input) == 1 && position(made_[index(input)].front()) > 0;
+      return count(input) == 1 && position(made_[index(input)].front()).needed > 0;
     });
   }
 
   void add_items(NodeId id) {
     const Node& node = old_.node(id);
     const std::size_t items = items_of(node);
-    double last = 0;
+    Position last;
     for (std::size_t piece = 0; piece < items; ++piece) {
-      Item item{id, piece, false, 0};
+      Item item{id, piece, false, {}};
       for (std::size_t input = 0; input < node.inputs.size(); ++input) {
         const Planes read = pieces_read(node, input, piece);
         for (std::int64_t k = read.from; k < read.to; ++k)
           item.position = std::max(item.position,
                                    position(made_[index(node.inputs[input])][static_cast<std::size_t>(k)]));
       }
-      if (items > 1)
-        item.position = std::max(item.position, static_cast<double>(planes_of(leading(node), piece).to) /
-                                                    static_cast<double>(old_.value(leading(node)).shape[1]));
+      if (items > 1) {
+        const double own = static_cast<double>(planes_of(leading(node), piece).to) /
+                           static_cast<double>(old_.value(leading(node)).shape[1]);
+        item.position = std::max(item.position, {item.position.needed, own});
+        item.position = std::max(item.position, {own, own});
+      }
       last = std::max(last, item.position);
       if (!sums(node) || items == 1)
         for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};

@@ -167,8 +167,9 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
                            [](const Packing& a, const Packing& b) { return a.height < b.height; });
 }
 
-std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim) {
-  const std::vector<std::int64_t> offsets = sweep(intervals, aim / place_alignment * place_alignment);
+std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim, bool thorough) {
+  const std::vector<std::int64_t> offsets =
+      sweep(intervals, aim / place_alignment * place_alignment, thorough);
   std::int64_t height = 0;
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     intervals[i].offset = offsets[i];
@@ -183,7 +184,7 @@ std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim) 
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
   if (intervals.empty()) return 0;
   const std::int64_t aim = std::max(live_limit(intervals), enough);
-  if (intervals.size() > very_many) return pack_by_sweeps(intervals, aim);
+  if (intervals.size() > very_many) return pack_by_sweeps(intervals, aim, effort > 2e6);
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < intervals.size(); ++i)
     if (intervals[i].bytes > aim / 200) large.push_back(i);

@@ -11,7 +11,8 @@
 namespace voxswap::swap {
 
 // The offset of every interval: of several sweeps, forwards and backwards in time, the first that is no
-// higher than `aim`, or the lowest. REQUIRES: an aim that is a multiple of place_alignment.
-std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int64_t aim);
+// higher than `aim`, or the lowest. Thorough: of more than twice as many. REQUIRES: an aim that is a multiple
+// of place_alignment.
+std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int64_t aim, bool thorough);
 
 }  // namespace voxswap::swap

@@ -1,4 +1,6 @@
 // Ours: for every value keep, swap (to host or disk) or compute again, so that the step is shortest.
+#include <algorithm>
+
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"
 
@@ -17,11 +19,15 @@ void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
 Plan plan_hybrid(const PlanRequest& request) {
   Plan best = plan_keep(request);
   if (!within(request.budgets, best)) {
-    best = search_plan(Digest(request), "hybrid", {.quick = request.quick});
+    // Choices of a step in thousands of pieces take longer to judge; making again alone is seldom of use
+    // there.
+    const Digest digest(request);
+    const double more = digest.in_pieces ? std::min(static_cast<double>(digest.nodes.size()) / 1000, 3.0) : 0;
+    best = search_plan(digest, "hybrid", {.effort = 1 + more, .quick = request.quick});
     if (!request.quick) {
       PlanRequest inside = request;
       inside.budgets.host = inside.budgets.disk = 0;
-      SearchOptions repeating{.may_swap = false};
+      SearchOptions repeating{.may_swap = false, .effort = digest.in_pieces ? 0.1 : 1};
       if (within(request.budgets, best)) repeating.to_beat = 1.02 * best.predicted_seconds;
       take_if_ahead(request.budgets, search_plan(Digest(inside), "hybrid", repeating), best);
       take_if_ahead(request.budgets, plan_tflms(request), best);

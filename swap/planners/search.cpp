@@ -94,7 +94,7 @@ class Search {
   void improve_starts() {
     constexpr std::size_t tried = 6;
     starts_.resize(std::min(tried, starts_.size()));
-    improve(starts_, effort / 2);
+    improve(starts_, options_.effort * effort / 2);
     sort_starts();
   }
 
@@ -107,12 +107,12 @@ class Search {
       further.push_back(starts_.front());
       further.back().aim = digest_.persistent_bytes + static_cast<std::int64_t>(share * free);
     }
-    improve(further, effort / 2);
+    improve(further, options_.effort * effort / 2);
     starts_.insert(starts_.begin(), further.begin(), further.end());
   }
 
   // Each by a search of its own, side by side; what they find does not depend on the number of threads.
-  void improve(std::vector<Start>& starts, std::int64_t effort_to_spend) {
+  void improve(std::vector<Start>& starts, double effort_to_spend) {
     std::vector<std::optional<Packed>> found(starts.size());
     const std::uint64_t seed = seeds_;
     seeds_ += starts.size();
@@ -121,7 +121,7 @@ class Search {
       options.aim = starts[i].aim;
       options.seed = seed + i;
       Climb climb(digest_, options, starts[i].choice);
-      climb.improve(effort_to_spend / static_cast<std::int64_t>(starts.size()));
+      climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
       starts[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
         found[i] = Packed{std::move(climb.found()->plan), std::move(climb.found()->choice), options.aim};
@@ -196,7 +196,7 @@ class Search {
 
   static constexpr std::int64_t polishing = 60'000;  // instructions that are laid out for the last changes
   // Steps and copies that are scheduled in all searches together: two or three seconds on one core.
-  static constexpr std::int64_t effort = 60'000'000;
+  static constexpr double effort = 60'000'000;
 
   const Digest& digest_;
   SearchOptions options_;

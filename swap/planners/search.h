@@ -11,6 +11,7 @@ namespace voxswap::swap {
 struct SearchOptions {
   bool may_swap = true;
   bool may_repeat = true;
+  double effort = 1;   // times the usual one
   bool quick = false;  // starting points only: to find out what fits
   // Seconds of a plan that is there already: what comes nowhere near is not worked out to the end.
   double to_beat = std::numeric_limits<double>::max();

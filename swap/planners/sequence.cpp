@@ -50,10 +50,10 @@ class Expansion {
     emit(id, false);
     for (const net::ValueId value : node.reads) {
       ++readings_[index(value)];
-      if (dropped_at(value)) present_[index(value)] = net::none;
+      if (dropped_at(value, id)) present_[index(value)] = net::none;
     }
     for (const net::ValueId value : node.makes)
-      if (dropped_at(value)) present_[index(value)] = net::none;
+      if (dropped_at(value, id)) present_[index(value)] = net::none;
     for (const net::ValueId value : node.updates) updated_[index(value)] = true;
     drop_passing(id);
     return true;
@@ -71,9 +71,12 @@ class Expansion {
     }
   }
 
-  // Whether the gap that `value` has come to is one in which it is dropped.
-  bool dropped_at(net::ValueId value) const {
+  // Whether the gap that `value` has come to is one in which it is dropped. A neighbour's node that reads it
+  // soon is not worth a run in between.
+  bool dropped_at(net::ValueId value, net::NodeId now) const {
     const DigestValue& v = digest_.values[index(value)];
+    const std::size_t next = index(readings_[index(value)]);
+    if (digest_.in_pieces && next < v.readers.size() && v.readers[next] - now <= neighbours) return false;
     return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
   }
 
