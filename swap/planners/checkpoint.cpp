@@ -13,7 +13,7 @@ Plan plan_checkpoint(const PlanRequest& request) {
     kept.planner = "checkpoint";
     return kept;
   }
-  return search_plan(Digest(inside), "checkpoint", {.may_swap = false, .quick = request.quick});
+  return search_plan(GraphFacts(inside), "checkpoint", {.may_swap = false, .quick = request.quick});
 }
 
 }  // namespace voxswap::swap

@@ -21,15 +21,15 @@ Plan plan_hybrid(const PlanRequest& request) {
   if (!within(request.budgets, best)) {
     // Choices of a step in thousands of pieces take longer to judge; making again alone is seldom of use
     // there.
-    const Digest digest(request);
-    const double more = digest.in_pieces ? std::min(static_cast<double>(digest.nodes.size()) / 1000, 3.0) : 0;
-    best = search_plan(digest, "hybrid", {.effort = 1 + more, .quick = request.quick});
+    const GraphFacts facts(request);
+    const double more = facts.in_pieces ? std::min(static_cast<double>(facts.nodes.size()) / 1000, 3.0) : 0;
+    best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick});
     if (!request.quick) {
       PlanRequest inside = request;
       inside.budgets.host = inside.budgets.disk = 0;
-      SearchOptions repeating{.may_swap = false, .effort = digest.in_pieces ? 0.1 : 1};
+      SearchOptions repeating{.may_swap = false, .effort = facts.in_pieces ? 0.1 : 1};
       if (within(request.budgets, best)) repeating.to_beat = 1.02 * best.predicted_seconds;
-      take_if_ahead(request.budgets, search_plan(Digest(inside), "hybrid", repeating), best);
+      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", repeating), best);
       take_if_ahead(request.budgets, plan_tflms(request), best);
     }
   }

@@ -7,11 +7,11 @@ namespace voxswap::swap {
 namespace {
 
 Plan plan_staying(const PlanRequest& request, const char* name) {
-  const Digest digest(request);
+  const GraphFacts facts(request);
   Schedule schedule;
-  schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
+  schedule.sequence = *expand(facts, std::vector<bool>(static_cast<std::size_t>(facts.gaps), false));
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);
-  return lay_out(digest, schedule, name);
+  return lay_out(facts, schedule, name);
 }
 
 }  // namespace

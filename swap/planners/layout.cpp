@@ -32,14 +32,14 @@ struct Passage {
 
 class Layout {
  public:
-  Layout(const Digest& digest, const Schedule& schedule, const std::string& planner,
+  Layout(const GraphFacts& facts, const Schedule& schedule, const std::string& planner,
          const LayoutOptions& options)
-      : digest_(digest), schedule_(schedule), options_(options), lives_(schedule.sequence.lives) {
+      : facts_(facts), schedule_(schedule), options_(options), lives_(schedule.sequence.lives) {
     plan_.planner = planner;
-    plan_.budget_bytes = digest.request->budgets.device;
-    plan_.host_budget_bytes = digest.request->budgets.host;
-    plan_.disk_budget_bytes = digest.request->budgets.disk;
-    for (const net::ValueId value : digest.request->kept)
+    plan_.budget_bytes = facts.request->budgets.device;
+    plan_.host_budget_bytes = facts.request->budgets.host;
+    plan_.disk_budget_bytes = facts.request->budgets.disk;
+    for (const net::ValueId value : facts.request->kept)
       if (value != net::none) plan_.kept.push_back(value);
   }
 
@@ -48,18 +48,18 @@ class Layout {
     list_instructions();
     place_on_device();
     place_outside();
-    add_waits(*digest_.request->graph, digest_.request->workspaces, plan_);
+    add_waits(*facts_.request->graph, facts_.request->workspaces, plan_);
     sum_up();
-    if (digest_.request->costs != nullptr)
-      plan_.predicted_seconds = simulate(plan_, *digest_.request->costs).seconds;
+    if (facts_.request->costs != nullptr)
+      plan_.predicted_seconds = simulate(plan_, *facts_.request->costs).seconds;
     return std::move(plan_);
   }
 
  private:
-  const Stretch& stretch(std::int32_t i) const { return schedule_.stretches[index(i)]; }
+  const IdleTime& stretch(std::int32_t i) const { return schedule_.stretches[index(i)]; }
   net::ValueId value_of(std::int32_t life) const { return lives_[index(life)].value; }
   std::int64_t true_bytes(std::int32_t life) const {
-    return digest_.request->graph->value(value_of(life)).bytes();
+    return facts_.request->graph->value(value_of(life)).bytes();
   }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
 
@@ -104,11 +104,11 @@ class Layout {
     run_at_.assign(index(steps), net::none);
     std::size_t out = 0, in = 0;
     const auto leave = [&](std::int32_t step) {
-      for (; out < outs_.size() && stretch(outs_[out]).c == step; ++out) list_out(outs_[out]);
+      for (; out < outs_.size() && stretch(outs_[out]).copied_after == step; ++out) list_out(outs_[out]);
     };
     leave(-1);
     for (std::int32_t t = 0; t < steps; ++t) {
-      for (; in < ins_.size() && stretch(ins_[in]).s == t; ++in) list_in(ins_[in]);
+      for (; in < ins_.size() && stretch(ins_[in]).back_at == t; ++in) list_in(ins_[in]);
       run_at_[index(t)] = now();
       const SequenceStep& step = schedule_.sequence.steps[index(t)];
       Instruction& run = append(Kind::run, net::none);
@@ -126,10 +126,13 @@ class Layout {
       ins_.push_back(static_cast<std::int32_t>(i));
     }
     std::stable_sort(outs_.begin(), outs_.end(), [&](std::int32_t x, std::int32_t y) {
-      return stretch(x).c != stretch(y).c ? stretch(x).c < stretch(y).c : stretch(x).a < stretch(y).a;
+      return stretch(x).copied_after != stretch(y).copied_after
+                 ? stretch(x).copied_after < stretch(y).copied_after
+                 : stretch(x).used < stretch(y).used;
     });
     std::stable_sort(ins_.begin(), ins_.end(), [&](std::int32_t x, std::int32_t y) {
-      return stretch(x).s != stretch(y).s ? stretch(x).s < stretch(y).s : stretch(x).b < stretch(y).b;
+      return stretch(x).back_at != stretch(y).back_at ? stretch(x).back_at < stretch(y).back_at
+                                                      : stretch(x).needed < stretch(y).needed;
     });
     for (const std::int32_t i : ins_)
       if (schedule_.on_disk[index(stretch(i).life)])
@@ -175,7 +178,8 @@ class Layout {
       const std::int64_t slot = disk ? ring_out * slot_ + (copied_in_ % ring_in_) * slot_ : 0;
       Instruction& copy = append_chunk(Kind::copy_in, p, chunk);
       copy.host = slot;
-      if (options_.triggered && stretch(i).s > 0) copy.waits.push_back(run_at_[index(stretch(i).s - 1)]);
+      if (options_.triggered && stretch(i).back_at > 0)
+        copy.waits.push_back(run_at_[index(stretch(i).back_at - 1)]);
       if (first_[index(i)] == net::none) first_[index(i)] = now() - 1;
       if (disk) read_ahead(++copied_in_ + ring_in_);
     }
@@ -194,8 +198,8 @@ class Layout {
   // --- Places
 
   void place_on_device() {
-    for (net::ValueId id = 0; index(id) < digest_.values.size(); ++id) {
-      const DigestValue& value = digest_.values[index(id)];
+    for (net::ValueId id = 0; index(id) < facts_.values.size(); ++id) {
+      const ValueFacts& value = facts_.values[index(id)];
       if (!value.persistent) continue;
       plan_.residencies.push_back({id, net::none, plan_.persistent_bytes, value.bytes, 0, now() - 1});
       plan_.persistent_bytes += value.bytes;
@@ -209,7 +213,7 @@ class Layout {
     std::size_t next = 0;
     for (std::int32_t id = 0; index(id) < lives_.size(); ++id) {
       const Life& life = lives_[index(id)];
-      const std::int64_t bytes = digest_.values[index(life.value)].bytes;
+      const std::int64_t bytes = facts_.values[index(life.value)].bytes;
       std::int32_t from = life.made < 0 ? 0 : run_at_[index(life.made)];
       if (life.over != net::none) inherited[index(id)] = last_interval[index(life.over)];
       bool joins = inherited[index(id)] != net::none;
@@ -229,8 +233,8 @@ class Layout {
         interval_of.push_back(index(last_interval[index(id)]));
       };
       for (; next < schedule_.stretches.size() && schedule_.stretches[next].life == id; ++next) {
-        const Stretch& away = schedule_.stretches[next];
-        const std::int32_t last_step = std::max(away.a, away.e);
+        const IdleTime& away = schedule_.stretches[next];
+        const std::int32_t last_step = std::max(away.used, away.held_until);
         std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
         if (away.first) to = std::max(to, last_copy_out(next));
         add(to);
@@ -257,7 +261,7 @@ class Layout {
   void add_workspaces(std::vector<Interval>& intervals, std::vector<std::size_t>& interval_of) {
     for (const std::int32_t at : run_at_) {
       const net::NodeId node = plan_.instructions[index(at)].node;
-      const std::int64_t bytes = digest_.nodes[index(node)].workspace;
+      const std::int64_t bytes = facts_.nodes[index(node)].workspace;
       if (bytes == 0) continue;
       plan_.residencies.push_back({net::none, node, 0, bytes, at, at});
       plan_.live_bytes[index(at)] += bytes;
@@ -306,7 +310,7 @@ class Layout {
     std::int32_t at, life;
   };
 
-  const Digest& digest_;
+  const GraphFacts& facts_;
   const Schedule& schedule_;
   const LayoutOptions& options_;
   const std::vector<Life>& lives_;
@@ -326,9 +330,9 @@ class Layout {
 
 }  // namespace
 
-Plan lay_out(const Digest& digest, const Schedule& schedule, const std::string& planner,
+Plan lay_out(const GraphFacts& facts, const Schedule& schedule, const std::string& planner,
              const LayoutOptions& options) {
-  return Layout(digest, schedule, planner, options).run();
+  return Layout(facts, schedule, planner, options).run();
 }
 
 }  // namespace voxswap::swap

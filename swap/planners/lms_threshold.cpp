@@ -8,16 +8,16 @@
 namespace voxswap::swap {
 
 Plan plan_lms_threshold(const PlanRequest& request) {
-  const Digest digest(request);
+  const GraphFacts facts(request);
   Schedule schedule;
-  schedule.sequence = *expand(digest, std::vector<bool>(static_cast<std::size_t>(digest.gaps), false));
-  for (Stretch& stretch : idle_stretches(schedule.sequence)) {
+  schedule.sequence = *expand(facts, std::vector<bool>(static_cast<std::size_t>(facts.gaps), false));
+  for (IdleTime& stretch : idle_stretches(schedule.sequence)) {
     const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
     if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);
   }
   const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
-  finish_schedule(digest, options, true, schedule);
-  Plan plan = lay_out(digest, schedule, "lms-threshold");
+  finish_schedule(facts, options, true, schedule);
+  Plan plan = lay_out(facts, schedule, "lms-threshold");
   plan.remarks = format("threshold {} bytes", request.lms_threshold);
   return plan;
 }

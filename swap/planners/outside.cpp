@@ -5,20 +5,21 @@
 #include "base/index.h"
 
 namespace voxswap::swap {
-bool choose_tiers(const Digest& digest, Schedule& schedule) {
-  const Budgets& budgets = digest.request->budgets;
+bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
+  const Budgets& budgets = facts.request->budgets;
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);
-  const auto bytes_of = [&](const Stretch& stretch) {
-    return digest.values[index(schedule.sequence.lives[index(stretch.life)].value)].bytes;
+  const auto bytes_of = [&](const IdleTime& stretch) {
+    return facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].bytes;
   };
   struct Away {
     std::int32_t life, from, to;
     std::int64_t bytes;
   };
   std::vector<Away> away;
-  for (const Stretch& stretch : schedule.stretches) {
-    if (stretch.first) away.push_back({stretch.life, stretch.free_from() - 1, stretch.b, bytes_of(stretch)});
-    away.back().to = stretch.b;
+  for (const IdleTime& stretch : schedule.stretches) {
+    if (stretch.first)
+      away.push_back({stretch.life, stretch.free_from() - 1, stretch.needed, bytes_of(stretch)});
+    away.back().to = stretch.needed;
   }
   std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
     return x.from != y.from ? x.from < y.from : x.life < y.life;

@@ -1,11 +1,12 @@
 // Which lives leave the device in which of their idle stretches, and when their places are given up and taken
 // again: everything of a plan but the offsets, on the time line of the sequence's steps.
 //
-// A value that leaves during a stretch (no use between steps a and b) is copied out as soon as step a is
-// done, or earlier, from the step that makes it on, where the link has the time: to be read does not change
-// it. It keeps its place up to step e (until the copy is done, or the place is needed), gets a place again at
-// step s and is copied in from then on, to be there for step b. Where memory is shortest, step a itself
-// writes its result over the value (as in place, if it may): then the copy out is done before step a.
+// A value that leaves during a stretch, between a step that used it and one where it is needed, is copied out
+// as soon as the first is done, or earlier, from the step that makes it on, where the link has the time: to
+// be read does not change it. It is held until the copy is done, or the place is needed, has a place again
+// where it is back and is copied in from then on, to be there when needed. Where memory is shortest, the step
+// that uses it writes its own result over it (as in place, if it may): then the copy out is done before that
+// step.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,7 @@ namespace voxswap::swap {
 
 struct Schedule {
   Sequence sequence;
-  std::vector<Stretch> stretches;    // in which lives are away; by life, then by a
+  std::vector<IdleTime> stretches;   // in which lives are away; by life, then by `used`
   std::vector<bool> on_disk;         // per life: away means on disk
   std::vector<std::int64_t> memory;  // per step, of the device
   double seconds = 0;                // estimated

@@ -1,8 +1,11 @@
 #include "swap/planners/scheduling.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <queue>
+#include <tuple>
 
 #include "base/index.h"
 #include "swap/planners/outside.h"
@@ -13,10 +16,10 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(const Digest& digest, const ScheduleOptions& options, Schedule& schedule)
-      : digest_(digest),
+  Scheduler(const GraphFacts& facts, const ScheduleOptions& options, Schedule& schedule)
+      : facts_(facts),
         options_(options),
-        costs_(*digest.request->costs),
+        costs_(*facts.request->costs),
         schedule_(schedule),
         steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
         budget_(options.device_budget) {
@@ -26,19 +29,16 @@ class Scheduler {
 
   // Belady's rule on the stretches, then what is not needed stays.
   void choose(const std::vector<float>& bias) {
-    schedule_.memory = memory_of(digest_, schedule_.sequence);
+    schedule_.memory = memory_of(facts_, schedule_.sequence);
     if (*std::max_element(schedule_.memory.begin(), schedule_.memory.end()) <= budget_) return;
-    const Budgets& budgets = digest_.request->budgets;
-    const bool may_leave = budgets.host > 0;
-    if (!may_leave) {
+    if (facts_.request->budgets.host == 0) {  // nothing can leave
       note_excess();
       return;
     }
-    std::vector<Stretch> all;
-    for (const Stretch& stretch : schedule_.sequence.idle)
-      if (bytes(stretch) >= options_.least_bytes) all.push_back(stretch);
-    std::sort(all.begin(), all.end(), [](const Stretch& x, const Stretch& y) {
-      return x.a != y.a ? x.a < y.a : x.b != y.b ? x.b > y.b : x.life < y.life;
+    std::vector<IdleTime> all = schedule_.sequence.idle;
+    std::erase_if(all, [&](const IdleTime& stretch) { return bytes(stretch) < options_.least_bytes; });
+    std::sort(all.begin(), all.end(), [](const IdleTime& x, const IdleTime& y) {
+      return std::tuple(x.used, -x.needed, x.life) < std::tuple(y.used, -y.needed, y.life);
     });
     pick(all, bias);
     keep_what_can_stay();
@@ -46,33 +46,32 @@ class Scheduler {
   }
 
   void finish(bool fixed_returns) {
-    std::sort(schedule_.stretches.begin(), schedule_.stretches.end(), [](const Stretch& x, const Stretch& y) {
-      return x.life != y.life ? x.life < y.life : x.a < y.a;
-    });
+    std::sort(schedule_.stretches.begin(), schedule_.stretches.end(),
+              [](auto& x, auto& y) { return std::tuple(x.life, x.used) < std::tuple(y.life, y.used); });
     std::int32_t before = net::none;
-    for (Stretch& stretch : schedule_.stretches) {
+    for (IdleTime& stretch : schedule_.stretches) {
       stretch.first = stretch.life != before;
       before = stretch.life;
     }
-    all_in_host_ = choose_tiers(digest_, schedule_);
-    schedule_.memory = memory_of(digest_, schedule_.sequence);
+    all_in_host_ = choose_tiers(facts_, schedule_);
+    schedule_.memory = memory_of(facts_, schedule_.sequence);
     RangeAdd away(schedule_.memory.size());
-    for (Stretch& stretch : schedule_.stretches) {
-      if (!fixed_returns) stretch.s = stretch.b;
-      away.add(index(stretch.free_from()), index(stretch.s), -bytes(stretch));
+    for (IdleTime& stretch : schedule_.stretches) {
+      if (!fixed_returns) stretch.back_at = stretch.needed;
+      away.add(index(stretch.free_from()), index(stretch.back_at), -bytes(stretch));
     }
     away.apply(schedule_.memory);
     note_excess();
     order_copies();
     const std::vector<std::int64_t> without = schedule_.memory;
     double best = std::numeric_limits<double>::max();
-    std::vector<Stretch> best_stretches;
+    std::vector<IdleTime> best_stretches;
     std::vector<std::int64_t> best_memory;
     constexpr int rounds = 3;
     for (int round = 0; round < rounds; ++round) {
       schedule_.memory = without;
       if (!fixed_returns)
-        for (Stretch& stretch : schedule_.stretches) stretch.s = stretch.b;
+        for (IdleTime& stretch : schedule_.stretches) stretch.back_at = stretch.needed;
       leave_windows();
       if (!fixed_returns) return_windows();
       run();
@@ -87,14 +86,14 @@ class Scheduler {
   }
 
  private:
-  std::int64_t bytes(const Stretch& stretch) const {
-    return digest_.values[index(schedule_.sequence.lives[index(stretch.life)].value)].bytes;
+  std::int64_t bytes(const IdleTime& stretch) const {
+    return facts_.values[index(schedule_.sequence.lives[index(stretch.life)].value)].bytes;
   }
-  std::int32_t made(const Stretch& stretch) const {
+  std::int32_t made(const IdleTime& stretch) const {
     return schedule_.sequence.lives[index(stretch.life)].made;
   }
   double duration(std::int32_t step) const {
-    return digest_.nodes[index(schedule_.sequence.steps[index(step)].node)].seconds;
+    return facts_.nodes[index(schedule_.sequence.steps[index(step)].node)].seconds;
   }
   double end_of(std::int32_t step) const { return step < 0 ? 0 : end_[index(step)]; }
 
@@ -109,9 +108,8 @@ class Scheduler {
   }
 
   void note_excess() {
-    std::int64_t over = 0;
-    for (const std::int64_t bytes : schedule_.memory) over = std::max(over, bytes - budget_);
-    schedule_.excess = std::max(schedule_.excess, static_cast<double>(over));
+    const std::int64_t most = *std::max_element(schedule_.memory.begin(), schedule_.memory.end());
+    schedule_.excess = std::max(schedule_.excess, static_cast<double>(most - budget_));
   }
 
   struct Candidate {
@@ -122,38 +120,39 @@ class Scheduler {
     }
   };
 
-  void pick(const std::vector<Stretch>& all, const std::vector<float>& bias) {
+  void pick(const std::vector<IdleTime>& all, const std::vector<float>& bias) {
     std::priority_queue<Candidate> waiting;
     std::vector<std::int64_t> back(index(steps_) + 1, 0);  // bytes that return at a step
     std::int64_t away = 0;
     std::size_t next = 0;
     std::vector<std::int64_t>& memory = schedule_.memory;
-    const auto take = [&](const Stretch& stretch) {
+    const auto take = [&](const IdleTime& stretch) {
       schedule_.stretches.push_back(stretch);
       away += bytes(stretch);
-      back[index(stretch.b)] += bytes(stretch);
+      back[index(stretch.needed)] += bytes(stretch);
     };
     std::vector<bool> known(all.size(), false);
     const auto consider = [&](std::size_t i) {
-      const Stretch& stretch = all[i];
+      const IdleTime& stretch = all[i];
       const net::ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
-      waiting.push({begin_[index(stretch.b)] * bias[index(value)], stretch.b, static_cast<std::int32_t>(i)});
+      waiting.push(
+          {begin_[index(stretch.needed)] * bias[index(value)], stretch.needed, static_cast<std::int32_t>(i)});
       known[i] = true;
     };
     for (std::int32_t t = 0; t < steps_; ++t) {
       away -= back[index(t)];
-      for (; next < all.size() && all[next].a < t; ++next)
+      for (; next < all.size() && all[next].used < t; ++next)
         if (!known[next]) consider(next);
       if (memory[index(t)] - away > budget_)
-        for (std::size_t i = next; i < all.size() && all[i].a == t; ++i)
+        for (std::size_t i = next; i < all.size() && all[i].used == t; ++i)
           if (heir_of(all[i], net::none) != net::none) consider(i);
       std::int32_t heir = net::none;
       while (memory[index(t)] - away > budget_ && !waiting.empty()) {
         const Candidate top = waiting.top();
         waiting.pop();
         if (top.b <= t) continue;
-        Stretch stretch = all[index(top.stretch)];
-        if (stretch.a == t) {
+        IdleTime stretch = all[index(top.stretch)];
+        if (stretch.used == t) {
           stretch.heir = heir_of(stretch, heir);
           known[index(top.stretch)] = stretch.heir != net::none;
           if (stretch.heir == net::none) continue;
@@ -163,23 +162,23 @@ class Scheduler {
       }
     }
     RangeAdd left(memory.size());
-    for (const Stretch& stretch : schedule_.stretches)
-      left.add(index(stretch.free_from()), index(stretch.b), -bytes(stretch));
+    for (const IdleTime& stretch : schedule_.stretches)
+      left.add(index(stretch.free_from()), index(stretch.needed), -bytes(stretch));
     left.apply(memory);
   }
 
-  // A life that step a may make over the stretch's, of the same size, above `taken`; none: there is none.
-  std::int32_t heir_of(const Stretch& stretch, std::int32_t taken) const {
+  // A life that the step which uses it may make over the stretch's, of the same size, above `taken`; none:
+  // there is none.
+  std::int32_t heir_of(const IdleTime& stretch, std::int32_t taken) const {
     const std::vector<Life>& lives = schedule_.sequence.lives;
     const net::ValueId from = lives[index(stretch.life)].value;
-    auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.a,
+    auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.used,
                                  [](const Life& life, std::int32_t step) { return life.made < step; });
-    for (; heir != lives.end() && heir->made == stretch.a; ++heir) {
+    for (; heir != lives.end() && heir->made == stretch.used; ++heir) {
       const auto id = static_cast<std::int32_t>(heir - lives.begin());
-      if (id <= taken || heir->over != net::none ||
-          digest_.values[index(heir->value)].bytes != bytes(stretch))
+      if (id <= taken || heir->over != net::none || facts_.values[index(heir->value)].bytes != bytes(stretch))
         continue;
-      const auto& over = digest_.nodes[index(schedule_.sequence.steps[index(stretch.a)].node)].over;
+      const auto& over = facts_.nodes[index(schedule_.sequence.steps[index(stretch.used)].node)].over;
       if (std::find(over.begin(), over.end(), std::pair(heir->value, from)) != over.end()) return id;
     }
     return net::none;
@@ -187,59 +186,60 @@ class Scheduler {
 
   // In the order in which they were chosen last to first, large ones first among equals.
   void keep_what_can_stay() {
-    std::vector<Stretch>& chosen = schedule_.stretches;
+    std::vector<IdleTime>& chosen = schedule_.stretches;
     std::vector<std::size_t> order(chosen.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-      return chosen[x].b - chosen[x].a < chosen[y].b - chosen[y].a;
+      return chosen[x].needed - chosen[x].used < chosen[y].needed - chosen[y].used;
     });
     std::vector<bool> stays(chosen.size(), false);
     RangeMax memory(schedule_.memory);
     RangeAdd kept(schedule_.memory.size());
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
-      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].b);
+      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].needed);
       stays[i] = from >= to || memory.most(from, to) + size <= budget_;
       if (!stays[i] || from >= to) continue;
       memory.add(from, to, size);
       kept.add(from, to, size);
     }
     kept.apply(schedule_.memory);
-    std::vector<Stretch> rest;
+    std::vector<IdleTime> rest;
     for (std::size_t i = 0; i < chosen.size(); ++i)
       if (!stays[i]) rest.push_back(chosen[i]);
     chosen = std::move(rest);
   }
 
-  // Copies in run in order of b, copies out in the order in which places are given up or as they are made: a
-  // link does one after the other.
+  // Copies in run in the order in which they are needed, copies out in the order in which places are given up
+  // or as they are made: a link does one after the other.
   void order_copies() {
-    by_a_.clear();
+    by_free_from_.clear();
     in_order_.clear();
     for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
-      if (schedule_.stretches[i].first) by_a_.push_back(static_cast<std::int32_t>(i));
+      if (schedule_.stretches[i].first) by_free_from_.push_back(static_cast<std::int32_t>(i));
       in_order_.push_back(static_cast<std::int32_t>(i));
     }
+    sort_by(by_free_from_, &IdleTime::free_from);
+    out_order_ = by_made_ = by_free_from_;
+    sort_by(by_made_, [&](const IdleTime& stretch) { return made(stretch); });
+    sort_by(in_order_, &IdleTime::needed);
+    out_done_.assign(schedule_.stretches.size(), 0);
+    in_done_.assign(schedule_.stretches.size(), 0);
+  }
+  // Numbers of stretches, by something of each.
+  template <class Of>
+  void sort_by(std::vector<std::int32_t>& numbers, Of of) const {
     const auto& all = schedule_.stretches;
-    std::stable_sort(by_a_.begin(), by_a_.end(), [&](std::int32_t x, std::int32_t y) {
-      return all[index(x)].free_from() < all[index(y)].free_from();
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t x, std::int32_t y) {
+      return std::invoke(of, all[index(x)]) < std::invoke(of, all[index(y)]);
     });
-    out_order_ = by_a_;
-    by_made_ = by_a_;
-    std::stable_sort(by_made_.begin(), by_made_.end(), [&](std::int32_t x, std::int32_t y) {
-      return made(all[index(x)]) < made(all[index(y)]);
-    });
-    std::stable_sort(in_order_.begin(), in_order_.end(),
-                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].b < all[index(y)].b; });
-    out_done_.assign(all.size(), 0);
-    in_done_.assign(all.size(), 0);
   }
 
   // A link, and the disk behind it.
   struct Way {
     double link = 0, disk = 0;  // when they are free
   };
-  double pass(Way& way, double from, const Stretch& stretch, const Link& link, const Link& disk) const {
+  double pass(Way& way, double from, const IdleTime& stretch, const Link& link, const Link& disk) const {
     const double start = std::max(from, way.link);
     const auto size = static_cast<double>(bytes(stretch));
     way.link = start + size / link.busy + costs_.copy_seconds;
@@ -263,30 +263,30 @@ class Scheduler {
       while (step < steps_ - 1 && end_of(step) < way.link) ++step;
       for (; next < by_made_.size() && made(all[index(by_made_[next])]) <= step; ++next)
         made_by_now.push(by_made_[next]);
-      Stretch& stretch = schedule_.stretches[index(made_by_now.top())];
+      IdleTime& stretch = schedule_.stretches[index(made_by_now.top())];
       made_by_now.pop();
-      stretch.c = std::min(step, stretch.e);
+      stretch.copied_after = std::min(step, stretch.held_until);
       pass(way, end_of(step), stretch, costs_.to_host, costs_.to_disk);
     }
-    out_order_ = by_a_;
-    std::stable_sort(out_order_.begin(), out_order_.end(),
-                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].c < all[index(y)].c; });
+    out_order_ = by_free_from_;
+    sort_by(out_order_, &IdleTime::copied_after);
   }
 
   void leave_windows() {
-    for (Stretch& stretch : schedule_.stretches) stretch.e = stretch.c = stretch.free_from() - 1;
+    for (IdleTime& stretch : schedule_.stretches)
+      stretch.held_until = stretch.copied_after = stretch.free_from() - 1;
     if (all_in_host_) copy_early();
     Way way;
     for (const std::int32_t i : out_order_) {
-      Stretch& stretch = schedule_.stretches[index(i)];
+      IdleTime& stretch = schedule_.stretches[index(i)];
       const double done = out_done_[index(i)] =
-          pass(way, end_of(stretch.c), stretch, costs_.to_host, costs_.to_disk);
+          pass(way, end_of(stretch.copied_after), stretch, costs_.to_host, costs_.to_disk);
       if (stretch.heir != net::none) continue;
       const std::int64_t size = bytes(stretch);
-      for (std::int32_t t = stretch.a + 1; t < stretch.s && begin_[index(t)] < done; ++t) {
+      for (std::int32_t t = stretch.used + 1; t < stretch.back_at && begin_[index(t)] < done; ++t) {
         if (schedule_.memory[index(t)] + size > budget_) break;
         schedule_.memory[index(t)] += size;
-        stretch.e = t;
+        stretch.held_until = t;
       }
     }
   }
@@ -295,29 +295,30 @@ class Scheduler {
     std::vector<double> latest(schedule_.stretches.size());  // start of the copy that is just in time
     double next_start = std::numeric_limits<double>::max();
     for (std::size_t i = in_order_.size(); i-- > 0;) {
-      const Stretch& stretch = schedule_.stretches[index(in_order_[i])];
-      const double needed = std::min(begin_[index(stretch.b)], next_start);
+      const IdleTime& stretch = schedule_.stretches[index(in_order_[i])];
+      const double needed = std::min(begin_[index(stretch.needed)], next_start);
       next_start = latest[index(in_order_[i])] = needed - seconds_in(stretch);
     }
     Way way;
     for (const std::int32_t i : in_order_) {
-      Stretch& stretch = schedule_.stretches[index(i)];
+      IdleTime& stretch = schedule_.stretches[index(i)];
       const std::int64_t size = bytes(stretch);
       // Half of the copy's own time as a reserve against what the estimate leaves out.
       const double aim = latest[index(i)] - 0.5 * seconds_in(stretch);
       const double earliest = std::max({way.link, aim, stretch.first ? out_done_[index(i)] : 0.0});
       if (options_.prefetch != Prefetch::at_use)
-        while (stretch.s - 1 > std::max(stretch.a, stretch.e) && end_of(stretch.s - 1) > earliest &&
-               schedule_.memory[index(stretch.s - 1)] + size <= budget_) {
-          --stretch.s;
-          schedule_.memory[index(stretch.s)] += size;
+        while (stretch.back_at - 1 > std::max(stretch.used, stretch.held_until) &&
+               end_of(stretch.back_at - 1) > earliest &&
+               schedule_.memory[index(stretch.back_at - 1)] + size <= budget_) {
+          --stretch.back_at;
+          schedule_.memory[index(stretch.back_at)] += size;
         }
-      pass(way, std::max(end_of(stretch.s - 1), stretch.first ? out_done_[index(i)] : 0.0), stretch,
+      pass(way, std::max(end_of(stretch.back_at - 1), stretch.first ? out_done_[index(i)] : 0.0), stretch,
            costs_.to_device, costs_.from_disk);
     }
   }
 
-  double seconds_in(const Stretch& stretch) const {
+  double seconds_in(const IdleTime& stretch) const {
     const auto size = static_cast<double>(bytes(stretch));
     double seconds = size / costs_.to_device.busy;
     if (schedule_.on_disk[index(stretch.life)]) seconds = std::max(seconds, size / costs_.from_disk.busy);
@@ -326,20 +327,18 @@ class Scheduler {
 
   // The time line with its stalls; sets begin_, end_ and seconds.
   void run() {
-    std::vector<std::int32_t> by_e(schedule_.stretches.size()), by_s = in_order_, by_b = in_order_;
-    for (std::size_t i = 0; i < by_e.size(); ++i) by_e[i] = static_cast<std::int32_t>(i);
+    std::vector<std::int32_t> by_held_until(schedule_.stretches.size()), by_back_at = in_order_;
+    std::iota(by_held_until.begin(), by_held_until.end(), 0);
+    sort_by(by_held_until, &IdleTime::held_until);
+    sort_by(by_back_at, &IdleTime::back_at);
     const auto& all = schedule_.stretches;
-    std::stable_sort(by_e.begin(), by_e.end(),
-                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].e < all[index(y)].e; });
-    std::stable_sort(by_s.begin(), by_s.end(),
-                     [&](std::int32_t x, std::int32_t y) { return all[index(x)].s < all[index(y)].s; });
     std::size_t out = 0, place = 0, in = 0, need = 0;
     Way out_way, in_way;
     double now = 0;
     schedule_.moved_bytes = 0;
     const auto leave = [&](std::int32_t step) {
-      for (; out < out_order_.size() && all[index(out_order_[out])].c == step; ++out) {
-        const Stretch& stretch = all[index(out_order_[out])];
+      for (; out < out_order_.size() && all[index(out_order_[out])].copied_after == step; ++out) {
+        const IdleTime& stretch = all[index(out_order_[out])];
         schedule_.moved_bytes += static_cast<double>(bytes(stretch));
         out_done_[index(out_order_[out])] = pass(out_way, now, stretch, costs_.to_host, costs_.to_disk);
       }
@@ -347,19 +346,19 @@ class Scheduler {
     leave(-1);
     for (std::int32_t t = 0; t < steps_; ++t) {
       double start = now;
-      for (; place < by_e.size() && all[index(by_e[place])].e < t; ++place) {
-        const Stretch& stretch = all[index(by_e[place])];
-        if (stretch.first && stretch.e + 1 < stretch.s)
-          start = std::max(start, out_done_[index(by_e[place])]);
+      for (; place < by_held_until.size() && all[index(by_held_until[place])].held_until < t; ++place) {
+        const IdleTime& stretch = all[index(by_held_until[place])];
+        if (stretch.first && stretch.held_until + 1 < stretch.back_at)
+          start = std::max(start, out_done_[index(by_held_until[place])]);
       }
-      for (; in < by_s.size() && all[index(by_s[in])].s == t; ++in) {
-        const Stretch& stretch = all[index(by_s[in])];
-        const double from = std::max(now, stretch.first ? out_done_[index(by_s[in])] : 0.0);
-        in_done_[index(by_s[in])] = pass(in_way, from, stretch, costs_.to_device, costs_.from_disk);
+      for (; in < by_back_at.size() && all[index(by_back_at[in])].back_at == t; ++in) {
+        const IdleTime& stretch = all[index(by_back_at[in])];
+        const double from = std::max(now, stretch.first ? out_done_[index(by_back_at[in])] : 0.0);
+        in_done_[index(by_back_at[in])] = pass(in_way, from, stretch, costs_.to_device, costs_.from_disk);
         schedule_.moved_bytes += static_cast<double>(bytes(stretch));
       }
-      for (; need < by_b.size() && all[index(by_b[need])].b == t; ++need)
-        start = std::max(start, in_done_[index(by_b[need])]);
+      for (; need < in_order_.size() && all[index(in_order_[need])].needed == t; ++need)
+        start = std::max(start, in_done_[index(in_order_[need])]);
       begin_[index(t)] = start;
       end_[index(t)] = now = start + duration(t);
       leave(t);
@@ -368,34 +367,34 @@ class Scheduler {
     schedule_.seconds = std::max(now, out_way.link) + schedule_.moved_bytes * costs_.interference;
   }
 
-  const Digest& digest_;
+  const GraphFacts& facts_;
   const ScheduleOptions& options_;
   const CostModel& costs_;
   Schedule& schedule_;
   std::int32_t steps_;
   std::int64_t budget_;
-  std::vector<double> begin_, end_;                 // of the steps
-  std::vector<std::int32_t> by_a_, by_made_;        // stretches with a copy out
-  std::vector<std::int32_t> out_order_, in_order_;  // of the copies
+  std::vector<double> begin_, end_;                   // of the steps
+  std::vector<std::int32_t> by_free_from_, by_made_;  // stretches with a copy out
+  std::vector<std::int32_t> out_order_, in_order_;    // of the copies
   bool all_in_host_ = false;  // together, at any time: then copies out may start whenever they want
   std::vector<double> out_done_, in_done_;
 };
 
 }  // namespace
 
-Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
+Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options) {
   Schedule result;
   result.sequence = std::move(sequence);
-  Scheduler scheduler(digest, options, result);
+  Scheduler scheduler(facts, options, result);
   scheduler.choose(bias);
   scheduler.finish(false);
   return result;
 }
 
-void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
+void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_returns,
                      Schedule& schedule) {
-  Scheduler(digest, options, schedule).finish(fixed_returns);
+  Scheduler(facts, options, schedule).finish(fixed_returns);
 }
 
 }  // namespace voxswap::swap

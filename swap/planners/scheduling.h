@@ -23,11 +23,11 @@ struct ScheduleOptions {
 // needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use), what
 // the step itself may write over included; then what turns out not to be needed stays after all. Then hosts
 // or disk, then windows and time.
-Schedule schedule(const Digest& digest, Sequence sequence, const std::vector<float>& bias,
+Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
 
 // For stretches chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
-void finish_schedule(const Digest& digest, const ScheduleOptions& options, bool fixed_returns,
+void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_returns,
                      Schedule& schedule);
 
 }  // namespace voxswap::swap

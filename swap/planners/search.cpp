@@ -5,7 +5,7 @@
 
 #include "base/index.h"
 #include "base/parallel.h"
-#include "swap/planners/climb.h"
+#include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 
@@ -13,22 +13,22 @@ namespace voxswap::swap {
 namespace {
 
 struct Start {
-  Choice choice;
+  Decisions choice;
   Score score;
   std::int64_t aim = 0;
 };
 
 class Search {
  public:
-  Search(const Digest& digest, const std::string& planner, const SearchOptions& options)
-      : digest_(digest), options_(options), budget_(digest.request->budgets.device) {
+  Search(const GraphFacts& facts, const std::string& planner, const SearchOptions& options)
+      : facts_(facts), options_(options), budget_(facts.request->budgets.device) {
     climbing_.planner = planner;
     climbing_.may_swap = options.may_swap;
     climbing_.may_repeat = options.may_repeat;
     climbing_.aim = budget_;
     std::int64_t largest = 0, largest_volume = 0;
-    for (const DigestVolume& volume : digest.volumes) {
-      const DigestValue& piece = digest.values[index(volume.pieces.front())];
+    for (const VolumeFacts& volume : facts.volumes) {
+      const ValueFacts& piece = facts.values[index(volume.pieces.front())];
       if (piece.persistent) continue;
       largest = std::max(largest, piece.bytes);
       largest_volume = std::max(largest_volume, volume.bytes);
@@ -56,24 +56,24 @@ class Search {
   // A plan and what it was made of.
   struct Packed {
     Plan plan;
-    Choice choice;
+    Decisions choice;
     std::int64_t aim = 0;
   };
 
-  Schedule schedule_of(const Choice& choice, std::int64_t aim) const {
-    return voxswap::swap::schedule_of(digest_, choice, aim, climbing_.least_bytes);
+  Schedule schedule_of(const Decisions& choice, std::int64_t aim) const {
+    return voxswap::swap::schedule_of(facts_, choice, aim, climbing_.least_bytes);
   }
 
   void begin() {
     starts_.clear();
-    const Choice nothing = keep_everything(digest_);
+    const Decisions nothing = keep_everything(facts_);
     begin_with(nothing);
     if (options_.may_repeat)
       for (const std::int64_t least : {climbing_.least_volume, 64 * climbing_.least_volume})
         for (const bool costly : {false, true})
           for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-            Choice choice = nothing;
-            repeat_in_chains(digest_, {chain, costly, least}, choice);
+            Decisions choice = nothing;
+            repeat_in_chains(facts_, {chain, costly, least}, choice);
             begin_with(choice);
           }
     sort_starts();
@@ -81,8 +81,8 @@ class Search {
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
   }
 
-  void begin_with(const Choice& choice) {
-    starts_.push_back({choice, score_of(digest_, schedule_of(choice, budget_)), budget_});
+  void begin_with(const Decisions& choice) {
+    starts_.push_back({choice, score_of(facts_, schedule_of(choice, budget_)), budget_});
   }
 
   void sort_starts() {
@@ -101,11 +101,11 @@ class Search {
   // What is live may take all of the budget and then not be packed into it: so further from the best choice
   // with less memory to aim at too, which leads to other choices.
   void improve_for_less_memory() {
-    const auto free = static_cast<double>(budget_ - digest_.persistent_bytes);
+    const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
     std::vector<Start> further;
     for (const double share : {1.0, 0.985, 0.97, 0.955}) {
       further.push_back(starts_.front());
-      further.back().aim = digest_.persistent_bytes + static_cast<std::int64_t>(share * free);
+      further.back().aim = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
     }
     improve(further, options_.effort * effort / 2);
     starts_.insert(starts_.begin(), further.begin(), further.end());
@@ -117,10 +117,10 @@ class Search {
     const std::uint64_t seed = seeds_;
     seeds_ += starts.size();
     parallel_for(starts.size(), [&](std::size_t i) {
-      ClimbOptions options = climbing_;
+      HillClimbOptions options = climbing_;
       options.aim = starts[i].aim;
       options.seed = seed + i;
-      Climb climb(digest_, options, starts[i].choice);
+      HillClimb climb(facts_, options, starts[i].choice);
       climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
       starts[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
@@ -135,7 +135,7 @@ class Search {
   }
 
   bool better(const Plan& plan, const Plan& than) const {
-    const Budgets& budgets = digest_.request->budgets;
+    const Budgets& budgets = facts_.request->budgets;
     if (!within(budgets, plan)) return false;
     return !within(budgets, than) || plan.predicted_seconds < than.predicted_seconds;
   }
@@ -149,7 +149,7 @@ class Search {
 
   // Packing may need more than the sum of what is live: then with less memory to aim at, and less again.
   Packed packed(const Start& start) const {
-    const std::int64_t notch = (start.aim - digest_.persistent_bytes) / 80;
+    const std::int64_t notch = (start.aim - facts_.persistent_bytes) / 80;
     Packed best{{}, start.choice, start.aim};
     int good = 0;
     constexpr int attempts = 32;
@@ -158,8 +158,8 @@ class Search {
       const Schedule schedule = schedule_of(start.choice, aim);
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
       Plan plan =
-          lay_out(digest_, schedule, climbing_.planner, {.packing_effort = options_.quick ? 1e7 : 5e7});
-      const bool fits = schedule.excess == 0 && within(digest_.request->budgets, plan);
+          lay_out(facts_, schedule, climbing_.planner, {.packing_effort = options_.quick ? 1e7 : 5e7});
+      const bool fits = schedule.excess == 0 && within(facts_.request->budgets, plan);
       if (fits ? good == 0 || plan.predicted_seconds < best.plan.predicted_seconds
                : good == 0 && (best.plan.instructions.empty() || plan.peak_bytes < best.plan.peak_bytes)) {
         best.plan = std::move(plan);
@@ -173,19 +173,19 @@ class Search {
 
   // The schedule's time is an estimate: the last changes are judged by plans that are laid out and simulated.
   void polish() {
-    ClimbOptions options = climbing_;
+    HillClimbOptions options = climbing_;
     options.seed = seeds_;
-    Climb climb(digest_, options, best_->choice);
+    HillClimb climb(facts_, options, best_->choice);
     const auto cost = static_cast<std::int64_t>(best_->plan.instructions.size());
     double estimate = schedule_of(best_->choice, best_->aim).seconds;
     int failures = 0;
     for (std::int64_t spent = 0; spent < polishing && failures < 300 && climb.can_change();
          spent += cost / 10 + 1) {
-      Choice choice = climb.disturbed(best_->choice);
+      Decisions choice = climb.disturbed(best_->choice);
       const Schedule schedule = schedule_of(choice, best_->aim);
       if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
       spent += cost;
-      Plan other = lay_out(digest_, schedule, climbing_.planner, {.packing_effort = quick_packing});
+      Plan other = lay_out(facts_, schedule, climbing_.planner, {.packing_effort = quick_packing});
       ++failures;
       if (!better(other, best_->plan)) continue;
       failures = 0;
@@ -198,10 +198,10 @@ class Search {
   // Steps and copies that are scheduled in all searches together: two or three seconds on one core.
   static constexpr double effort = 60'000'000;
 
-  const Digest& digest_;
+  const GraphFacts& facts_;
   SearchOptions options_;
   std::int64_t budget_;
-  ClimbOptions climbing_;
+  HillClimbOptions climbing_;
   std::vector<Start> starts_;  // best first
   std::uint64_t seeds_ = 0;    // used up
   std::optional<Packed> best_;
@@ -209,8 +209,8 @@ class Search {
 
 }  // namespace
 
-Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options) {
-  return Search(digest, planner, options).run();
+Plan search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
+  return Search(facts, planner, options).run();
 }
 
 }  // namespace voxswap::swap

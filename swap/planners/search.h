@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "swap/planners/digest.h"
+#include "swap/planners/graph_facts.h"
 
 namespace voxswap::swap {
 
@@ -24,6 +24,6 @@ struct SearchOptions {
 // limited length; then flags and weights are tried in turn, those of large values first, as long as that
 // helps, and then some of them at random, seeded. A choice is judged by its schedule's time; the best ones
 // are laid out and judged by simulation.
-Plan search_plan(const Digest& digest, const std::string& planner, const SearchOptions& options);
+Plan search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
 
 }  // namespace voxswap::swap

@@ -13,30 +13,30 @@ constexpr net::NodeId neighbours = 24;  // nodes in which the next piece or two 
 
 class Expansion {
  public:
-  Expansion(const Digest& digest, const std::vector<bool>& again, const std::vector<bool>& alone)
-      : digest_(digest),
+  Expansion(const GraphFacts& facts, const std::vector<bool>& again, const std::vector<bool>& alone)
+      : facts_(facts),
         again_(again),
         alone_(alone),
-        present_(digest.values.size(), net::none),
-        readings_(digest.values.size(), 0),
-        updated_(digest.values.size(), false),
-        dear_(digest.values.size(), false) {
-    sequence_.steps.reserve(digest.nodes.size() * 2);
-    sequence_.lives.reserve(digest.values.size() * 2);
-    sequence_.idle.reserve(digest.values.size() * 2);
+        present_(facts.values.size(), net::none),
+        readings_(facts.values.size(), 0),
+        updated_(facts.values.size(), false),
+        costly_(facts.values.size(), false) {
+    sequence_.steps.reserve(facts.nodes.size() * 2);
+    sequence_.lives.reserve(facts.values.size() * 2);
+    sequence_.idle.reserve(facts.values.size() * 2);
   }
 
   std::optional<Sequence> run() {
-    for (std::size_t id = 0; id < digest_.values.size(); ++id) {
-      const DigestValue& value = digest_.values[id];
+    for (std::size_t id = 0; id < facts_.values.size(); ++id) {
+      const ValueFacts& value = facts_.values[id];
       if (!value.persistent && value.producer == net::none && (!value.readers.empty() || value.kept))
         begin_life(static_cast<net::ValueId>(id), -1);
     }
-    for (net::NodeId node = 0; index(node) < digest_.nodes.size(); ++node)
+    for (net::NodeId node = 0; index(node) < facts_.nodes.size(); ++node)
       if (!run_node(node)) return std::nullopt;
     const auto end = static_cast<std::int32_t>(sequence_.steps.size()) - 1;
     for (std::size_t life = 0; life < sequence_.lives.size(); ++life)
-      if (digest_.values[index(sequence_.lives[life].value)].kept && sequence_.lives[life].last < end)
+      if (facts_.values[index(sequence_.lives[life].value)].kept && sequence_.lives[life].last < end)
         use(static_cast<std::int32_t>(life), end);
     take_places_over();
     return std::move(sequence_);
@@ -44,7 +44,7 @@ class Expansion {
 
  private:
   bool run_node(net::NodeId id) {
-    const DigestNode& node = digest_.nodes[index(id)];
+    const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads)
       if (!provide(value, id)) return false;
     emit(id, false);
@@ -62,41 +62,41 @@ class Expansion {
   // What was made for others is dropped; of pieces, when their neighbours' nodes, which may need it too, have
   // run. It has its place no longer than to its last use.
   void drop_passing(net::NodeId now) {
-    const net::NodeId reach = digest_.in_pieces ? neighbours : 0;
+    const net::NodeId reach = facts_.in_pieces ? neighbours : 0;
     while (!passing_.empty() && passing_.front().second + reach <= now) {
       const net::ValueId value = passing_.front().first;
       passing_.pop_front();
       present_[index(value)] = net::none;
-      dear_[index(value)] = false;
+      costly_[index(value)] = false;
     }
   }
 
   // Whether the gap that `value` has come to is one in which it is dropped. A neighbour's node that reads it
   // soon is not worth a run in between.
   bool dropped_at(net::ValueId value, net::NodeId now) const {
-    const DigestValue& v = digest_.values[index(value)];
+    const ValueFacts& v = facts_.values[index(value)];
     const std::size_t next = index(readings_[index(value)]);
-    if (digest_.in_pieces && next < v.readers.size() && v.readers[next] - now <= neighbours) return false;
+    if (facts_.in_pieces && next < v.readers.size() && v.readers[next] - now <= neighbours) return false;
     return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
   }
 
   // For the node `now`. Depth is that of a chain of dropped values.
   bool provide(net::ValueId value, net::NodeId now) {
     if (present_[index(value)] != net::none) return true;
-    const DigestValue& v = digest_.values[index(value)];
-    const DigestNode& node = digest_.nodes[index(v.producer)];
+    const ValueFacts& v = facts_.values[index(value)];
+    const NodeFacts& node = facts_.nodes[index(v.producer)];
     for (const net::ValueId parameter : node.parameters)
       if (updated_[index(parameter)]) return false;
     for (const net::ValueId input : node.reads)
       if (!provide(input, now)) return false;
-    if (sequence_.steps.size() > 4 * digest_.nodes.size()) return false;
+    if (sequence_.steps.size() > 4 * facts_.nodes.size()) return false;
     emit(v.producer, true);
-    bool dear = !v.cheap;
-    for (const net::ValueId input : node.reads) dear = dear || dear_[index(input)];
+    bool costly = !v.cheap;
+    for (const net::ValueId input : node.reads) costly = costly || costly_[index(input)];
     const bool alone = !alone_.empty() && alone_[index(value)];
-    if (!dear || alone || index(readings_[index(value)]) == v.readers.size()) {
+    if (!costly || alone || index(readings_[index(value)]) == v.readers.size()) {
       passing_.emplace_back(value, now);
-      dear_[index(value)] = dear;
+      costly_[index(value)] = costly;
     }
     return true;
   }
@@ -104,7 +104,7 @@ class Expansion {
   void emit(net::NodeId id, bool again) {
     const auto step = static_cast<std::int32_t>(sequence_.steps.size());
     sequence_.steps.push_back({id, again});
-    const DigestNode& node = digest_.nodes[index(id)];
+    const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     for (const net::ValueId value : node.makes) begin_life(value, step);
   }
@@ -121,7 +121,7 @@ class Expansion {
   }
 
   void take_places_over() {
-    std::vector<std::int32_t> current(digest_.values.size(), net::none);  // life at the step
+    std::vector<std::int32_t> current(facts_.values.size(), net::none);  // life at the step
     std::size_t next = 0;
     std::vector<Life>& lives = sequence_.lives;
     for (; next < lives.size() && lives[next].made < 0; ++next)
@@ -130,9 +130,9 @@ class Expansion {
       const std::size_t begin = next;
       for (; next < lives.size() && lives[next].made == step; ++next) {
       }
-      for (const auto& [to, from] : digest_.nodes[index(sequence_.steps[index(step)].node)].over) {
+      for (const auto& [to, from] : facts_.nodes[index(sequence_.steps[index(step)].node)].over) {
         const std::int32_t source = current[index(from)];
-        if (source == net::none || digest_.values[index(from)].kept) continue;
+        if (source == net::none || facts_.values[index(from)].kept) continue;
         Life& old = lives[index(source)];
         if (old.last != step || old.left) continue;
         for (std::size_t made = begin; made < next; ++made) {
@@ -146,27 +146,27 @@ class Expansion {
     }
   }
 
-  const Digest& digest_;
+  const GraphFacts& facts_;
   const std::vector<bool>&again_, &alone_;
   std::vector<std::int32_t> present_;   // life of each value that is on hand
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
   std::deque<std::pair<net::ValueId, net::NodeId>> passing_;  // made for others, and for which node
-  std::vector<bool> dear_;  // passing, and making it once more would take more than cheap nodes
+  std::vector<bool> costly_;  // passing, and making it once more would take more than cheap nodes
   Sequence sequence_;
 };
 
 }  // namespace
 
-std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
+std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>& again,
                                const std::vector<bool>& alone) {
-  return Expansion(digest, again, alone).run();
+  return Expansion(facts, again, alone).run();
 }
 
-std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence) {
+std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence) {
   std::vector<std::int64_t> change(sequence.steps.size() + 1, 0);
   for (const Life& life : sequence.lives) {
-    const std::int64_t size = digest.values[index(life.value)].bytes;
+    const std::int64_t size = facts.values[index(life.value)].bytes;
     change[index(std::max(life.made, 0))] += size;
     change[index(std::max(life.last, 0)) + 1] -= size;
     if (life.over != net::none) {  // counted once where one lies over the other
@@ -175,16 +175,16 @@ std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequen
     }
   }
   std::vector<std::int64_t> memory(sequence.steps.size());
-  std::int64_t live = digest.persistent_bytes;
+  std::int64_t live = facts.persistent_bytes;
   for (std::size_t t = 0; t < memory.size(); ++t)
-    memory[t] = (live += change[t]) + digest.nodes[index(sequence.steps[t].node)].workspace;
+    memory[t] = (live += change[t]) + facts.nodes[index(sequence.steps[t].node)].workspace;
   return memory;
 }
 
-std::vector<Stretch> idle_stretches(const Sequence& sequence) {
-  std::vector<Stretch> result = sequence.idle;
+std::vector<IdleTime> idle_stretches(const Sequence& sequence) {
+  std::vector<IdleTime> result = sequence.idle;
   std::stable_sort(result.begin(), result.end(),
-                   [](const Stretch& x, const Stretch& y) { return x.life < y.life; });
+                   [](const IdleTime& x, const IdleTime& y) { return x.life < y.life; });
   return result;
 }
 

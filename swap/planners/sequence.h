@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "swap/planners/digest.h"
+#include "swap/planners/graph_facts.h"
 
 namespace voxswap::swap {
 
@@ -25,23 +25,27 @@ struct SequenceStep {
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
 // (schedule.h).
-struct Stretch {
+struct IdleTime {
   std::int32_t life = net::none;
-  std::int32_t a = 0, b = 0;      // steps of the uses around it; a = -1: before the first step
-  std::int32_t e = 0, s = 0;      // a <= e < s <= b; e = a - 1 where its place is taken over
-  bool first = true;              // the life leaves here for the first time: later a copy is outside already
-  std::int32_t c = a;             // step after which the copy out starts, if first: c <= a, c <= e
-  std::int32_t heir = net::none;  // life made at step a over this one, of which a copy is outside by then
+  std::int32_t used = 0, needed = 0;  // steps of the uses around it; used = -1: before the first step
+  // Its place is given up after the one step and there again from the other on: used <= held_until < back_at
+  // <= needed. held_until = used - 1 where its place is taken over.
+  std::int32_t held_until = 0, back_at = 0;
+  bool first = true;  // the life leaves here for the first time: later a copy is outside already
+  std::int32_t copied_after =
+      used;  // step after which the copy out starts, if first: at most used and held_until
+  std::int32_t heir =
+      net::none;  // life made at step `used` over this one, of which a copy is outside by then
 
   std::int32_t free_from() const {
-    return heir == net::none ? a + 1 : a;
+    return heir == net::none ? used + 1 : used;
   }  // first step that counts without it
 };
 
 struct Sequence {
   std::vector<SequenceStep> steps;
   std::vector<Life> lives;
-  std::vector<Stretch> idle;  // all times in which a life is idle for a step or more, by b
+  std::vector<IdleTime> idle;  // all times in which a life is idle for a step or more, by `needed`
 };
 
 // `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
@@ -50,13 +54,13 @@ struct Sequence {
 // unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
 // have to run again after its parameters were updated, or when there would be more than four times as many
 // runs as nodes.
-std::optional<Sequence> expand(const Digest& digest, const std::vector<bool>& again,
+std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>& again,
                                const std::vector<bool>& alone = {});
 
-// All idle stretches by life, then by a: candidates for planners with rules of their own.
-std::vector<Stretch> idle_stretches(const Sequence& sequence);
+// All idle stretches by life, then by `used`: candidates for planners with rules of their own.
+std::vector<IdleTime> idle_stretches(const Sequence& sequence);
 
 // Bytes per step when nothing leaves.
-std::vector<std::int64_t> memory_of(const Digest& digest, const Sequence& sequence);
+std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence);
 
 }  // namespace voxswap::swap

@@ -26,11 +26,11 @@ class Tflms {
  public:
   explicit Tflms(const PlanRequest& request)
       : request_(request),
-        digest_(request),
-        sequence_(*expand(digest_, std::vector<bool>(index(digest_.gaps), false))),
+        facts_(request),
+        sequence_(*expand(facts_, std::vector<bool>(index(facts_.gaps), false))),
         idle_(idle_stretches(sequence_)) {
-    std::vector<std::int64_t> value_level(digest_.values.size(), 0);
-    for (const DigestNode& node : digest_.nodes) {
+    std::vector<std::int64_t> value_level(facts_.values.size(), 0);
+    for (const NodeFacts& node : facts_.nodes) {
       std::int64_t level = 0;
       for (const net::ValueId value : node.reads) level = std::max(level, value_level[index(value)]);
       for (const net::ValueId value : node.makes) value_level[index(value)] = level + 1;
@@ -107,30 +107,32 @@ class Tflms {
       bool far = false;
       life = id;
       for (; next < idle_.size() && idle_[next].life == life; ++next) {
-        Stretch stretch = idle_[next];
-        const std::int64_t level = level_at(stretch.b);
+        IdleTime stretch = idle_[next];
+        const std::int64_t level = level_at(stretch.needed);
         if (level - made <= knobs.threshold) continue;
         if (far && level - group <= knobs.groupby) continue;
         far = true;
         group = level;
         if (!waits_for_in())
-          while (stretch.s - 1 > stretch.a + 1 && level_at(stretch.s - 1) > level - knobs.ahead) --stretch.s;
+          while (stretch.back_at - 1 > stretch.used + 1 &&
+                 level_at(stretch.back_at - 1) > level - knobs.ahead)
+            --stretch.back_at;
         schedule.stretches.push_back(stretch);
       }
     }
-    finish_schedule(digest_, {aim_, Prefetch::at_use, 0}, true, schedule);
+    finish_schedule(facts_, {aim_, Prefetch::at_use, 0}, true, schedule);
     return schedule;
   }
 
   Plan plan_with(const Knobs& knobs) const {
-    return lay_out(digest_, schedule_with(knobs), "tflms", {true, waits_for_out(), 2e7});
+    return lay_out(facts_, schedule_with(knobs), "tflms", {true, waits_for_out(), 2e7});
   }
   bool fits(const Knobs& knobs) const { return schedule_with(knobs).excess == 0; }
 
   const PlanRequest& request_;
-  Digest digest_;
+  GraphFacts facts_;
   Sequence sequence_;
-  std::vector<Stretch> idle_;
+  std::vector<IdleTime> idle_;
   std::vector<std::int64_t> levels_;  // per node
   std::int64_t deepest_ = 0;
   std::int64_t aim_ = 0;  // device memory that the tuner counts on

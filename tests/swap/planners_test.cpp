@@ -205,11 +205,11 @@ struct Chain {
   }
 };
 
-TEST(Digest, ChoosesForAllPiecesOfAVolumeTogether) {
+TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
   net::StepOptions options = network("isensee2017", 32, 3, 4);
   const Case whole(options);
   const PlanRequest of_whole = whole.request(plenty);
-  const Digest one_each(of_whole);
+  const GraphFacts one_each(of_whole);
   EXPECT_FALSE(one_each.in_pieces);
   ASSERT_EQ(one_each.volumes.size(), one_each.values.size());
   for (std::size_t id = 0; id < one_each.values.size(); ++id)
@@ -218,11 +218,11 @@ TEST(Digest, ChoosesForAllPiecesOfAVolumeTogether) {
   options.pieces = 8;
   const Case cut(options);
   const PlanRequest of_cut = cut.request(plenty);
-  const Digest digest(of_cut);
-  EXPECT_TRUE(digest.in_pieces);
+  const GraphFacts facts(of_cut);
+  EXPECT_TRUE(facts.in_pieces);
   std::size_t pieces = 0, found = 0;
   std::set<GapId> gaps;
-  for (const DigestVolume& volume : digest.volumes) {
+  for (const VolumeFacts& volume : facts.volumes) {
     pieces += volume.pieces.size();
     for (const std::vector<GapId>& together : volume.gaps)
       for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
@@ -231,40 +231,40 @@ TEST(Digest, ChoosesForAllPiecesOfAVolumeTogether) {
     // Read by the next convolution and its weight gradient, three pieces of each, the residual and more.
     EXPECT_EQ(volume.pieces.size(), 4U);
     EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per piece, not per piece of the convolution";
-    EXPECT_LT(volume.gaps.size(), digest.values[static_cast<std::size_t>(volume.pieces[1])].readers.size());
+    EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.pieces[1])].readers.size());
   }
-  EXPECT_EQ(pieces, digest.values.size());
+  EXPECT_EQ(pieces, facts.values.size());
   EXPECT_EQ(found, 1U);
 }
 
 // The best over every set of values to make again and every set of stretches to be away in.
 double best_of_all(const PlanRequest& request) {
-  const Digest digest(request);
+  const GraphFacts facts(request);
   std::vector<GapId> flags;
-  for (const DigestValue& value : digest.values)
+  for (const ValueFacts& value : facts.values)
     for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap)
       flags.push_back(value.first_gap + static_cast<GapId>(gap));
   std::set<std::vector<std::int32_t>> seen;  // different flags may come to the same order
   double best = std::numeric_limits<double>::max();
   for (std::uint32_t again = 0; again < (1U << flags.size()); ++again) {
-    std::vector<bool> choice(static_cast<std::size_t>(digest.gaps), false);
+    std::vector<bool> choice(static_cast<std::size_t>(facts.gaps), false);
     for (std::size_t i = 0; i < flags.size(); ++i)
       if (again >> i & 1U) choice[static_cast<std::size_t>(flags[i])] = true;
-    const std::optional<Sequence> sequence = expand(digest, choice);
+    const std::optional<Sequence> sequence = expand(facts, choice);
     if (!sequence) continue;
     std::vector<std::int32_t> order;
     for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
     for (const Life& life : sequence->lives) order.push_back(life.last);
     if (!seen.insert(order).second) continue;
-    const std::vector<Stretch> all = idle_stretches(*sequence);
+    const std::vector<IdleTime> all = idle_stretches(*sequence);
     for (std::uint32_t away = 0; away < (1U << all.size()); ++away) {
       Schedule schedule;
       schedule.sequence = *sequence;
       for (std::size_t i = 0; i < all.size(); ++i)
         if (away >> i & 1U) schedule.stretches.push_back(all[i]);
-      finish_schedule(digest, {request.budgets.device, Prefetch::early, 0}, false, schedule);
+      finish_schedule(facts, {request.budgets.device, Prefetch::early, 0}, false, schedule);
       if (schedule.excess > 0 || schedule.seconds > 1.5 * best) continue;
-      const Plan plan = lay_out(digest, schedule, "any");
+      const Plan plan = lay_out(facts, schedule, "any");
       if (plan.peak_bytes <= request.budgets.device) best = std::min(best, plan.predicted_seconds);
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/philox.h"
-#include "swap/planners/choice.h"
+#include "swap/planners/decisions.h"
 #include "swap/planners/schedule.h"
 
 namespace voxswap::swap {
@@ -19,7 +19,7 @@ struct Score {
   }
 };
 
-struct ClimbOptions {
+struct HillClimbOptions {
   std::string planner;
   bool may_swap = true, may_repeat = true;
   std::int64_t aim = 0;           // device memory that a schedule may use: the budget, or less
@@ -28,63 +28,64 @@ struct ClimbOptions {
   std::uint64_t seed = 0;
 };
 
-Schedule schedule_of(const Digest& digest, const Choice& choice, std::int64_t aim, std::int64_t least_bytes);
+Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t aim,
+                     std::int64_t least_bytes);
 
 // Of a schedule. A little counts for what is moved even where it costs no time: it leads to choices that do
 // save time.
-Score score_of(const Digest& digest, const Schedule& schedule);
+Score score_of(const GraphFacts& facts, const Schedule& schedule);
 
 constexpr double quick_packing = 1e6;  // effort for one plan of many: a few milliseconds
 
-class Climb {
+class HillClimb {
  public:
-  Climb(const Digest& digest, const ClimbOptions& options, Choice start);
+  HillClimb(const GraphFacts& facts, const HillClimbOptions& options, Decisions start);
 
   // Every flag of every volume, all of a volume at once, and its weight, those of large volumes first, as
   // long as that helps; then some of them at random, of some of the pieces too. `effort` is about the number
   // of steps and copies that are scheduled.
   void improve(std::int64_t effort);
 
-  const Choice& best() const { return best_; }
+  const Decisions& best() const { return best_; }
   const Score& best_score() const { return best_score_; }
 
   // The best plan of those that were laid out on the way, and its choice: the best choices may not be ones
   // that can be packed. None if none was within the budgets.
   struct Found {
     Plan plan;
-    Choice choice;
+    Decisions choice;
   };
   std::optional<Found>& found() { return found_; }
 
   // With one to three random changes.
-  Choice disturbed(Choice choice);
+  Decisions disturbed(Decisions choice);
   bool can_change() const { return !movable_.empty(); }
 
  private:
-  Score score(const Choice& choice);
-  bool consider(const Choice& choice);
-  void note_best(const Choice& choice, const Score& score);
+  Score score(const Decisions& choice);
+  bool consider(const Decisions& choice);
+  void note_best(const Decisions& choice, const Score& score);
   void improve_in_turn();
   bool improve_volume(std::int32_t id);
-  bool try_all(const DigestVolume& volume, bool again);
+  bool try_all(const VolumeFacts& volume, bool again);
   bool try_sources(std::int32_t id, int depth, bool alone);
-  bool try_alone(const DigestVolume& volume);
-  bool try_flip(const DigestVolume& volume, std::size_t gap);
-  bool try_weight(const DigestVolume& volume, float weight);
+  bool try_alone(const VolumeFacts& volume);
+  bool try_flip(const VolumeFacts& volume, std::size_t gap);
+  bool try_weight(const VolumeFacts& volume, float weight);
   void improve_at_random();
   std::size_t below(std::size_t n);
   std::int32_t draw();
-  PieceRange draw_range(const DigestVolume& volume);
-  void disturb_once(Choice& choice);
+  PieceRange draw_range(const VolumeFacts& volume);
+  void disturb_once(Decisions& choice);
 
-  const Digest& digest_;
-  ClimbOptions options_;
+  const GraphFacts& facts_;
+  HillClimbOptions options_;
   Philox random_;
   std::uint64_t draw_ = 0;
   std::int64_t left_ = 0;              // of the effort
   std::vector<std::int32_t> movable_;  // volumes large enough for a choice of their own, the largest first
   std::vector<std::int64_t> bytes_up_to_;  // of the movable volumes, this one included
-  Choice best_;
+  Decisions best_;
   Score best_score_;
   Schedule last_;  // of the choice that was scored last
   std::optional<Found> found_;

@@ -4,17 +4,17 @@
 #include <limits>
 #include <vector>
 
-#include "swap/planners/digest.h"
+#include "swap/planners/graph_facts.h"
 
 namespace voxswap::swap {
 
-struct Choice {
+struct Decisions {
   std::vector<bool> again;  // per gap: made again there (sequence.h)
   std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
   std::vector<float> bias;  // per value: leaves earlier (above 1) or later than Belady's rule has it
 };
 
-Choice keep_everything(const Digest& digest);
+Decisions keep_everything(const GraphFacts& facts);
 
 struct Chains {
   int longest = 1;      // runs in a row
@@ -23,18 +23,19 @@ struct Chains {
 };
 // Makes again whatever can be within such chains. Only in long gaps: a value read by neighbours is not made
 // twice.
-void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice);
+void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& choice);
 
 // Some pieces of a volume, [from, to).
 struct PieceRange {
   std::size_t from = 0, to = std::numeric_limits<std::size_t>::max();
   bool contains(std::size_t piece) const { return from <= piece && piece < to; }
 };
-void set_gap(const DigestVolume& volume, std::size_t gap, bool again, const PieceRange& range,
-             Choice& choice);
+void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,
+             Decisions& choice);
 
 // Makes a volume again, and what it is made of, and what that is made of, `depth` times: to make it again is
 // little use as long as all of those are kept for it.
-void repeat_with_sources(const Digest& digest, std::int32_t volume, int depth, bool alone, Choice& choice);
+void repeat_with_sources(const GraphFacts& facts, std::int32_t volume, int depth, bool alone,
+                         Decisions& choice);
 
 }  // namespace voxswap::swap

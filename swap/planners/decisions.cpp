@@ -1,4 +1,4 @@
-#include "swap/planners/choice.h"
+#include "swap/planners/decisions.h"
 
 #include "base/index.h"
 
@@ -8,10 +8,10 @@ namespace {
 // Nodes between two readings that are not worth a run in between; of pieces, with their neighbours' nodes.
 constexpr net::NodeId near = 4, near_in_pieces = 24;
 
-void repeat_in_long_gaps(const Digest& digest, const DigestVolume& volume, Choice& choice) {
+void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Decisions& choice) {
   for (std::size_t gap = 0; gap + 1 < volume.gaps.size(); ++gap)
     for (const GapId id : volume.gaps[gap]) {
-      const DigestValue& value = digest.values[index(digest.value_of_gap[index(id)])];
+      const ValueFacts& value = facts.values[index(facts.value_of_gap[index(id)])];
       const std::size_t reading = index(id - value.first_gap);
       const net::NodeId before = reading == 0 ? value.producer : value.readers[reading - 1];
       choice.again[index(id)] =
@@ -22,39 +22,39 @@ void repeat_in_long_gaps(const Digest& digest, const DigestVolume& volume, Choic
 
 }  // namespace
 
-Choice keep_everything(const Digest& digest) {
-  return {std::vector<bool>(index(digest.gaps), false), std::vector<bool>(digest.values.size(), false),
-          std::vector<float>(digest.values.size(), 1)};
+Decisions keep_everything(const GraphFacts& facts) {
+  return {std::vector<bool>(index(facts.gaps), false), std::vector<bool>(facts.values.size(), false),
+          std::vector<float>(facts.values.size(), 1)};
 }
 
-void set_gap(const DigestVolume& volume, std::size_t gap, bool again, const PieceRange& range,
-             Choice& choice) {
+void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,
+             Decisions& choice) {
   const std::vector<GapId>& ids = volume.gaps[gap];
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (range.contains(i)) choice.again[index(ids[i])] = again;
 }
 
-void repeat_in_chains(const Digest& digest, const Chains& chains, Choice& choice) {
-  std::vector<int> chain(digest.volumes.size(), 0);
-  for (std::size_t i = 0; i < digest.volumes.size(); ++i) {
-    const DigestVolume& volume = digest.volumes[i];
+void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& choice) {
+  std::vector<int> chain(facts.volumes.size(), 0);
+  for (std::size_t i = 0; i < facts.volumes.size(); ++i) {
+    const VolumeFacts& volume = facts.volumes[i];
     if (!volume.repeatable || !(volume.cheap || chains.costly) || volume.bytes < chains.least_bytes) continue;
     int length = 1;
     for (const std::int32_t source : volume.sources) length += chain[index(source)];
     if (length > chains.longest) continue;
     chain[i] = length;
-    repeat_in_long_gaps(digest, volume, choice);
+    repeat_in_long_gaps(facts, volume, choice);
   }
 }
 
-void repeat_with_sources(const Digest& digest, std::int32_t id, int depth, bool alone, Choice& choice) {
-  const DigestVolume& volume = digest.volumes[index(id)];
+void repeat_with_sources(const GraphFacts& facts, std::int32_t id, int depth, bool alone, Decisions& choice) {
+  const VolumeFacts& volume = facts.volumes[index(id)];
   if (!volume.repeatable) return;
-  repeat_in_long_gaps(digest, volume, choice);
+  repeat_in_long_gaps(facts, volume, choice);
   for (const net::ValueId piece : volume.pieces) choice.alone[index(piece)] = alone;
   if (depth == 0) return;
   for (const std::int32_t source : volume.sources)
-    repeat_with_sources(digest, source, depth - 1, alone, choice);
+    repeat_with_sources(facts, source, depth - 1, alone, choice);
 }
 
 }  // namespace voxswap::swap

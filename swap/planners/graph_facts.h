@@ -12,7 +12,7 @@ namespace voxswap::swap {
 // (i = number of readers); gaps of all values are numbered through.
 using GapId = std::int32_t;
 
-struct DigestNode {
+struct NodeFacts {
   std::vector<net::ValueId> reads, makes;  // without persistent values, each once
   std::vector<net::ValueId> parameters;    // persistent values read
   std::vector<net::ValueId> updates;       // persistent values written
@@ -22,7 +22,7 @@ struct DigestNode {
   double seconds = 0;
 };
 
-struct DigestValue {
+struct ValueFacts {
   std::int64_t bytes = 0;  // occupied
   net::NodeId producer = net::none;
   bool persistent = false, kept = false;
@@ -33,7 +33,7 @@ struct DigestValue {
 };
 
 // A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.
-struct DigestVolume {
+struct VolumeFacts {
   std::vector<net::ValueId> pieces;        // in order of depth
   std::vector<std::vector<GapId>> gaps;    // of the pieces, by who reads then: those with a common choice
   std::vector<std::int32_t> sources;       // volumes of which it is made, without persistent values
@@ -41,13 +41,13 @@ struct DigestVolume {
   bool repeatable = false, cheap = false;  // as of its pieces
 };
 
-struct Digest {
-  explicit Digest(const PlanRequest& request);
+struct GraphFacts {
+  explicit GraphFacts(const PlanRequest& request);
 
   const PlanRequest* request;
-  std::vector<DigestNode> nodes;
-  std::vector<DigestValue> values;
-  std::vector<DigestVolume> volumes;
+  std::vector<NodeFacts> nodes;
+  std::vector<ValueFacts> values;
+  std::vector<VolumeFacts> volumes;
   bool in_pieces = false;  // some volume has several
   GapId gaps = 0;
   std::vector<net::ValueId> value_of_gap;
@@ -56,7 +56,7 @@ struct Digest {
 
  private:
   void find_volumes();
-  void find_gaps(DigestVolume& volume);
+  void find_gaps(VolumeFacts& volume);
 };
 
 }  // namespace voxswap::swap

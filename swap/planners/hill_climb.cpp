@@ -1,4 +1,4 @@
-#include "swap/planners/climb.h"
+#include "swap/planners/hill_climb.h"
 
 #include <algorithm>
 
@@ -14,31 +14,32 @@ constexpr std::size_t patience = 3000;  // rounds without success
 
 }  // namespace
 
-Schedule schedule_of(const Digest& digest, const Choice& choice, std::int64_t aim, std::int64_t least_bytes) {
-  std::optional<Sequence> sequence = expand(digest, choice.again, choice.alone);
+Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t aim,
+                     std::int64_t least_bytes) {
+  std::optional<Sequence> sequence = expand(facts, choice.again, choice.alone);
   Schedule failed;
   failed.excess = std::numeric_limits<double>::max();
   if (!sequence) return failed;
   ScheduleOptions options;
   options.device_budget = aim;
   options.least_bytes = least_bytes;
-  return schedule(digest, std::move(*sequence), choice.bias, options);
+  return schedule(facts, std::move(*sequence), choice.bias, options);
 }
 
-Score score_of(const Digest& digest, const Schedule& schedule) {
-  const CostModel& costs = *digest.request->costs;
+Score score_of(const GraphFacts& facts, const Schedule& schedule) {
+  const CostModel& costs = *facts.request->costs;
   const double moved = costs.to_host.busy > 0 ? schedule.moved_bytes / costs.to_host.busy : 0;
   return {schedule.excess, schedule.seconds + 0.02 * moved};
 }
 
-Climb::Climb(const Digest& digest, const ClimbOptions& options, Choice start)
-    : digest_(digest), options_(options), random_(0x706c616e, options.seed), best_(std::move(start)) {
-  for (std::int32_t id = 0; index(id) < digest_.volumes.size(); ++id) {
-    const DigestVolume& volume = digest_.volumes[index(id)];
-    if (!digest_.values[index(volume.pieces.front())].persistent && volume.bytes >= options_.least_volume)
+HillClimb::HillClimb(const GraphFacts& facts, const HillClimbOptions& options, Decisions start)
+    : facts_(facts), options_(options), random_(0x706c616e, options.seed), best_(std::move(start)) {
+  for (std::int32_t id = 0; index(id) < facts_.volumes.size(); ++id) {
+    const VolumeFacts& volume = facts_.volumes[index(id)];
+    if (!facts_.values[index(volume.pieces.front())].persistent && volume.bytes >= options_.least_volume)
       movable_.push_back(id);
   }
-  const auto bytes_of = [&](std::int32_t id) { return digest_.volumes[index(id)].bytes; };
+  const auto bytes_of = [&](std::int32_t id) { return facts_.volumes[index(id)].bytes; };
   std::stable_sort(movable_.begin(), movable_.end(),
                    [&](std::int32_t a, std::int32_t b) { return bytes_of(a) > bytes_of(b); });
   for (const std::int32_t id : movable_)
@@ -46,20 +47,20 @@ Climb::Climb(const Digest& digest, const ClimbOptions& options, Choice start)
   best_score_ = score(best_);
 }
 
-void Climb::improve(std::int64_t effort) {
+void HillClimb::improve(std::int64_t effort) {
   left_ = effort;
   improve_in_turn();
   improve_at_random();
 }
 
-Score Climb::score(const Choice& choice) {
-  last_ = schedule_of(digest_, choice, options_.aim, options_.least_bytes);
-  left_ -= static_cast<std::int64_t>(digest_.nodes.size() + last_.sequence.steps.size() +
+Score HillClimb::score(const Decisions& choice) {
+  last_ = schedule_of(facts_, choice, options_.aim, options_.least_bytes);
+  left_ -= static_cast<std::int64_t>(facts_.nodes.size() + last_.sequence.steps.size() +
                                      10 * last_.stretches.size());
-  return score_of(digest_, last_);
+  return score_of(facts_, last_);
 }
 
-bool Climb::consider(const Choice& choice) {
+bool HillClimb::consider(const Decisions& choice) {
   const Score found = score(choice);
   if (!(found < best_score_)) return false;
   note_best(choice, found);
@@ -67,29 +68,29 @@ bool Climb::consider(const Choice& choice) {
 }
 
 // Of the last schedule; laid out where it is ahead of all plans found so far.
-void Climb::note_best(const Choice& choice, const Score& score) {
+void HillClimb::note_best(const Decisions& choice, const Score& score) {
   best_score_ = score;
   best_ = choice;
   if (last_.excess > 0 || (found_ && last_.seconds >= found_->plan.predicted_seconds)) return;
-  Plan plan = lay_out(digest_, last_, options_.planner, {.packing_effort = quick_packing});
+  Plan plan = lay_out(facts_, last_, options_.planner, {.packing_effort = quick_packing});
   left_ -= 30 * static_cast<std::int64_t>(plan.instructions.size());
-  if (!within(digest_.request->budgets, plan)) return;
+  if (!within(facts_.request->budgets, plan)) return;
   if (!found_ || plan.predicted_seconds < found_->plan.predicted_seconds)
     found_ = Found{std::move(plan), best_};
 }
 
-void Climb::improve_in_turn() {
+void HillClimb::improve_in_turn() {
   for (bool better = true; better && left_ > 0;) {
     better = false;
     for (const std::int32_t id : movable_) {
-      if (left_ <= 0 || digest_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
+      if (left_ <= 0 || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
       better |= improve_volume(id);
     }
   }
 }
 
-bool Climb::improve_volume(std::int32_t id) {
-  const DigestVolume& volume = digest_.volumes[index(id)];
+bool HillClimb::improve_volume(std::int32_t id) {
+  const VolumeFacts& volume = facts_.volumes[index(id)];
   bool better = false;
   if (options_.may_repeat && volume.repeatable) {
     better |= try_all(volume, false) || try_all(volume, true);
@@ -103,48 +104,48 @@ bool Climb::improve_volume(std::int32_t id) {
   return better;
 }
 
-bool Climb::try_all(const DigestVolume& volume, bool again) {
-  Choice choice = best_;
+bool HillClimb::try_all(const VolumeFacts& volume, bool again) {
+  Decisions choice = best_;
   for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) set_gap(volume, gap, again, {}, choice);
   return choice.again != best_.again && consider(choice);
 }
 
-bool Climb::try_sources(std::int32_t id, int depth, bool alone) {
-  Choice choice = best_;
-  repeat_with_sources(digest_, id, depth, alone, choice);
+bool HillClimb::try_sources(std::int32_t id, int depth, bool alone) {
+  Decisions choice = best_;
+  repeat_with_sources(facts_, id, depth, alone, choice);
   return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
 }
 
-bool Climb::try_alone(const DigestVolume& volume) {
-  Choice choice = best_;
+bool HillClimb::try_alone(const VolumeFacts& volume) {
+  Decisions choice = best_;
   const bool alone = !choice.alone[index(volume.pieces.front())];
   for (const net::ValueId id : volume.pieces) choice.alone[index(id)] = alone;
   return consider(choice);
 }
 
-bool Climb::try_flip(const DigestVolume& volume, std::size_t gap) {
-  Choice choice = best_;
+bool HillClimb::try_flip(const VolumeFacts& volume, std::size_t gap) {
+  Decisions choice = best_;
   set_gap(volume, gap, !choice.again[index(volume.gaps[gap].front())], {}, choice);
   return consider(choice);
 }
 
-bool Climb::try_weight(const DigestVolume& volume, float weight) {
-  Choice choice = best_;
+bool HillClimb::try_weight(const VolumeFacts& volume, float weight) {
+  Decisions choice = best_;
   for (const net::ValueId id : volume.pieces) choice.bias[index(id)] = weight;
   return choice.bias != best_.bias && consider(choice);
 }
 
 // Late acceptance (Burke and Bykov 2017): a choice becomes the current one when it is no worse than the one
 // that was current some hundred rounds ago.
-void Climb::improve_at_random() {
+void HillClimb::improve_at_random() {
   if (movable_.empty()) return;
   constexpr std::size_t memory = 100;
   std::vector<Score> history(memory, best_score_);
-  Choice current = best_;
+  Decisions current = best_;
   Score current_score = best_score_;
   std::size_t last_success = 0;
   for (std::size_t round = 0; left_ > 0 && round - last_success < patience; ++round) {
-    Choice choice = disturbed(current);
+    Decisions choice = disturbed(current);
     const Score found = score(choice);
     Score& then = history[round % memory];
     if (!(then < found) || !(current_score < found)) {
@@ -159,12 +160,12 @@ void Climb::improve_at_random() {
   }
 }
 
-std::size_t Climb::below(std::size_t n) {
+std::size_t HillClimb::below(std::size_t n) {
   return static_cast<std::size_t>(random_.word(draw_++) % n);
 }
 
 // Any volume, or one of a few large ones: half of the time one drawn in proportion to its bytes.
-std::int32_t Climb::draw() {
+std::int32_t HillClimb::draw() {
   if (below(2) == 0) return movable_[below(movable_.size())];
   const std::int64_t at =
       static_cast<std::int64_t>(random_.word(draw_++) % static_cast<std::uint64_t>(bytes_up_to_.back()));
@@ -173,7 +174,7 @@ std::int32_t Climb::draw() {
 }
 
 // All pieces, or the first or the last of them.
-PieceRange Climb::draw_range(const DigestVolume& volume) {
+PieceRange HillClimb::draw_range(const VolumeFacts& volume) {
   if (volume.pieces.size() == 1) return {};
   const std::size_t part = below(4);
   if (part < 2) return {};
@@ -181,16 +182,16 @@ PieceRange Climb::draw_range(const DigestVolume& volume) {
   return part == 2 ? PieceRange{0, border} : PieceRange{border, volume.pieces.size()};
 }
 
-Choice Climb::disturbed(Choice choice) {
+Decisions HillClimb::disturbed(Decisions choice) {
   const std::size_t changes = 1 + below(3);
   for (std::size_t i = 0; i < changes; ++i) disturb_once(choice);
   return choice;
 }
 
 // A gap's flag, all flags of a volume, or of its sources too, or a weight.
-void Climb::disturb_once(Choice& choice) {
+void HillClimb::disturb_once(Decisions& choice) {
   const std::int32_t id = draw();
-  const DigestVolume& volume = digest_.volumes[index(id)];
+  const VolumeFacts& volume = facts_.volumes[index(id)];
   const PieceRange range = draw_range(volume);
   const auto first = std::min(range.from, volume.pieces.size() - 1);
   const bool repeat = options_.may_repeat && volume.repeatable && (!options_.may_swap || below(3) > 0);
@@ -210,7 +211,7 @@ void Climb::disturb_once(Choice& choice) {
     for (std::size_t gap = 0; gap < gaps; ++gap) set_gap(volume, gap, again, range, choice);
   } else if (drawn == gaps + 1) {
     const auto depth = static_cast<int>(below(6));
-    repeat_with_sources(digest_, id, depth, below(2) == 1, choice);
+    repeat_with_sources(facts_, id, depth, below(2) == 1, choice);
   } else {
     const bool alone = !choice.alone[index(volume.pieces[first])];
     for (std::size_t i = 0; i < volume.pieces.size(); ++i)

@@ -1,4 +1,4 @@
-#include "swap/planners/digest.h"
+#include "swap/planners/graph_facts.h"
 
 #include <algorithm>
 #include <map>
@@ -19,10 +19,10 @@ void add_once(std::vector<std::int32_t>& list, std::int32_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-DigestNode digest_node(const PlanRequest& request, net::NodeId id) {
+NodeFacts digest_node(const PlanRequest& request, net::NodeId id) {
   const net::Graph& graph = *request.graph;
   const net::Node& node = graph.node(id);
-  DigestNode result;
+  NodeFacts result;
   for (const net::ValueId value : node.inputs)
     add_once(graph.value(value).persistent() ? result.parameters : result.reads, value);
   for (const net::ValueId value : node.outputs) add_once(result.makes, value);
@@ -43,10 +43,10 @@ DigestNode digest_node(const PlanRequest& request, net::NodeId id) {
 
 }  // namespace
 
-Digest::Digest(const PlanRequest& the_request) : request(&the_request) {
+GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
   const net::Graph& graph = *request->graph;
   for (const net::Value& value : graph.values()) {
-    DigestValue v;
+    ValueFacts v;
     v.bytes = occupied(value.bytes());
     v.producer = value.producer;
     v.persistent = value.persistent();
@@ -66,7 +66,7 @@ Digest::Digest(const PlanRequest& the_request) : request(&the_request) {
       values[static_cast<std::size_t>(value)].readers.push_back(id);
     compute_seconds += nodes.back().seconds;
   }
-  for (DigestValue& value : values) {
+  for (ValueFacts& value : values) {
     if (value.kept) value.repeatable = value.cheap = false;
     value.first_gap = gaps;
     gaps += static_cast<GapId>(value.readers.size()) + 1;
@@ -75,7 +75,7 @@ Digest::Digest(const PlanRequest& the_request) : request(&the_request) {
   find_volumes();
 }
 
-void Digest::find_volumes() {
+void GraphFacts::find_volumes() {
   const net::Graph& graph = *request->graph;
   std::map<std::string, std::int32_t> by_name;
   std::vector<std::int32_t> volume_of;
@@ -86,7 +86,7 @@ void Digest::find_volumes() {
     if (volume != name) at = by_name.try_emplace(volume, at).first->second;
     if (index(at) == volumes.size()) volumes.emplace_back();
     volume_of.push_back(at);
-    DigestVolume& v = volumes[index(at)];
+    VolumeFacts& v = volumes[index(at)];
     v.pieces.push_back(id);
     v.bytes += values[index(id)].bytes;
     v.repeatable = v.repeatable || values[index(id)].repeatable;
@@ -96,16 +96,16 @@ void Digest::find_volumes() {
     for (const net::ValueId source : nodes[index(values[index(id)].producer)].reads)
       add_once(v.sources, volume_of[index(source)]);
   }
-  for (DigestVolume& volume : volumes) find_gaps(volume);
+  for (VolumeFacts& volume : volumes) find_gaps(volume);
 }
 
 // A piece is read by several pieces of one operation, whose windows overlap, one soon after the other: what
 // is dropped, is dropped before the first of them.
-void Digest::find_gaps(DigestVolume& volume) {
+void GraphFacts::find_gaps(VolumeFacts& volume) {
   std::vector<std::string> known;
   volume.gaps.emplace_back();
   for (const net::ValueId id : volume.pieces) {
-    const DigestValue& value = values[index(id)];
+    const ValueFacts& value = values[index(id)];
     std::vector<std::string> seen;
     for (std::size_t i = 0; i < value.readers.size(); ++i) {
       const std::string& name = request->graph->node(value.readers[i]).name;
