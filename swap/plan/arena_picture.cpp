@@ -344,9 +344,9 @@ class Picture {
     if (sum == 0) return "";
     static constexpr const char* labels[] = {"computed again", "to the host", "to the device", "to disk",
                                              "from disk"};
-    std::string result =
-        text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
-        text_at(left - 8, row_top + 25, "end pale", again ? format("{} kernels", sum) : format_bytes(sum));
+    std::string result = text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
+                         text_at(left - 8, row_top + 25, "end pale",
+                                 again ? format("{} kernel{}", sum, sum == 1 ? "" : "s") : format_bytes(sum));
     const double floor = row_top + bar_height;
     for (std::size_t slot = 0; slot < bytes.size(); ++slot) {
       if (bytes[slot] == 0) continue;
