@@ -112,6 +112,7 @@ class Cutter {
   Cutter(const Graph& graph, std::vector<std::int64_t> planes)
       : old_(graph), planes_(std::move(planes)), made_(graph.values().size()), parts_(graph.nodes().size()) {
     cut_.pieces.resize(graph.values().size());
+    read_.resize(graph.values().size());
     for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
       made_[index(id)].resize(count(id));
       if (graph.value(id).producer == none) add_given(id);
@@ -222,11 +223,15 @@ class Cutter {
         item.position = std::max(item.position, {item.position.needed, own});
         item.position = std::max(item.position, {own, own});
       }
+      for (const ValueId updated : node.updates)  // whoever reads it reads what it was before
+        item.position = std::max(item.position, position(read_[index(updated)]));
       last = std::max(last, item.position);
       if (!sums(node) || items == 1)
         for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};
       items_.push_back(item);
     }
+    for (const ValueId input : node.inputs)
+      read_[index(input)] = {segment_, std::max(position(read_[index(input)]), last)};
     if (!sums(node) || items == 1) return;
     items_.push_back({id, items, true, last});
     for (const ValueId output : node.outputs) made_[index(output)].front() = {segment_, last};
@@ -325,6 +330,7 @@ class Cutter {
   const Graph& old_;
   std::vector<std::int64_t> planes_;                      // per value
   std::vector<std::vector<Made>> made_;                   // per value and piece
+  std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
   std::vector<Item> items_;                               // of the segment
   std::int64_t segment_ = 0;

@@ -1,6 +1,7 @@
 // Volumes in pieces against volumes as they are: single operations, and whole steps.
 #include "net/steps/pieces.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -208,6 +209,33 @@ TEST(Pieces, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
     if (value.shape.rank() == 5 && value.shape[0] == 1 && !value.persistent())  // no weights: they have more
       most = std::max(most, value.bytes());
   EXPECT_EQ(most, piece);
+}
+
+// Nodes that read a parameter that was updated before. A step reads what the step before left.
+std::vector<std::string> late_readers(const Graph& graph) {
+  std::vector<bool> updated(graph.values().size());
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes()) {
+    for (const ValueId id : node.inputs)
+      if (updated[static_cast<std::size_t>(id)]) names.push_back(node.name);
+    for (const ValueId id : node.updates) updated[static_cast<std::size_t>(id)] = true;
+  }
+  return names;
+}
+
+TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
+  for (const std::string& network : network_names())
+    for (const std::int64_t small : {0, 32, 4096})
+      for (const std::int64_t planes : {2, 8}) {
+        StepOptions options;
+        options.network.name = network;
+        options.network.depth = 3;
+        options.input = {1, 32, 16, 16, 4};
+        options.optimizer.small_parameter = small;
+        options.pieces = planes;
+        EXPECT_THAT(late_readers(build_training_step(options).graph), testing::IsEmpty())
+            << network << ", pieces of " << planes << " planes, small parameters have up to " << small;
+      }
 }
 
 StepOptions small_step(ElementType type, const std::string& network = "isensee2017") {
