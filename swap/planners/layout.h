@@ -10,7 +10,8 @@
 namespace voxswap::swap {
 
 struct LayoutOptions {
-  // Copies are tied to the steps of their windows, as TFLMS's are: a copy in starts when the step before `back_at` is done.
+  // Copies are tied to the steps of their windows, as TFLMS's are: a copy in starts when the step before
+  // `back_at` is done.
   bool triggered = false;
   bool wait_for_out = false;  // the step after a copy out waits for it
   double packing_effort = usual_effort;
