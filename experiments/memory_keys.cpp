@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/units.h"
 #include "experiments/kinds.h"
 #include "swap/planners/planner.h"
@@ -201,8 +202,9 @@ Key pieces() {
       o.memory.pieces = value.text == "auto" ? net::automatic_pieces : net::whole_volumes;
       return;
     }
-    if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
-    o.memory.pieces = read_whole(value, path, {1, any_size});
+    const auto planes = parse_number<std::int64_t>(value.text);
+    if (value.kind != Yaml::Kind::scalar || !planes || *planes < 1) wrong(value, path, expected);
+    o.memory.pieces = *planes;
   };
   const auto print = [](const pipeline::RunOptions& o) {
     if (o.memory.pieces == net::automatic_pieces) return std::string("auto");

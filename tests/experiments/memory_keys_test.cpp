@@ -50,8 +50,10 @@ TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
   EXPECT_TRUE(
       contains(refusal("", {"memory.lms_threshold=auto"}), "memory.lms_threshold: 'auto' is not a size"));
   EXPECT_TRUE(contains(refusal("", {"memory.planner=kep"}), "did you mean 'keep'?"));
-  EXPECT_TRUE(contains(refusal("", {"memory.pieces=some"}), "memory.pieces: expected"));
-  EXPECT_TRUE(contains(refusal("", {"memory.pieces=0"}), "memory.pieces: expected a whole number"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.pieces=some"}), "memory.pieces: expected auto, none, or a whole number"));
+  EXPECT_TRUE(
+      contains(refusal("", {"memory.pieces=0"}), "memory.pieces: expected auto, none, or a whole number"));
   EXPECT_TRUE(
       contains(refusal("", {"memory.pieces=[4]"}), "expected auto, none, or a whole number of planes"));
 }
