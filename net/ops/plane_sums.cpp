@@ -64,11 +64,6 @@ double flops_of_all(const Graph& graph, const Node& node) {
   return elements;
 }
 
-// Those of the operation that is halved, whose inputs a half for planes shares.
-std::vector<OperationCase> same_cases(const Operation& operation) {
-  return operation.cases;
-}
-
 Input planes(Shape shape, Fill fill = Fill::normal) {
   return {std::move(shape), fill, Input::Kind::twice};
 }
@@ -84,7 +79,7 @@ const Operation& channel_plane_sums() {
                                       {},
                                       /*cheap=*/false,
                                       whole,
-                                      same_cases(channel_sum())};
+                                      channel_sum().cases};
   return operation;
 }
 
@@ -97,7 +92,7 @@ const Operation& plane_moments() {
                                       {},
                                       /*cheap=*/false,
                                       whole,
-                                      same_cases(instance_norm_statistics())};
+                                      instance_norm_statistics().cases};
   return operation;
 }
 
@@ -110,20 +105,14 @@ const Operation& norm_activation_plane_sums() {
                                       {},
                                       /*cheap=*/false,
                                       whole,
-                                      same_cases(norm_activation_sums())};
+                                      norm_activation_sums().cases};
   return operation;
 }
 
 // like loss_sums -> [N,D,C,4] f64: its sums over every plane.
 const Operation& loss_plane_sums() {
-  static const Operation operation = {"loss_plane_sums",
-                                      infer_sums<4>,
-                                      nullptr,
-                                      per_element<12>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      same_cases(loss_sums())};
+  static const Operation operation = {"loss_plane_sums", infer_sums<4>, nullptr,          per_element<12>, {},
+                                      /*cheap=*/false,   whole,         loss_sums().cases};
   return operation;
 }
 

@@ -1,12 +1,12 @@
 #include "swap/planners/decisions.h"
 
 #include "base/index.h"
+#include "swap/planners/sequence.h"
 
 namespace voxswap::swap {
 namespace {
 
-// Nodes between two readings that are not worth a run in between; of pieces, with their neighbours' nodes.
-constexpr net::NodeId near = 4, near_in_pieces = 24;
+constexpr net::NodeId near = 4;  // nodes between two readings that are not worth a run in between
 
 void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Decisions& choice) {
   for (std::size_t gap = 0; gap + 1 < volume.gaps.size(); ++gap)
@@ -15,7 +15,7 @@ void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Dec
       const std::size_t reading = index(id - value.first_gap);
       const net::NodeId before = reading == 0 ? value.producer : value.readers[reading - 1];
       choice.again[index(id)] =
-          value.readers[reading] - before > (volume.pieces.size() > 1 ? near_in_pieces : near);
+          value.readers[reading] - before > (volume.pieces.size() > 1 ? nodes_of_neighbours : near);
     }
   for (const GapId id : volume.gaps.back()) choice.again[index(id)] = true;
 }

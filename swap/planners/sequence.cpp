@@ -9,8 +9,6 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr net::NodeId neighbours = 24;  // nodes in which the next piece or two have passed
-
 class Expansion {
  public:
   Expansion(const GraphFacts& facts, const std::vector<bool>& again, const std::vector<bool>& alone)
@@ -62,7 +60,7 @@ class Expansion {
   // What was made for others is dropped; of pieces, when their neighbours' nodes, which may need it too, have
   // run. It has its place no longer than to its last use.
   void drop_passing(net::NodeId now) {
-    const net::NodeId reach = facts_.in_pieces ? neighbours : 0;
+    const net::NodeId reach = facts_.in_pieces ? nodes_of_neighbours : 0;
     while (!passing_.empty() && passing_.front().second + reach <= now) {
       const net::ValueId value = passing_.front().first;
       passing_.pop_front();
@@ -76,7 +74,8 @@ class Expansion {
   bool dropped_at(net::ValueId value, net::NodeId now) const {
     const ValueFacts& v = facts_.values[index(value)];
     const std::size_t next = index(readings_[index(value)]);
-    if (facts_.in_pieces && next < v.readers.size() && v.readers[next] - now <= neighbours) return false;
+    if (facts_.in_pieces && next < v.readers.size() && v.readers[next] - now <= nodes_of_neighbours)
+      return false;
     return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
   }
 

@@ -9,6 +9,9 @@
 
 namespace voxswap::swap {
 
+// Nodes in which the pieces next to one, whose windows need it too, have passed (net/steps/pieces.h).
+constexpr net::NodeId nodes_of_neighbours = 24;
+
 // One life of a value, from where it is made to its last use: steps in which it is needed on the device.
 struct Life {
   net::ValueId value = net::none;

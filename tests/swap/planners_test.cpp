@@ -205,38 +205,6 @@ struct Chain {
   }
 };
 
-TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
-  net::StepOptions options = network("isensee2017", 32, 3, 4);
-  const Case whole(options);
-  const PlanRequest of_whole = whole.request(plenty);
-  const GraphFacts one_each(of_whole);
-  EXPECT_FALSE(one_each.in_pieces);
-  ASSERT_EQ(one_each.volumes.size(), one_each.values.size());
-  for (std::size_t id = 0; id < one_each.values.size(); ++id)
-    EXPECT_EQ(one_each.volumes[id].gaps.size(), one_each.values[id].readers.size() + 1);
-
-  options.pieces = 8;
-  const Case cut(options);
-  const PlanRequest of_cut = cut.request(plenty);
-  const GraphFacts facts(of_cut);
-  EXPECT_TRUE(facts.in_pieces);
-  std::size_t pieces = 0, found = 0;
-  std::set<GapId> gaps;
-  for (const VolumeFacts& volume : facts.volumes) {
-    pieces += volume.pieces.size();
-    for (const std::vector<GapId>& together : volume.gaps)
-      for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
-    if (cut.step.graph.value(volume.pieces.front()).name != "encoder.0.input[0]") continue;
-    ++found;
-    // Read by the next convolution and its weight gradient, three pieces of each, the residual and more.
-    EXPECT_EQ(volume.pieces.size(), 4U);
-    EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per piece, not per piece of the convolution";
-    EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.pieces[1])].readers.size());
-  }
-  EXPECT_EQ(pieces, facts.values.size());
-  EXPECT_EQ(found, 1U);
-}
-
 // The best over every set of values to make again and every set of stretches to be away in.
 double best_of_all(const PlanRequest& request) {
   const GraphFacts facts(request);
