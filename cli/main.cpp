@@ -10,35 +10,50 @@
 #include "base/log.h"
 #include "base/standard_streams.h"
 #include "cli/commands.h"
+#include "cli/ranks.h"
 
 namespace voxswap::cli {
 namespace {
 
+void tell(const std::string& error) {
+  let_first_rank_speak();
+  log::error("{}{}", of_rank(), error);
+}
+
 // The exit code of the program; errors have been told.
-Exit run(const Arguments& arguments) {
+Exit run_alone(const Arguments& arguments) {
   try {
+    join_ranks(arguments);
     const Exit exit = dispatch(arguments);
     check_standard_output();
     return exit;
   } catch (const Error& error) {
-    if (error.exit() == Exit::interrupted)
-      log::write(log::Level::warning, "interrupted; the same command with --resume continues a run");
-    else
-      log::error("{}", error.what());
+    if (error.exit() == Exit::interrupted) {
+      let_first_rank_speak();
+      log::warn("{}interrupted; the same command with --resume continues a run", of_rank());
+    } else {
+      tell(error.what());
+    }
     return error.exit();
   } catch (const std::bad_alloc&) {
-    log::error("out of memory; lower preprocess.resolution, training.batch_size or network.base_filters");
+    tell("out of memory; lower preprocess.resolution, training.batch_size or network.base_filters");
     return Exit::does_not_fit;
   } catch (const fs::filesystem_error& error) {
-    log::error("{}: {}", error.path1().string(), error.code().message());
+    tell(format("{}: {}", error.path1().string(), error.code().message()));
     return exit_of(error.code().value());
   } catch (const std::system_error& error) {  // of threads
-    log::error("{}", error.what());
+    tell(error.what());
     return exit_of(error.code().value());
   } catch (const std::exception& error) {
-    log::error("{}", error.what());
+    tell(error.what());
     return Exit::failed;
   }
+}
+
+Exit run(const Arguments& arguments) {
+  const Exit exit = run_alone(arguments);
+  part_from_ranks(exit);
+  return exit;
 }
 
 }  // namespace

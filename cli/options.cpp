@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "base/progress.h"
+#include "cli/ranks.h"
 #include "cli/sweep_cell.h"
 
 namespace voxswap::cli {
@@ -65,8 +66,9 @@ bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& optio
   } catch (const CLI::ParseError& error) {
     refuse(app, error.what());
   }
-  log::set_level(level_of(options));
-  set_quiet(options.quiet);
+  const bool silent = is_silent_rank();
+  log::set_level(silent ? log::Level::error : level_of(options));
+  set_quiet(silent || options.quiet);
   return true;
 }
 

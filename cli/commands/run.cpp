@@ -11,6 +11,8 @@
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "commit.h"
+#include "net/collective/launched.h"
 #include "pipeline/predict/evaluate.h"
 
 namespace voxswap::cli {
@@ -21,6 +23,7 @@ struct TrainingCommand {
   const char* name;
   const char* summary;
   void (*work)(const pipeline::RunOptions& options);
+  void (*follow)(const pipeline::RunOptions& options);  // of ranks that print nothing
 };
 
 // Nothing is written: the experiment as it would be, and what it would take.
@@ -63,12 +66,18 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
     print_dry_run(experiment);
     return Exit::done;
   }
+  experiment.run.ranks = &net::launched_ranks();
+  experiment.run.resume = resume;
+  experiment.run.trace = trace;
+  net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
+  if (!experiment.run.ranks->is_first()) {
+    command.follow(experiment.run);
+    return Exit::done;
+  }
   log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
   const auto lock = lock_run(experiment.run.output);
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
-  experiment.run.resume = resume;
-  experiment.run.trace = trace;
   command.work(experiment.run);
   return Exit::done;
 }
@@ -82,6 +91,10 @@ void run_and_show(const pipeline::RunOptions& options) {
   }
 }
 
+void follow_run(const pipeline::RunOptions& options) {
+  pipeline::run(options, experiments::read_settings_of_run);
+}
+
 void train_and_show(const pipeline::RunOptions& options) {
   pipeline::train(options);
   std::printf("%s\n", (options.output / "checkpoints").string().c_str());
@@ -90,13 +103,14 @@ void train_and_show(const pipeline::RunOptions& options) {
 }  // namespace
 
 Exit run_command(const Arguments& arguments) {
-  return execute(
-      {"run", "Check, prepare, train, predict the validation cases, evaluate, report.", run_and_show},
-      arguments);
+  return execute({"run", "Check, prepare, train, predict the validation cases, evaluate, report.",
+                  run_and_show, follow_run},
+                 arguments);
 }
 
 Exit train_command(const Arguments& arguments) {
-  return execute({"train", "Train, and stop there; `voxswap run --resume` does the rest.", train_and_show},
+  return execute({"train", "Train, and stop there; `voxswap run --resume` does the rest.", train_and_show,
+                  pipeline::train},
                  arguments);
 }
 

@@ -121,7 +121,8 @@ struct Operation {
   const Operation& (*inner)() = nullptr;
 };
 
-const std::vector<const Operation*>& operations();       // the table
-const Operation& find_operation(std::string_view name);  // REQUIRES: it is in the table
+const std::vector<const Operation*>& operations();       // the table: what every backend has
+const Operation& exchange_operation();                   // what none has (net/ops/exchange.cpp)
+const Operation& find_operation(std::string_view name);  // REQUIRES: it is one of these
 
 }  // namespace voxswap::net

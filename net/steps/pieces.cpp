@@ -372,9 +372,13 @@ CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
 std::string pieces_text(const Graph& step) {
   std::size_t count = 0;
   std::int64_t planes = 0;
+  std::string first;  // sample of the share
   for (const ValueId id : step.with_role(Role::input)) {
     const Shape& shape = step.value(id).shape;
     if (shape.rank() != 5) continue;  // the target
+    const std::string name = step.value(id).name.substr(0, step.value(id).name.find('['));
+    if (first.empty()) first = name;
+    if (name != first) continue;
     ++count;
     planes = std::max(planes, shape[1]);
   }

@@ -4,11 +4,13 @@
 #include <cassert>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "net/graph/autodiff.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 #include "net/steps/passes.h"
+#include "net/steps/samples.h"
 
 namespace voxswap::net {
 
@@ -18,13 +20,15 @@ ValueId add_target(Graph& graph, const Shape& input) {
   return graph.add_value("target", {input[0], input[1], input[2], input[3]}, ElementType::u8, Role::input);
 }
 
-ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options) {
+// Of `batch` samples that take such a step each, the loss is the mean.
+ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
+                 std::int64_t batch = 1) {
   graph.phase = Phase::loss;
   const Shape shape = graph.value(logits).shape;
   const ValueId sums = graph.apply("loss_sums", "loss.sums", {logits, target});
   return graph.apply("loss_value", "loss", {sums},
-                     {{"dice", options.dice},
-                      {"cross_entropy", options.cross_entropy},
+                     {{"dice", options.dice / static_cast<double>(batch)},
+                      {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
                       {"epsilon", options.epsilon},
                       {"voxels", static_cast<double>(shape[1] * shape[2] * shape[3])}});
 }
@@ -78,16 +82,20 @@ void add_update(TrainingStep& step, const std::string& name, const std::vector<s
                  updates);
 }
 
+bool is_small(const TrainingStep& step, std::size_t trained, const OptimizerOptions& options) {
+  return step.graph.value(step.trained[trained]).shape.count() <= options.small_parameter;
+}
+
 void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, ValueId finite,
                  const StepOptions& options) {
   step.graph.phase = Phase::update;
   std::vector<std::size_t> small;
   for (std::size_t i = 0; i < step.trained.size(); ++i) {
-    const Value& parameter = step.graph.value(step.trained[i]);
-    if (parameter.shape.count() <= options.optimizer.small_parameter) {
+    if (is_small(step, i, options.optimizer)) {
       small.push_back(i);
     } else {
-      add_update(step, parameter.name + ".update", {i}, gradients, finite, options.optimizer);
+      const std::string& name = step.graph.value(step.trained[i]).name;
+      add_update(step, name + ".update", {i}, gradients, finite, options.optimizer);
     }
   }
   if (!small.empty()) add_update(step, "small.update", small, gradients, finite, options.optimizer);
@@ -101,8 +109,40 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, Valu
                  {step.optimizer_state.back()});
 }
 
+// The step of one sample becomes that of the share: its graph, its loss, and the gradients of the batch,
+// which are returned. They are summed as they are updated, large ones each by itself; the loss goes along
+// with the small ones.
+std::vector<ValueId> share(TrainingStep& step, const std::vector<ValueId>& gradients,
+                           const StepOptions& options, std::vector<std::vector<ValueId>>& copies) {
+  std::vector<std::vector<ValueId>> groups = {{step.loss}};
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (is_small(step, i, options.optimizer))
+      groups.front().push_back(gradients[i]);
+    else
+      groups.push_back({gradients[i]});
+  }
+  SharedGraph shared = for_share(step.graph, options.share, groups);
+  step.graph = std::move(shared.graph);
+  copies = std::move(shared.copies);
+  step.loss = shared.sums.front().front();
+  std::vector<ValueId> sums;
+  std::size_t small = 1, large = 1;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    sums.push_back(is_small(step, i, options.optimizer) ? shared.sums.front()[small++]
+                                                        : shared.sums[large++].front());
+  return sums;
+}
+
 std::vector<ValueId> pieces_of(const CutGraph& cut, ValueId id) {
   return cut.pieces[static_cast<std::size_t>(id)];
+}
+std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& ids) {
+  std::vector<ValueId> pieces;
+  for (const ValueId id : ids) {
+    const std::vector<ValueId> more = pieces_of(cut, id);
+    pieces.insert(pieces.end(), more.begin(), more.end());
+  }
+  return pieces;
 }
 
 }  // namespace
@@ -113,6 +153,7 @@ LossOptions loss_options(Loss loss) {
 }
 
 TrainingStep build_training_step(const StepOptions& options) {
+  assert(options.share.batch == 1 || options.input[0] == 1);
   const bool scaled = options.activations == ElementType::f16;
   TrainingStep step;
   ForwardGraph forward =
@@ -124,20 +165,23 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.parameters = forward.parameters;
   step.trained = forward.trained;
   const ValueId target = add_target(step.graph, options.input);
-  step.loss = add_loss(step.graph, forward.logits, target, options.loss);
+  step.loss = add_loss(step.graph, forward.logits, target, options.loss, options.share.batch);
 
   step.graph.phase = Phase::backward;
-  const std::vector<ValueId> gradients =
+  std::vector<ValueId> gradients =
       differentiate(step.graph, {{step.loss, add_seed(step, scaled)}}, step.trained);
   for (const ValueId gradient : gradients) assert(gradient != none && "the loss depends on what is trained");
+  std::vector<std::vector<ValueId>> copies;
+  gradients = share(step, gradients, options, copies);
+  step.graph.phase = Phase::backward;
   const ValueId finite = scaled ? add_check(step.graph, gradients) : none;
   add_updates(step, gradients, finite, options);
   update_early(step.graph);
 
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);
-  step.input = pieces_of(cut, forward.input);
-  step.target = pieces_of(cut, target);
-  step.logits = pieces_of(cut, forward.logits);
+  step.input = pieces_of(cut, copies[index(forward.input)]);
+  step.target = pieces_of(cut, copies[index(target)]);
+  step.logits = pieces_of(cut, copies[index(forward.logits)]);
   step.loss = pieces_of(cut, step.loss).front();
   step.graph = std::move(cut.graph);
   return step;

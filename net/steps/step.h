@@ -8,6 +8,7 @@
 
 #include "base/choice.h"
 #include "net/networks/network.h"
+#include "net/steps/batch_tree.h"
 #include "net/steps/pieces.h"
 
 namespace voxswap::net {
@@ -56,11 +57,13 @@ struct StepOptions {
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
   std::int64_t pieces = whole_volumes;  // planes of a piece of the largest volume (pieces.h)
+  // Training: the samples that the step takes, one after the other (samples.h); `input` is then of one.
+  Share share;
 };
 
 // Persistent values come first and in the same order in both: parameters, then (training only) m and v of
 // each that is trained. Volumes that are written or read from outside are lists of their pieces, in order of
-// depth; of one where they are not cut.
+// depth; of one where they are not cut; of a share of samples, one sample's after the other's.
 struct TrainingStep {
   Graph graph;
   std::vector<ValueId> input, target, logits;

@@ -63,7 +63,7 @@ std::int64_t output_count(const data::Dataset& dataset, Targets targets) {
 Cases::Cases(const RunOptions& options, data::Dataset dataset)
     : options_(options),
       cache_(std::move(dataset), options.preprocess, options.cache),
-      limit_bytes_(memory_for_cases) {
+      limit_bytes_(memory_for_cases / options.ranks->on_this_machine()) {
   classes_ = output_classes(cache_.dataset(), options.training.targets);
   kept_.resize(cache_.dataset().cases.size());
 }
@@ -82,10 +82,23 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
   return made;
 }
 
+// With a cache that all can read, every case is prepared by one rank, and found there by the others.
+void Cases::prepare_share(const std::vector<std::size_t>& cases) {
+  net::Ranks& ranks = *options_.ranks;
+  if (ranks.is_alone() || options_.cache.empty()) return;
+  for (auto i = static_cast<std::size_t>(ranks.rank()); i < cases.size();
+       i += static_cast<std::size_t>(ranks.count())) {
+    throw_if_interrupted();
+    prepared(cases[i]);
+  }
+  net::wait_for_all(ranks);
+}
+
 void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others) {
   std::vector<std::size_t> all = training;
   all.insert(all.end(), others.begin(), others.end());
   Progress progress("preparing", "cases", static_cast<std::int64_t>(all.size()));
+  prepare_share(all);
   std::vector<data::PreparedCase> statistics(training.size());  // without the voxels
   std::mutex advancing;
   const auto prepare_one = [&](std::size_t i) {
@@ -145,7 +158,9 @@ data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
 
 EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
                            const std::vector<std::size_t>& cases, std::size_t case_count)
-    : training_(options.training), seed_(seed) {
+    : training_(options.training),
+      share_(net::share_of(training_.batch_size, options.ranks->rank(), options.ranks->count())),
+      seed_(seed) {
   // A batch larger than an epoch draws some twice.
   do {
     for (std::int64_t patch = 0; patch < patches_per_case(options); ++patch) {
@@ -171,11 +186,11 @@ std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
 data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
   const std::vector<Item> sequence = order(epoch);
   data::Sample batch;
-  for (std::int64_t i = 0; i < training_.batch_size; ++i) {
-    const Item& item = sequence[static_cast<std::size_t>(step * training_.batch_size + i)];
+  for (std::int64_t i = share_.first; i < share_.first + share_.count; ++i) {
+    const Item& item = sequence[static_cast<std::size_t>(step * share_.batch + i)];
     data::Sample sample = cases.sample(item.case_index, training_.augment,
                                        {seed_, static_cast<std::uint64_t>(epoch), item.number});
-    if (i == 0) {
+    if (i == share_.first) {
       batch = std::move(sample);
     } else {
       batch.image.insert(batch.image.end(), sample.image.begin(), sample.image.end());

@@ -42,6 +42,7 @@ class Cases {
                       const data::AugmentKey& key);  // and augmented
 
  private:
+  void prepare_share(const std::vector<std::size_t>& cases);
   data::Sample sample_of(std::size_t index, data::Example made) const;
 
   RunOptions options_;
@@ -61,7 +62,7 @@ class EpochSampler {
   EpochSampler(const RunOptions& options, std::uint64_t seed, const std::vector<std::size_t>& cases,
                std::size_t case_count);
   std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
-  // The batch of step `step` (0-based) of `epoch` (1-based).
+  // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
 
  private:
@@ -73,6 +74,7 @@ class EpochSampler {
   std::vector<Item> order(std::int64_t epoch) const;
 
   TrainingOptions training_;
+  net::Share share_;
   std::uint64_t seed_;
   std::vector<Item> items_;
 };

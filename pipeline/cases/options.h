@@ -14,6 +14,7 @@
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 #include "metrics/metrics.h"
+#include "net/collective/ranks.h"
 #include "net/networks/network.h"
 #include "net/steps/step.h"
 #include "pipeline/report/setting.h"
@@ -107,8 +108,9 @@ struct RunOptions {
 
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
-  SettingList settings;  // every key as that file has it, for who compares experiments
-  std::string identity;  // of the run, as identity.json has it; empty: not known
+  SettingList settings;               // every key as that file has it, for who compares experiments
+  std::string identity;               // of the run, as identity.json has it; empty: not known
+  net::Ranks* ranks = &net::alone();  // that train this together
   bool resume = false;
   bool trace = false;  // write timeline.json: one step, for Perfetto
 };

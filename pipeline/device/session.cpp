@@ -49,6 +49,7 @@ struct Session::State {
   RunOptions options;
   Target target;
   Steps steps;
+  std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
   std::unique_ptr<net::Memory> staging;  // a piece of an image on its way to the device, in the input's type
   std::unique_ptr<Upload> upload;        // of batches; null where the device's memory is the host's
@@ -57,14 +58,15 @@ struct Session::State {
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
+  std::int64_t samples() const { return options.training.batch_size / options.ranks->count(); }  // of a step
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
   // An image or targets: each piece as it lies in there, or staged.
   template <class T>
   void write_input(swap::Executor& executor, const net::Graph& graph, const std::vector<net::ValueId>& pieces,
-                   std::span<const T> volume) {
-    const std::vector<InputPiece> wanted = input_pieces(graph, pieces);
+                   std::span<const T> volume, std::int64_t samples = 1) {
+    const std::vector<InputPiece> wanted = input_pieces(graph, pieces, samples);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const std::int64_t bytes = wanted[i].value.bytes();
       const std::byte* found = target.backend->computes_on_host() ? found_in(volume, wanted[i]) : nullptr;
@@ -118,11 +120,17 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   State& s = *state_;
   s.options = options;
   s.target = open_target(options);
+  if (!options.ranks->is_alone() && !s.target.backend->computes_on_host())
+    fail(Exit::usage,
+         "memory.device: ranks that train together compute on CPUs so far; start one by itself, or set "
+         "memory.device=cpu");
   take_routines(*s.target.backend, options, purpose == Purpose::inference || options.resume);
   s.steps = build_steps(options, channels, outputs, s.target, purpose == Purpose::training);
   if (s.trains()) {
-    s.training_step = prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}),
-                                       s.target, options);
+    s.exchange.emplace(*options.ranks);
+    s.training_step =
+        prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}, &*s.exchange),
+                         s.target, options);
   }
   s.inference_step = prepare_inference(
       plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference)), s.target, options);
@@ -148,8 +156,8 @@ void Session::allocate() {
   }
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
-    s.upload = std::make_unique<Upload>(*s.target.backend, input_pieces(step.graph, step.input),
-                                        input_pieces(step.graph, step.target),
+    s.upload = std::make_unique<Upload>(*s.target.backend, input_pieces(step.graph, step.input, s.samples()),
+                                        input_pieces(step.graph, step.target, s.samples()),
                                         s.target.budgets.device - arena_bytes());
   }
   s.allocated = true;
@@ -175,9 +183,10 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
     for (std::size_t i = 0; i < step.target.size(); ++i)
       executor.write(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
   } else {
-    s.write_input(executor, step.graph, step.input, s.images);
-    s.write_input(executor, step.graph, step.target, s.targets);
+    s.write_input(executor, step.graph, step.input, s.images, s.samples());
+    s.write_input(executor, step.graph, step.target, s.targets, s.samples());
   }
+  s.exchange->begin();
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
   if (report != nullptr) *report = made;
   float loss = 0;

@@ -45,13 +45,14 @@ void stage_part(std::span<const float> part, net::ElementType type, std::size_t 
 // Elements of one plane of the volume that the piece is of.
 template <class T>
 std::size_t plane_elements(std::span<const T> volume, const InputPiece& piece) {
-  return volume.size() / static_cast<std::size_t>(piece.value.shape[0] * piece.depth);
+  return volume.size() / static_cast<std::size_t>(piece.turns * piece.value.shape[0] * piece.depth);
 }
 // The piece's planes of sample n.
 template <class T>
 std::span<const T> planes_of(std::span<const T> volume, const InputPiece& piece, std::int64_t n) {
   const std::size_t plane = plane_elements(volume, piece);
-  return volume.subspan(static_cast<std::size_t>(n * piece.depth + piece.first_plane) * plane,
+  const std::int64_t sample = piece.turn * piece.value.shape[0] + n;
+  return volume.subspan(static_cast<std::size_t>(sample * piece.depth + piece.first_plane) * plane,
                         static_cast<std::size_t>(piece.value.shape[1]) * plane);
 }
 bool in_one_stretch(const InputPiece& piece) {
@@ -60,12 +61,15 @@ bool in_one_stretch(const InputPiece& piece) {
 
 }  // namespace
 
-std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces) {
+std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces,
+                                     std::int64_t turns) {
   std::vector<InputPiece> result;
+  const std::size_t each = pieces.size() / static_cast<std::size_t>(turns);
   std::int64_t depth = 0;
-  for (const net::ValueId id : pieces) {
-    result.push_back({graph.value(id), depth, 0});
-    depth += graph.value(id).shape[1];
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i % each == 0) depth = 0;
+    result.push_back({graph.value(pieces[i]), depth, 0, static_cast<std::int64_t>(i / each), turns});
+    depth += graph.value(pieces[i]).shape[1];
   }
   for (InputPiece& piece : result) piece.depth = depth;
   return result;

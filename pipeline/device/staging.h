@@ -17,8 +17,11 @@ namespace voxswap::pipeline {
 struct InputPiece {
   net::Value value;
   std::int64_t first_plane = 0, depth = 0;  // depth: of the whole volume
+  std::int64_t turn = 0, turns = 1;  // which of the volumes that lie one after the other, and of how many
 };
-std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces);
+// `turns`: of so many volumes, one after the other, all cut alike.
+std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces,
+                                     std::int64_t turns = 1);
 
 // Where the piece lies in the volume's own bytes, if those are what the network reads; null if they are not.
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece);

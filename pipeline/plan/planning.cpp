@@ -138,11 +138,12 @@ net::ElementType choose_precision(const net::Backend& backend, Precision precisi
   return type;
 }
 
-swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory) {
-  if (backend.computes_on_host()) return budgets_in_one_memory(without_reserve(backend.free_bytes()), memory);
+swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory, int sharers) {
+  if (backend.computes_on_host())
+    return budgets_in_one_memory(without_reserve(backend.free_bytes()) / sharers, memory);
   swap::Budgets budgets;
   budgets.device = memory.budget_bytes ? *memory.budget_bytes : without_reserve(backend.free_bytes());
-  budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()));
+  budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()) / sharers);
   budgets.disk = memory.disk_bytes;
   return budgets;
 }
@@ -169,7 +170,7 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
           join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, options.training.precision);
-    target.budgets = choose_budgets(*target.backend, options.memory);
+    target.budgets = choose_budgets(*target.backend, options.memory, options.ranks->on_this_machine());
     return target;
   }
   const MemoryOptions& memory = options.memory;
@@ -181,13 +182,14 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   return target;
 }
 
-PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept) {
+PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept,
+                        net::Exchange* exchange) {
   PlannableStep step;
   step.graph = std::move(graph);
   step.kept = std::move(kept);
   if (target.backend) {
     const Doing doing("compiling kernels");
-    step.compiled = std::make_unique<swap::CompiledGraph>(*target.backend, step.graph);
+    step.compiled = std::make_unique<swap::CompiledGraph>(*target.backend, step.graph, exchange);
     step.workspaces = step.compiled->workspaces();
   } else {
     step.workspaces.assign(step.graph.nodes().size(), 0);
@@ -255,12 +257,12 @@ swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets) {
   return swap::lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
 }
 
-net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                              std::int64_t outputs, const Target& target) {
+net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+                              const Target& target) {
   net::StepOptions step;
   step.network = options.network;
   const data::Size3 side = input_size(options);
-  step.input = Shape{batch, side[2], side[1], side[0], channels};
+  step.input = Shape{1, side[2], side[1], side[0], channels};
   step.voxel_alignment = target.voxel_alignment();
   step.outputs = outputs;
   step.activations = target.precision;
@@ -273,10 +275,11 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains) {
   Steps steps;
-  steps.inference = net::build_inference_step(step_options(options, 1, channels, outputs, target), trains);
+  net::StepOptions step = step_options(options, channels, outputs, target);
+  steps.inference = net::build_inference_step(step, trains);
   if (!trains) return steps;
-  steps.training =
-      net::build_training_step(step_options(options, options.training.batch_size, channels, outputs, target));
+  step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
+  steps.training = net::build_training_step(step);
   for (net::ValueId id : steps.training->optimizer_state) {
     const net::Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);

@@ -26,8 +26,8 @@ net::ElementType choose_precision(const net::Backend& backend, Precision precisi
 
 // The budgets of the experiment, with `auto` resolved by what is free. Where the device computes in the
 // host's memory, budget and host pool come out of the same: together they are never given more than is free,
-// unless the experiment itself asks for it.
-swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory);
+// unless the experiment itself asks for it. What is free is shared with `sharers` that ask as well.
+swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory, int sharers = 1);
 
 // What steps may take of free memory: less a reserve for prepared volumes, label maps and the libraries, a
 // tenth, at least half a GiB.
@@ -57,7 +57,8 @@ struct PlannableStep {
   std::vector<std::int64_t> workspaces;
   std::optional<swap::CostModel> costs;
 };
-PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept);
+PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept,
+                        net::Exchange* exchange = nullptr);
 
 // Costs from the target's rates, with memory.link in place of its link (or, where the device is here, as a
 // limit of it).
@@ -79,8 +80,9 @@ swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
 
 // The network's steps for an experiment. The graph of inference holds the optimiser's state too, which no
 // node of it reads, so that persistent values lie at the same places in both.
-net::StepOptions step_options(const RunOptions& options, std::int64_t batch, std::int64_t channels,
-                              std::int64_t outputs, const Target& target);
+// Of one sample; a training step takes this rank's share of a batch.
+net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+                              const Target& target);
 struct Steps {
   std::optional<net::TrainingStep> training;
   net::InferenceStep inference;  // of one case; with the loss where there is training

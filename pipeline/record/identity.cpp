@@ -13,6 +13,10 @@ namespace {
 
 constexpr const char* identity_file = "identity.json";
 
+// Of runs with several samples to a batch: those of earlier versions, which gave them to kernels all at
+// once and rounded otherwise, say nothing.
+constexpr const char* samples_of_a_batch = "samples of a batch";
+
 // What the paths of a run lead to is part of its identity by its content; other names and places give the
 // same bytes.
 std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
@@ -21,6 +25,8 @@ std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
     const bool elsewhere = setting.decides == Decides::name || setting.decides == Decides::source;
     if (!elsewhere && !may_change(setting.decides, options)) keys[setting.key] = setting.value;
   }
+  if (options.training.batch_size > 1)
+    keys[samples_of_a_batch] = "one after the other, added along a binary tree";
   return keys;
 }
 
@@ -127,6 +133,16 @@ void check_experiment(const RunIdentity& identity, const RunOptions& options,
     fail(Exit::bad_data,
          "{}: is not the experiment that this run was begun with: {}. Set that back, or begin another run",
          (options.output / "experiment.yaml").string(), join(changes, "; "));
+}
+
+void check_batches(const RunIdentity& identity, const RunOptions& options) {
+  if (options.training.batch_size == 1 || identity.experiment.contains(samples_of_a_batch)) return;
+  fail(Exit::bad_data,
+       "{}: was begun by a version of voxswap that took the {} samples of a batch at once; this one takes "
+       "them "
+       "one after the other, which rounds otherwise, so that the run would not be that of either. Go on with "
+       "the version that began it, or begin another run with --out DIR",
+       options.output.string(), options.training.batch_size);
 }
 
 void check_split(const RunIdentity& identity, const fs::path& split_file) {

@@ -38,6 +38,9 @@ bool may_change(Decides decides, const RunOptions& options);
 // The checks. Each throws Exit::bad_data, saying what changed and what to do.
 void check_experiment(const RunIdentity& identity, const RunOptions& options,
                       const std::vector<std::string>& sections);  // keys that begin with one of these
+// Whether steps go on as those before: with batches of several samples only where the run says how it takes
+// them.
+void check_batches(const RunIdentity& identity, const RunOptions& options);
 void check_split(const RunIdentity& identity, const fs::path& split_file);
 void check_case_list(const RunIdentity& identity, const data::Dataset& dataset);
 void check_contents(const RunIdentity& identity, const CaseContents& now, const fs::path& root);

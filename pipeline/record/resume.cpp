@@ -46,6 +46,7 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
   RunIdentity begun = read_identity(folder);
   check_tables(folder);
   check_experiment(begun, options, {""});
+  check_batches(begun, options);
   check_case_list(begun, dataset);
   return begun;
 }

@@ -16,6 +16,7 @@
 #include "data/layouts/dataset_description.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/orientation.h"
+#include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/plan/step_memory.h"
@@ -63,7 +64,17 @@ void write_phases(const Job& job) {
   write_noted(job.options.output, {{"phases.csv", csv_text(phases_csv(job.phases))}});
 }
 
+void check_share(std::int64_t batch, std::int64_t ranks) {
+  if (batch % ranks == 0) return;
+  const std::int64_t less = batch / ranks * ranks, more = less + ranks;
+  fail(Exit::usage,
+       "training.batch_size: {} samples cannot be shared out equally among {} ranks; the nearest that can: "
+       "{}{}",
+       batch, ranks, less > 0 ? format("{} and ", less) : "", more);
+}
+
 Job open_job(const RunOptions& options) {
+  check_share(options.training.batch_size, options.ranks->count());
   Job job;
   job.options = options;
   data::Dataset dataset = data::open_dataset(options.data);
@@ -166,6 +177,26 @@ void write_beginning(const Job& job, const RunIdentity& identity) {
   if (!job.begun) write_identity(folder, identity);
 }
 
+// Before anything is written.
+void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session& session) {
+  std::string experiment, cases;
+  for (const auto& [key, value] : identity.experiment) experiment += format("{}: {}\n", key, value);
+  for (const auto& [id, content] : identity.cases) cases += format("{} {}\n", id, content);
+  net::agree(ranks, "experiment", experiment);
+  net::agree(ranks, "data set", cases);
+  net::agree(ranks, "split", identity.split);
+  net::agree(ranks, "device", session.backend().description());
+  net::agree(ranks, "precision", std::string(net::element_name(session.precision())));
+  net::agree(ranks, "order of exchanges", net::order_of_exchanges(session.graph()));
+}
+
+// Of a rank that writes nothing.
+void follow(Job& job, Session& session, TimeLeft& left) {
+  const RunOptions& options = job.options;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+    train_repeat(options, repeat, session, *job.cases, job.split, {}, left);
+}
+
 Job train_job(const RunOptions& given, bool predicts) {
   Stopwatch watch;
   Job job = open_job(given);
@@ -187,6 +218,11 @@ Job train_job(const RunOptions& given, bool predicts) {
   watch.end(job, "preparing");
   const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
   options.identity = identity.run;
+  agree_on_run(*options.ranks, identity, session);
+  if (!options.ranks->is_first()) {
+    follow(job, session, left);
+    return job;
+  }
   write_beginning(job, identity);
   log::record_to(options.output / "run.log");
   warn_of_data(options, job.cases->dataset(), job.split);
@@ -292,6 +328,7 @@ void train(const RunOptions& options) {
 
 void run(const RunOptions& options, const ReadSettings& read_settings) {
   Job job = train_job(options, true);
+  if (!options.ranks->is_first()) return;
   Stopwatch watch;
   predict_and_score(job);
   watch.end(job, "predicting");

@@ -19,6 +19,7 @@
 #include "pipeline/record/normalization.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_folder.h"
+#include "pipeline/record/shared_checkpoint.h"
 #include "pipeline/report/written_files.h"
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
@@ -55,6 +56,7 @@ class Trainer {
           const TrainingTables& rows, TimeLeft& left)
       : options_(options),
         training_(options.training),
+        ranks_(*options.ranks),
         repeat_(repeat),
         session_(session),
         cases_(cases),
@@ -80,7 +82,7 @@ class Trainer {
 
  private:
   void start() {
-    make_directories(folder_);
+    if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
     if (options_.resume) take_up();
     saved_ = Clock::now();
@@ -104,15 +106,20 @@ class Trainer {
       check_metadata(best, model, where);
       session_.check(best, where, false);
     };
-    const std::optional<Checkpoint> last = checkpoints_.resume(check_last, check_best);
+    const std::string file = checkpoints_.last_file().string();
+    const std::optional<Checkpoint> last =
+        hand_on(ranks_, ranks_.is_first() ? checkpoints_.resume(check_last, check_best) : std::nullopt);
     if (!last) return;
-    session_.load(*last, checkpoints_.last_file().string(), true);
+    if (!ranks_.is_first()) check_last(*last, file);
+    session_.load(*last, file, true);
     position_ = position;
     // A finished run that is given more epochs goes on.
     position_.finished =
         position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
-    take_up("epochs.csv", epoch_rows, mine_);
-    take_up("validation.csv", validation_rows, scores_);
+    if (ranks_.is_first()) {
+      take_up("epochs.csv", epoch_rows, mine_);
+      take_up("validation.csv", validation_rows, scores_);
+    }
     if (!position_.finished)
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
   }
@@ -156,13 +163,16 @@ class Trainer {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
     const auto validation_start = Clock::now();
-    Validation validation(cases_.dataset(), options_);
-    for (std::size_t index : split_.validation) {
+    Validation validation(cases_.dataset(), options_, split_.validation.size());
+    for (std::size_t round = 0; round < validation.rounds(); ++round) {
       stop_if_interrupted();
       const auto started = Clock::now();
-      validation.add(session_, cases_, index);
-      left_.timed_validation(seconds_since(started));
+      const std::optional<std::size_t> at = validation.position(round);
+      if (!at) continue;
+      validation.add(session_, cases_, split_.validation[*at], *at);
+      left_.timed_validation(seconds_since(started) / ranks_.count());
     }
+    validation.gather();
     finish(rate, validation, seconds_since(validation_start));
   }
 
@@ -216,7 +226,7 @@ class Trainer {
   }
 
   // Not the first, which also pays for what only happens once.
-  bool traces_this_step() const { return options_.trace && steps_.seconds.size() == 1; }
+  bool traces_this_step() const { return options_.trace && ranks_.is_first() && steps_.seconds.size() == 1; }
 
   void note(const swap::StepReport& report) {
     if (traces_this_step())
@@ -269,7 +279,8 @@ class Trainer {
     mine_.push_back(row);
 
     note(validation);
-    if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss))
+    if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss) &&
+        ranks_.is_first())
       best_ = session_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch);
     const std::string line =
@@ -283,6 +294,7 @@ class Trainer {
     position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
     position_.moved = {};
 
+    if (!ranks_.is_first()) return;
     write_noted(options_.output,
                 {{"epochs.csv", csv_text(epochs_csv(joined(rows_.epochs, mine_)))},
                  {"validation.csv", csv_text(validation_csv(joined(rows_.validation, scores_)))}});
@@ -291,14 +303,16 @@ class Trainer {
       save();
   }
 
+  // A signal to one rank is one to all.
   void stop_if_interrupted() {
-    if (!interrupted()) return;
+    if (!net::any(ranks_, interrupted())) return;
     save();
     fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
          position_.step);
   }
 
   void save() {
+    if (!ranks_.is_first()) return;
     const auto started = Clock::now();
     std::map<std::string, std::string> metadata =
         model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
@@ -326,6 +340,7 @@ class Trainer {
 
   const RunOptions& options_;
   const TrainingOptions& training_;
+  net::Ranks& ranks_;  // of which the first alone reads and writes the run's folder
   std::int64_t repeat_;
   Session& session_;
   Cases& cases_;

@@ -1,54 +1,84 @@
 #include "pipeline/train/validation.h"
 
+#include <cstring>
+
 #include "metrics/overlap.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/windows.h"
 
 namespace voxswap::pipeline {
 
-Validation::Validation(const data::Dataset& dataset, const RunOptions& options)
+Validation::Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count)
     : dataset_(dataset),
       options_(options),
       decoder_(make_decoder(dataset, options.training.targets)),
-      dice_(dataset.regions.size(), 0.0) {}
+      width_(1 + dataset.regions.size()),
+      numbers_(count * width_, 0.0) {}
 
-void Validation::add(Session& session, Cases& cases, std::size_t index) {
+std::size_t Validation::rounds() const {
+  const auto ranks = static_cast<std::size_t>(options_.ranks->count());
+  return (numbers_.size() / width_ + ranks - 1) / ranks;
+}
+
+std::optional<std::size_t> Validation::position(std::size_t round) const {
+  const std::size_t at = round * static_cast<std::size_t>(options_.ranks->count()) +
+                         static_cast<std::size_t>(options_.ranks->rank());
+  if (at * width_ >= numbers_.size()) return std::nullopt;
+  return at;
+}
+
+void Validation::add(Session& session, Cases& cases, std::size_t index, std::size_t position) {
   const data::Sample sample = cases.sample(index);
   const data::Size3& size = options_.preprocess.resolution;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const Windows windows = make_windows(size, input_size(options_), 0);
+  double* const numbers = numbers_.data() + position * width_;
   const std::vector<float> probabilities =
       stitch(windows, static_cast<std::int64_t>(decoder_.values.size()), [&](const data::Box& box) {
         std::vector<float> part;
-        loss_ += session.validation_loss(cut(sample.image, size, box, channels),
-                                         cut(sample.target, size, box, 1), &part) /
-                 static_cast<double>(windows.count());
+        numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
+                                              cut(sample.target, size, box, 1), &part) /
+                      static_cast<double>(windows.count());
         return part;
       });
   const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
   const auto prepared = cases.prepared(index);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(prepared->truth, labels, prepared->size);
-  for (std::size_t i = 0; i < dice_.size(); ++i)
-    dice_[i] += voxswap::metrics::dice(metrics::overlap(pairs, dataset_.regions[i].second),
-                                       metrics::EmptyRule::brats);
-  ++count_;
+  for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
+    numbers[1 + i] = voxswap::metrics::dice(metrics::overlap(pairs, dataset_.regions[i].second),
+                                            metrics::EmptyRule::brats);
+}
+
+void Validation::gather() {
+  if (options_.ranks->is_alone()) return;
+  const std::string mine(reinterpret_cast<const char*>(numbers_.data()), numbers_.size() * sizeof(double));
+  const std::vector<std::string> all = net::gather(*options_.ranks, mine);
+  for (std::size_t at = 0; at * width_ < numbers_.size(); ++at)
+    std::memcpy(numbers_.data() + at * width_, all[at % all.size()].data() + at * width_ * sizeof(double),
+                width_ * sizeof(double));
+}
+
+double Validation::mean(std::size_t number) const {
+  double sum = 0;
+  for (std::size_t at = number; at < numbers_.size(); at += width_) sum += numbers_[at];
+  return sum / static_cast<double>(numbers_.size() / width_);
 }
 
 double Validation::loss() const {
-  return loss_ / static_cast<double>(count_);
+  return mean(0);
 }
 
 std::vector<std::pair<std::string, double>> Validation::dice() const {
   std::vector<std::pair<std::string, double>> means;
-  for (std::size_t i = 0; i < dice_.size(); ++i)
-    means.emplace_back(dataset_.regions[i].first, dice_[i] / static_cast<double>(count_));
+  for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
+    means.emplace_back(dataset_.regions[i].first, mean(1 + i));
   return means;
 }
 
 double Validation::mean_dice() const {
   double sum = 0;
-  for (const double value : dice_) sum += value / static_cast<double>(count_);
-  return sum / static_cast<double>(dice_.size());
+  for (const auto& [region, value] : dice()) sum += value;
+  return sum / static_cast<double>(dataset_.regions.size());
 }
 
 }  // namespace voxswap::pipeline

@@ -2,6 +2,7 @@
 // trained on patches sees the volume in windows side by side; its loss is the mean of theirs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,23 +15,30 @@ namespace voxswap::pipeline {
 
 class Validation {
  public:
-  Validation(const data::Dataset& dataset, const RunOptions& options);
+  // Of so many cases.
+  Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count);
 
-  void add(Session& session, Cases& cases, std::size_t index);
+  // Cases are shared out: of each round, in which every rank has one, this is the case at `position`; none
+  // where there are no more.
+  std::size_t rounds() const;
+  std::optional<std::size_t> position(std::size_t round) const;
+  void add(Session& session, Cases& cases, std::size_t index, std::size_t position);
+  void gather();  // what all ranks found
 
-  // Means over the cases so far. A region that is empty in truth and prediction counts as 1, in one of both
-  // as 0: the rule `brats` of metrics/overlap.h.
+  // Means over the cases, all of which were added and gathered. A region that is empty in truth and
+  // prediction counts as 1, in one of both as 0: the rule `brats` of metrics/overlap.h.
   double loss() const;
   std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
   double mean_dice() const;
 
  private:
+  double mean(std::size_t number) const;
+
   const data::Dataset& dataset_;
   const RunOptions& options_;
   LabelDecoder decoder_;
-  double loss_ = 0;
-  std::vector<double> dice_;  // sums
-  std::size_t count_ = 0;
+  std::size_t width_;            // numbers of a case: the loss, and Dice of every region
+  std::vector<double> numbers_;  // of all cases, in their order
 };
 
 }  // namespace voxswap::pipeline

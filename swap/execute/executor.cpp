@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "net/backends/device_features.h"
+#include "net/graph/operation.h"
 #include "swap/execute/disk_access.h"
 #include "swap/execute/poison.h"
 #include "swap/execute/slow_link.h"
@@ -50,10 +52,12 @@ Plan verified(const CompiledGraph& compiled, Plan plan) {
 
 }  // namespace
 
-CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph)
+CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
     : backend_(&backend), graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
-    kernels_.push_back(backend.compile(graph_, node));
+    const bool exchanges = node.operation == &net::exchange_operation();
+    assert((!exchanges || exchange != nullptr) && "a graph for several ranks comes with what joins them");
+    kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
     workspaces_.push_back(kernels_.back()->workspace_bytes());
   }
 }

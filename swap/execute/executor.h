@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/backends/backend.h"
+#include "net/collective/exchange.h"
 #include "swap/execute/step_report.h"
 #include "swap/execute/tiers.h"
 #include "swap/plan/plan.h"
@@ -18,7 +19,8 @@ namespace voxswap::swap {
 // Kernels for every node of a graph, made before the plan because the plan holds their workspaces.
 class CompiledGraph {
  public:
-  CompiledGraph(net::Backend& backend, net::Graph graph);
+  // `exchange`: makes the kernels of exchanges, of which a graph for one rank has none.
+  CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange = nullptr);
   const net::Graph& graph() const { return graph_; }
   const std::vector<std::int64_t>& workspaces() const { return workspaces_; }
   net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }

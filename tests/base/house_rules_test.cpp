@@ -36,6 +36,7 @@ const std::vector<house::Folder> folders = {
     {"net/networks", {"base", "net/graph"}},
     {"net/steps", {"base", "net/graph", "net/networks"}},
     {"net/backends", {"base", "net/graph"}},
+    {"net/collective", {"base", "net/graph", "net/steps", "net/backends"}},
     {"swap/plan", {"base", "net/graph"}},
     {"swap/model", {"base", "net/graph", "swap/plan"}},
     {"swap/verify", {"base", "net/graph", "swap/plan"}},
@@ -86,6 +87,7 @@ const house::ThirdParties third_parties = {
     {"cudnn", {"net/backends/cuda"}},
     {"cublas", {"net/backends/cuda"}},
     {"nvtx3/", {"net/backends/cuda"}},
+    {"mpi.h", {"net/collective"}},
     {"yaml-cpp/", {"experiments"}},
     {"CLI/", {"cli"}},
 };

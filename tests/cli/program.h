@@ -50,20 +50,20 @@ inline void enter(const Surroundings& where) {
   setrlimit(RLIMIT_FSIZE, &bound);
 }
 
-// In the child: becomes the program.
-[[noreturn]] inline void become_program(const Words& arguments) {
-  std::vector<char*> words = {const_cast<char*>(VOXSWAP_PROGRAM)};
+// In the child: becomes a program, the built one where none is named.
+[[noreturn]] inline void become_program(const Words& arguments, const char* program = VOXSWAP_PROGRAM) {
+  std::vector<char*> words = {const_cast<char*>(program)};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   execv(words[0], words.data());
   _exit(127);
 }
 
-inline pid_t start(const Words& arguments, const Surroundings& where) {
+inline pid_t start(const Words& arguments, const Surroundings& where, const char* program = VOXSWAP_PROGRAM) {
   const pid_t child = fork();
   if (child != 0) return child;
   enter(where);
-  become_program(arguments);
+  become_program(arguments, program);
 }
 
 inline Outcome finish(pid_t child, const Surroundings& where) {

@@ -1,7 +1,10 @@
 // What a run is known by, and what may change when it goes on.
 #include "pipeline/record/identity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/error.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -36,6 +39,21 @@ TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
     EXPECT_TRUE(may_change(Decides::nothing, options));
     EXPECT_FALSE(may_change(Decides::model, options));
   }
+}
+
+// Earlier versions gave all of a batch to a kernel at once, and said nothing of it.
+TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
+  RunOptions options;
+  const auto begun = [&](std::int64_t batch) {
+    options.training.batch_size = batch;
+    return identify(options, {}, Csv{{"case", "part"}, {}});
+  };
+  const RunIdentity silent = begun(1), several = begun(2);
+  EXPECT_NO_THROW(check_batches(several, options));
+  EXPECT_THAT([&] { check_batches(silent, options); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("took the 2 samples of a batch at once")));
+  options.training.batch_size = 1;
+  EXPECT_NO_THROW(check_batches(silent, options));
 }
 
 }  // namespace

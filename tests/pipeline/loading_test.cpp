@@ -10,6 +10,7 @@
 #include "data/phantoms/phantom_dataset.h"
 #include "pipeline/cases/cases.h"
 #include "tests/folder.h"
+#include "tests/net/rank_threads.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -87,6 +88,23 @@ TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
                               batch.image.begin() + static_cast<std::ptrdiff_t>(start));
   }
   EXPECT_TRUE(met);
+}
+
+TEST_F(Loading, GivesRanksTheSamplesOfABatchInOrder) {
+  const data::Sample whole = sampler().batch(cases_, 2, 1);
+  data::Sample shares;
+  for (int rank = 0; rank < 2; ++rank) {
+    test::Post post;
+    test::RankThread self(post, rank, 2);
+    RunOptions options = options_;
+    options.ranks = &self;
+    const EpochSampler share(options, 7, {0, 1, 2, 3}, 4);
+    EXPECT_EQ(share.steps(), sampler().steps());
+    const data::Sample part = share.batch(cases_, 2, 1);
+    shares.image.insert(shares.image.end(), part.image.begin(), part.image.end());
+    shares.target.insert(shares.target.end(), part.target.begin(), part.target.end());
+  }
+  EXPECT_TRUE(same(shares, whole));
 }
 
 TEST_F(Loading, LeavesSamplesAsPreparedWithoutAugmentation) {

@@ -83,6 +83,18 @@ TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
     expected.insert(expected.end(), image.begin() + first, image.begin() + first + 2 * 24);
   EXPECT_EQ(found, expected);
 
+  // As two volumes of one sample, one after the other.
+  net::Graph graph;
+  std::vector<net::ValueId> ids;
+  for (int turn = 0; turn < 2; ++turn)
+    for (const std::int64_t planes : {3, 2})
+      ids.push_back(graph.add_value("input", {1, planes, 2, 3, 4}, net::ElementType::f32, net::Role::input));
+  const std::vector<InputPiece> turns = input_pieces(graph, ids, 2);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(image.data());
+  const std::vector<std::ptrdiff_t> planes_before = {0, 3, 5, 8};
+  for (std::size_t i = 0; i < turns.size(); ++i)
+    EXPECT_EQ(found_in(image, turns[i]), bytes + planes_before[i] * 24 * 4) << i;
+
   const std::vector<std::uint8_t> target = {1, 2, 3, 4, 5, 6};  // of one sample, 3 planes of 2 voxels
   const net::Value bits{"target[1]", {1, 1, 1, 2}, net::ElementType::u8, net::Role::input};
   EXPECT_EQ(found_in(std::span(target), {bits, 1, 3}), reinterpret_cast<const std::byte*>(target.data() + 2));

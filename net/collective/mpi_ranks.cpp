@@ -1,0 +1,99 @@
+// A rank that waits for another sleeps more and more between two looks, up to a fifth of a millisecond: MPI's
+// own waiting keeps a core busy, which where ranks share cores is the one that another rank computes on.
+#include "net/collective/mpi_ranks.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+
+namespace voxswap::net {
+
+namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // of a message: MPI counts in int
+
+void wait_for(MPI_Request& request) {
+  constexpr int looks = 200;  // before it sleeps at all
+  constexpr std::chrono::microseconds longest(200);
+  std::chrono::microseconds pause(1);
+  for (int look = 0;; ++look) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (look < looks) continue;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest);
+  }
+}
+
+class MpiRanks final : public Ranks {
+ public:
+  MpiRanks() {
+    int given = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    if (given < MPI_THREAD_SERIALIZED)
+      fail(Exit::failed,
+           "the MPI that this voxswap uses takes calls of one thread alone; it needs one built "
+           "with MPI_THREAD_SERIALIZED, as OpenMPI is");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &count_);
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &on_this_machine_);
+    MPI_Comm_free(&machine);
+  }
+
+  int rank() const override { return rank_; }
+  int count() const override { return count_; }
+  int on_this_machine() const override { return on_this_machine_; }
+
+  void send(int to, const void* bytes, std::int64_t count) override {
+    for (std::int64_t from = 0; from < count; from += most_bytes) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(static_cast<const char*>(bytes) + from, static_cast<int>(std::min(most_bytes, count - from)),
+                MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+      wait_for(request);
+    }
+  }
+  void receive(int from, void* bytes, std::int64_t count) override {
+    for (std::int64_t begin = 0; begin < count; begin += most_bytes) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Irecv(static_cast<char*>(bytes) + begin, static_cast<int>(std::min(most_bytes, count - begin)),
+                MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+      wait_for(request);
+    }
+  }
+
+ private:
+  int rank_ = 0, count_ = 1, on_this_machine_ = 1;
+};
+
+bool runs() {
+  int begun = 0, over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  return begun != 0 && over == 0;
+}
+
+}  // namespace
+
+Ranks& join_mpi() {
+  static MpiRanks ranks;
+  return ranks;
+}
+
+void leave_mpi() {
+  if (!runs()) return;
+  wait_for_all(join_mpi());  // sleeping, unlike MPI's own wait
+  MPI_Finalize();
+}
+
+void abort_mpi(int exit_code) {
+  if (runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+}  // namespace voxswap::net

@@ -1,0 +1,44 @@
+// The ranks that train one model together: processes of one program, on one machine or many, that differ in
+// nothing but their number. What a kind of them can do is send and receive; everything else is built on that
+// (docs/ranks.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace voxswap::net {
+
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+  virtual int rank() const = 0;   // 0 <= rank < count
+  virtual int count() const = 0;  // of all
+  // How many of them are on this machine and share its memory and cores.
+  virtual int on_this_machine() const = 0;
+
+  // Each returns when the bytes may be used again, or are there. What one rank sends another arrives in that
+  // order. REQUIRES: the other does the opposite, with as many bytes; one thread at a time.
+  virtual void send(int to, const void* bytes, std::int64_t count) = 0;
+  virtual void receive(int from, void* bytes, std::int64_t count) = 0;
+
+  bool is_first() const { return rank() == 0; }  // who prints and writes
+  bool is_alone() const { return count() == 1; }
+};
+
+Ranks& alone();  // the one rank of a program that was started by itself
+
+// All ranks call these, in the same order.
+void hand_on(Ranks& ranks, void* bytes, std::int64_t count);             // rank 0's bytes come to all
+std::string hand_on(Ranks& ranks, const std::string& text);              // rank 0's text
+std::vector<std::string> gather(Ranks& ranks, const std::string& text);  // every rank's, on all of them
+bool any(Ranks& ranks, bool here);                                       // whether it is so on any of them
+void wait_for_all(Ranks& ranks);
+
+// Throws Exit::usage on all of them when one has another text than rank 0, naming it and the first lines that
+// differ.
+void agree(Ranks& ranks, const std::string& what, const std::string& text);
+
+}  // namespace voxswap::net

@@ -1,0 +1,33 @@
+// The sum over a batch whose samples several ranks share: the one operation that needs the others. It is not
+// in the table of those that every backend has: net/collective makes its kernel (docs/ranks.md).
+#include "net/ops/ops.h"
+
+namespace voxswap::net {
+
+namespace {
+
+std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs,
+                             const Attributes& attributes) {
+  const auto parts = static_cast<std::size_t>(attributes.integer("parts"));
+  assert(parts > 0 && !inputs.empty() && inputs.size() % parts == 0);
+  std::vector<ValueSpec> sums;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Value &first = graph.value(inputs[i / parts * parts]), &part = graph.value(inputs[i]);
+    assert(part.shape == first.shape && part.type == first.type);
+    assert(part.type == ElementType::f32 || part.type == ElementType::f64);
+    if (i % parts == 0) sums.push_back({first.shape, first.type});
+  }
+  return sums;
+}
+
+}  // namespace
+
+// parts of the first sum, of the second, … (full, as many of each) -> sums over the batch; the first over its
+// first part. Attributes parts (of a sum that this rank has), batch (samples of all ranks).
+const Operation& exchange_operation() {
+  static const Operation operation = {"exchange", infer,           nullptr,    nullptr,
+                                      {{0, 0}},   /*cheap=*/false, ops::whole, {}};
+  return operation;
+}
+
+}  // namespace voxswap::net

@@ -1,0 +1,129 @@
+#include "net/steps/samples.h"
+
+#include <cassert>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/index.h"
+#include "base/text.h"
+#include "net/graph/operation.h"
+
+namespace voxswap::net {
+
+namespace {
+
+// So far apart are the keys of a node's random numbers in one sample and in the next: further than those of
+// any two nodes.
+constexpr std::int64_t keys_per_sample = std::int64_t{1} << 16;
+
+class Repeater {
+ public:
+  Repeater(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups)
+      : one_(one),
+        share_(share),
+        parts_(parts_of(share)),
+        groups_(groups),
+        group_of_(one.values().size(), none) {
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      for (const ValueId id : groups[group]) group_of_[index(id)] = static_cast<std::int32_t>(group);
+    shared_.copies.resize(one.values().size());
+    shared_.sums.resize(groups.size());
+    missing_.resize(groups.size());
+  }
+
+  SharedGraph run() {
+    for (ValueId id = 0; index(id) < one_.values().size(); ++id)
+      if (one_.value(id).persistent()) add_persistent(id);
+    for (std::int64_t i = 0; i < share_.count; ++i) add_sample(share_.first + i);
+    return std::move(shared_);
+  }
+
+ private:
+  // Of a batch of one, names are the one sample's.
+  std::string name_of(const std::string& name, std::int64_t sample) const {
+    return share_.batch == 1 ? name : format("{}@{}", name, sample + 1);
+  }
+  ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
+
+  void add_persistent(ValueId id) {
+    const Value& value = one_.value(id);
+    const ValueId added = shared_.graph.add_value(value.name, value.shape, value.type, value.role);
+    assert(added == id && "persistent values come first");
+    shared_.copies[index(id)].push_back(added);
+  }
+
+  void add_sample(std::int64_t sample) {
+    for (std::size_t group = 0; group < groups_.size(); ++group) missing_[group] = groups_[group].size();
+    for (ValueId id = 0; index(id) < one_.values().size(); ++id) {
+      const Value& value = one_.value(id);
+      if (value.producer != none || value.persistent()) continue;
+      shared_.copies[index(id)].push_back(
+          shared_.graph.add_value(name_of(value.name, sample), value.shape, value.type, value.role));
+    }
+    for (const Node& node : one_.nodes()) add_node(node, sample);
+  }
+
+  void add_node(const Node& node, std::int64_t sample) {
+    assert(node.updates.empty());
+    std::vector<ValueId> inputs;
+    for (const ValueId id : node.inputs) inputs.push_back(last_copy(id));
+    Attributes attributes = node.attributes;
+    if (attributes.values().contains("key"))
+      attributes.set("key", static_cast<double>(attributes.integer("key") + sample * keys_per_sample));
+    shared_.graph.phase = node.phase;
+    const NodeId added =
+        shared_.graph.add(node.operation->name, name_of(node.name, sample), std::move(inputs), attributes);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      shared_.copies[index(node.outputs[i])].push_back(shared_.graph.node(added).outputs[i]);
+      if (group_of_[index(node.outputs[i])] != none) add_up(node.outputs[i], sample);
+    }
+  }
+
+  // A sample's part of a sum is there: it is added to what the tree adds it to.
+  void add_up(ValueId id, std::int64_t sample) {
+    ValueId sum = last_copy(id);
+    Samples samples = {sample, sample + 1};
+    for (const Sum& next : sums_ending_with(share_, sample)) {
+      samples = {next.left.first, next.right.last};
+      sum =
+          shared_.graph.apply("add", format("{}@{}-{}", one_.value(id).name, samples.first + 1, samples.last),
+                              {sums_.at({id, next.left.first}), sum});
+    }
+    sums_[{id, samples.first}] = sum;
+    const auto group = static_cast<std::size_t>(group_of_[index(id)]);
+    if (--missing_[group] == 0 && sample + 1 == share_.first + share_.count) finish(group);
+  }
+
+  // All samples have given their parts of a group's sums.
+  void finish(std::size_t group) {
+    std::vector<ValueId> inputs;
+    for (const ValueId id : groups_[group])
+      for (const Samples& part : parts_) inputs.push_back(sums_.at({id, part.first}));
+    if (share_.count < share_.batch) {
+      shared_.graph.phase = Phase::backward;
+      const NodeId added = shared_.graph.add(
+          "exchange", one_.value(groups_[group].front()).name + ".exchange", inputs,
+          {{"parts", static_cast<double>(parts_.size())}, {"batch", static_cast<double>(share_.batch)}});
+      inputs = shared_.graph.node(added).outputs;
+    }
+    shared_.sums[group] = std::move(inputs);
+  }
+
+  const Graph& one_;
+  Share share_;
+  std::vector<Samples> parts_;
+  const std::vector<std::vector<ValueId>>& groups_;
+  std::vector<std::int32_t> group_of_;  // of every value; none: its sum is not wanted
+  std::vector<std::size_t> missing_;    // values of each group that the sample has not given yet
+  std::map<std::pair<ValueId, std::int64_t>, ValueId> sums_;  // the latest, by value and first sample
+  SharedGraph shared_;
+};
+
+}  // namespace
+
+SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups) {
+  return Repeater(one, share, groups).run();
+}
+
+}  // namespace voxswap::net

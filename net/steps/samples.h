@@ -1,0 +1,24 @@
+// From the graph of one sample to that of a rank's share of a batch: the same nodes once per sample, one
+// sample after the other, on the same persistent values, and what the samples give added along the batch's
+// tree, through an exchange where other ranks have samples as well (docs/ranks.md).
+#pragma once
+
+#include <vector>
+
+#include "net/graph/graph.h"
+#include "net/steps/batch_tree.h"
+
+namespace voxswap::net {
+
+struct SharedGraph {
+  Graph graph;
+  std::vector<std::vector<ValueId>> copies;  // of every value of the one sample's graph, in order of samples
+  std::vector<std::vector<ValueId>> sums;    // over the batch, for each group of values
+};
+
+// Of every value in `groups` the sum over the batch is wanted; those of a group are exchanged together.
+// Persistent values keep their ids and are not updated. Random numbers of a sample depend on where in the
+// batch it is. REQUIRES: persistent values come first.
+SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups);
+
+}  // namespace voxswap::net

@@ -1,0 +1,14 @@
+// A checkpoint that rank 0 read comes to all ranks.
+#pragma once
+
+#include <optional>
+
+#include "net/collective/ranks.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap::pipeline {
+
+// What rank 0 gives; what the others give does not count.
+std::optional<Checkpoint> hand_on(net::Ranks& ranks, std::optional<Checkpoint> checkpoint);
+
+}  // namespace voxswap::pipeline

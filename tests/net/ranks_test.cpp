@@ -1,0 +1,155 @@
+// What ranks say to one another, and the exchange: tried with ranks that are threads.
+#include "net/collective/ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "net/backends/backends.h"
+#include "net/collective/exchange.h"
+#include "net/graph/operation.h"
+#include "net/steps/batch_tree.h"
+#include "tests/net/rank_threads.h"
+
+namespace voxswap::net {
+namespace {
+
+using test::on_ranks;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Ranks, OneByItselfAgreesWithEverything) {
+  EXPECT_TRUE(alone().is_first());
+  EXPECT_TRUE(alone().is_alone());
+  EXPECT_EQ(hand_on(alone(), "text"), "text");
+  EXPECT_THAT(gather(alone(), "text"), ElementsAre("text"));
+  EXPECT_FALSE(any(alone(), false));
+  EXPECT_TRUE(any(alone(), true));
+  EXPECT_NO_THROW(agree(alone(), "experiment", "this"));
+}
+
+TEST(Ranks, HandOnWhatTheFirstHas) {
+  for (const int count : {2, 3, 4, 5, 8})
+    EXPECT_THAT(
+        on_ranks<std::string>(
+            count, [](Ranks& ranks) { return hand_on(ranks, "of rank " + std::to_string(ranks.rank())); }),
+        Each("of rank 0"));
+}
+
+TEST(Ranks, GatherWhatAllHaveInOrder) {
+  for (const int count : {2, 3, 5}) {
+    std::vector<std::string> expected;
+    for (int rank = 0; rank < count; ++rank)
+      expected.push_back(std::string(static_cast<std::size_t>(rank), 'x'));
+    const auto found = on_ranks<std::vector<std::string>>(count, [](Ranks& ranks) {
+      return gather(ranks, std::string(static_cast<std::size_t>(ranks.rank()), 'x'));
+    });
+    EXPECT_THAT(found, Each(expected));
+  }
+}
+
+TEST(Ranks, KnowWhatIsSoOnAnyOfThem) {
+  for (const int count : {2, 3, 4, 7})
+    for (int which = -1; which < count; ++which)
+      EXPECT_THAT(
+          on_ranks<int>(count, [which](Ranks& ranks) { return any(ranks, ranks.rank() == which) ? 1 : 0; }),
+          Each(which >= 0 ? 1 : 0))
+          << count << " ranks, so on " << which;
+}
+
+TEST(Ranks, TellAllOfThemWhoDiffers) {
+  const auto messages = on_ranks<std::string>(3, [](Ranks& ranks) -> std::string {
+    try {
+      agree(ranks, "experiment", ranks.rank() == 2 ? "a: 1\nb: 3" : "a: 1\nb: 2");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      return error.what();
+    }
+    return "nothing";
+  });
+  EXPECT_THAT(messages, Each(HasSubstr("rank 2 has another experiment than rank 0: 'b: 3', not 'b: 2'")));
+}
+
+// Two values, of which each sample gives a number that only this very order of additions sums up so.
+struct Sums {
+  std::vector<float> small, large;
+  bool operator==(const Sums&) const = default;
+};
+constexpr std::int64_t large_count = 150'000;  // several blocks
+float number_of(std::int64_t sample, std::int64_t element) {
+  return 1.0f / static_cast<float>(3 + 7 * sample + element % 101) * (sample % 2 == 0 ? 1.0f : -1e4f);
+}
+
+// A share's parts, added up as its graph would.
+std::vector<float> part(const Samples& samples, std::int64_t count) {
+  std::vector<float> result(static_cast<std::size_t>(count));
+  if (samples.count() == 1) {
+    for (std::int64_t i = 0; i < count; ++i)
+      result[static_cast<std::size_t>(i)] = number_of(samples.first, i);
+    return result;
+  }
+  std::int64_t width = 1;
+  while (2 * width < samples.count()) width *= 2;
+  const std::vector<float> left = part({samples.first, samples.first + width}, count),
+                           right = part({samples.first + width, samples.last}, count);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = left[i] + right[i];
+  return result;
+}
+
+Sums exchanged(Ranks& ranks, std::int64_t batch, bool begun) {
+  const std::vector<Samples> parts = parts_of(share_of(batch, ranks.rank(), ranks.count()));
+  Graph graph;
+  std::vector<ValueId> inputs;
+  std::vector<std::vector<float>> values;
+  for (const std::int64_t count : {std::int64_t{3}, large_count})
+    for (const Samples& samples : parts) {
+      inputs.push_back(graph.add_value("part", {count}, ElementType::f32, Role::input));
+      values.push_back(part(samples, count));
+    }
+  const NodeId node =
+      graph.add("exchange", "sums", inputs,
+                {{"parts", static_cast<double>(parts.size())}, {"batch", static_cast<double>(batch)}});
+  Exchange exchange(ranks);
+  if (begun) exchange.begin();
+  const std::unique_ptr<Kernel> kernel = exchange.make_kernel(graph, graph.node(node));
+  std::vector<std::byte> workspace(static_cast<std::size_t>(kernel->workspace_bytes()));
+  Sums sums{std::vector<float>(3), std::vector<float>(large_count)};
+  std::vector<void*> in, out = {sums.small.data(), sums.large.data()};
+  for (std::vector<float>& one : values) in.push_back(one.data());
+  const StepContext context;
+  kernel->run({in, out, {}, workspace.data(), &context});
+  return sums;
+}
+
+TEST(Exchange, GivesTheSameBitsOnAnyNumberOfRanks) {
+  for (const std::int64_t batch : {8, 12, 24}) {
+    const Sums expected = {part({0, batch}, 3), part({0, batch}, large_count)};
+    for (const int count : {2, 3, 4, 6, 8})
+      if (batch % count == 0) {
+        EXPECT_THAT(on_ranks<Sums>(count, [&](Ranks& ranks) { return exchanged(ranks, batch, true); }),
+                    Each(expected))
+            << batch << " samples on " << count << " ranks";
+      }
+  }
+}
+
+TEST(Exchange, NeedsNobodyBeforeItHasBegun) {
+  Sums found;
+  on_ranks<int>(4, [&](Ranks& ranks) {
+    if (ranks.rank() == 2) found = exchanged(ranks, 4, false);  // the others never come
+    return 0;
+  });
+  EXPECT_EQ(found.small, part({2, 3}, 3));
+}
+
+TEST(Exchange, TakesNoMoreWorkspaceThanAFewBlocks) {
+  Graph graph;
+  const ValueId part = graph.add_value("part", {64, 64, 27, 27, 27}, ElementType::f32, Role::input);
+  const NodeId node = graph.add("exchange", "sum", {part}, {{"parts", 1}, {"batch", 1}});
+  Exchange exchange(alone());
+  EXPECT_LE(exchange.make_kernel(graph, graph.node(node))->workspace_bytes(), 1 << 20);
+}
+
+}  // namespace
+}  // namespace voxswap::net

@@ -1,0 +1,139 @@
+// The step of a share of a batch: one sample after the other, and what they give added up.
+#include "net/steps/samples.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "net/backends/backends.h"
+#include "net/collective/exchange.h"
+#include "net/graph/operation.h"
+#include "net/networks/networks.h"
+#include "net/steps/step.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap::net {
+namespace {
+
+StepOptions small(ElementType type = ElementType::f64) {
+  StepOptions options;
+  options.network = {.base_filters = 2, .depth = 2, .dropout = 0};
+  options.input = {1, 4, 4, 6, 2};
+  options.activations = type;
+  options.optimizer.small_parameter = 40;
+  return options;
+}
+StepOptions with_share(StepOptions options, const Share& share) {
+  options.share = share;
+  return options;
+}
+
+std::vector<std::string> names_of(const Graph& graph, std::string_view operation) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes())
+    if (node.operation->name == operation) names.push_back(node.name);
+  return names;
+}
+
+// The loss and all parameters after one update, from a batch of four.
+std::vector<double> trained(const TrainingStep& step, const StepOptions& options) {
+  const std::unique_ptr<Backend> backend = make_backend("reference");
+  GraphRun run(step.graph, *backend);
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const std::vector<float> start = initial_value(step.graph, step.parameters[i], i, 11);
+    run.set(step.parameters[i], {start.begin(), start.end()});
+  }
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  const std::int64_t voxels = options.input[1] * options.input[2] * options.input[3];
+  const auto write = [&](const std::vector<ValueId>& ids, const std::vector<double>& all) {
+    auto from = all.begin();
+    for (const ValueId id : ids) {
+      const auto count = static_cast<std::ptrdiff_t>(step.graph.value(id).shape.count());
+      run.set(id, {from, from + count});
+      from += count;
+    }
+    EXPECT_EQ(from, all.end());
+  };
+  write(step.input, fill_values(Fill::normal, 4 * voxels * options.input[4], 1));
+  write(step.target, fill_values(Fill::bits, 4 * voxels, 2));
+  run.run({.seed = 3, .step = 1, .learning_rate = 0.01});
+  std::vector<double> result = run.get(step.loss);
+  for (const ValueId id : step.parameters)
+    for (const double value : run.get(id)) result.push_back(value);
+  return result;
+}
+
+TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
+  for (const std::string& network : network_names()) {
+    StepOptions options = small();
+    options.network.name = network;
+    StepOptions batch = options;
+    batch.input = {4, 4, 4, 6, 2};
+    const std::vector<double> together = trained(build_training_step(batch), options),
+                              in_turn = trained(build_training_step(with_share(options, {0, 4, 4})), options);
+    ASSERT_EQ(together.size(), in_turn.size());
+    for (std::size_t i = 0; i < together.size(); ++i)
+      EXPECT_NEAR(together[i], in_turn[i], 1e-10) << network << ", number " << i;
+  }
+}
+
+TEST(Samples, OfOneAreTheStepThatItAlwaysWas) {
+  const Graph graph = build_training_step(small()).graph;
+  for (const Node& node : graph.nodes()) EXPECT_EQ(node.name.find('@'), std::string::npos) << node.name;
+  EXPECT_TRUE(names_of(graph, "exchange").empty());
+}
+
+TEST(Samples, ThatOneRankHasNeedNoExchange) {
+  EXPECT_TRUE(names_of(build_training_step(with_share(small(), {0, 6, 6})).graph, "exchange").empty());
+}
+
+TEST(Samples, AreExchangedInTheSameOrderOnAllRanks) {
+  for (const std::int64_t pieces : {whole_volumes, std::int64_t{2}}) {
+    std::set<std::string> orders;
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      StepOptions options = with_share(small(), share_of(12, rank, 4));
+      options.pieces = pieces;
+      const TrainingStep step = build_training_step(options);
+      orders.insert(order_of_exchanges(step.graph));
+      EXPECT_EQ(step.input.size() % 3, 0u);
+    }
+    EXPECT_EQ(orders.size(), 1u);
+    EXPECT_NE(orders.begin()->find(", "), std::string::npos)
+        << "large ones go by themselves: " << *orders.begin();
+  }
+}
+
+// As early as one rank alone would use them.
+TEST(Samples, HaveLargeGradientsExchangedWhileOthersAreStillMade) {
+  const Graph graph = build_training_step(with_share(small(), {0, 1, 2})).graph;
+  std::size_t first = graph.nodes().size(), last_gradient = 0;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const std::string_view name = graph.nodes()[i].operation->name;
+    if (name == "exchange") first = std::min(first, i);
+    if (name == "conv3d_weight_gradient") last_gradient = i;
+  }
+  EXPECT_LT(first, last_gradient);
+}
+
+// Of dropout: by the sample's place in the batch, whoever has it.
+TEST(Samples, DrawNumbersOfTheirOwn) {
+  StepOptions options = small();
+  options.network.dropout = 0.3;
+  const auto keys = [&](const Share& share) {
+    std::vector<std::int64_t> result;
+    const Graph graph = build_training_step(with_share(options, share)).graph;
+    for (const Node& node : graph.nodes())
+      if (node.operation->name == "spatial_dropout_scale") result.push_back(node.attributes.integer("key"));
+    return result;
+  };
+  const std::vector<std::int64_t> all = keys({0, 4, 4});
+  EXPECT_EQ(std::set<std::int64_t>(all.begin(), all.end()).size(), all.size());
+  std::vector<std::int64_t> shared;
+  for (std::int64_t rank = 0; rank < 4; ++rank)
+    for (const std::int64_t key : keys(share_of(4, rank, 4))) shared.push_back(key);
+  EXPECT_EQ(shared, all);
+}
+
+}  // namespace
+}  // namespace voxswap::net
