@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs the program with the shared libraries it needs, for machines of the same architecture without our packages:
 # clusters, containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and
-# cuBLAS (opened by name when a GPU is used), and gnuplot, which plots need.
+# cuBLAS (opened by name when a GPU is used), MPI (opened when several ranks are launched), and gnuplot, which plots need.
 #
 #   cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz
 #
@@ -56,6 +56,11 @@ fi
 while read -r library path; do
   strip --strip-unneeded -o "$bundle/lib/$library" "$(readlink -f "$path")"
 done <"$scratch/libraries"
+
+# Ranks talk through the MPI of the machine that they run on (docs/ranks.md).
+if [ -e "$build/bin/libvoxswap_mpi.so" ]; then
+  strip --strip-unneeded -o "$bundle/bin/libvoxswap_mpi.so" "$build/bin/libvoxswap_mpi.so"
+fi
 
 cp "$root/LICENSE" "$bundle/LICENSE"
 cp -r "$root/experiments" "$bundle/experiments"

@@ -1,11 +1,12 @@
 #include "net/collective/launched.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include "base/error.h"
-#ifdef VOXSWAP_MPI
+#include "base/filesystem.h"
 #include "net/collective/mpi_ranks.h"
-#endif
 
 namespace voxswap::net {
 
@@ -22,6 +23,48 @@ int from_environment(const char* const (&names)[3], int otherwise) {
   return otherwise;
 }
 
+// The module, once it has been joined.
+struct Mpi {
+  Ranks* ranks = nullptr;
+  decltype(&voxswap_leave_mpi) leave = nullptr;
+  decltype(&voxswap_abort_mpi) abort = nullptr;
+};
+Mpi mpi;
+
+// It lies beside the program. What MPI opens itself looks for MPI's names, so they have to be known to all.
+void* open_module() {
+  const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "libvoxswap_mpi.so";
+  if (!fs::exists(beside))
+    fail(Exit::usage,
+         "{} ranks were launched, and this voxswap was built without MPI ({} is not there): build it where "
+         "libopenmpi-dev is installed, or start one",
+         launched_count(), beside.string());
+  void* const module = dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (module == nullptr)
+    fail(Exit::failed, "{} ranks were launched, and MPI cannot be opened ({}): install OpenMPI, or start one",
+         launched_count(), dlerror());
+  return module;
+}
+
+template <class Function>
+Function function_in(void* module, const char* name) {
+  const auto function = reinterpret_cast<Function>(dlsym(module, name));
+  if (function == nullptr) fail(Exit::failed, "libvoxswap_mpi.so has no {}: it is of another version", name);
+  return function;
+}
+
+Ranks& join() {
+  void* const module = open_module();
+  mpi.leave = function_in<decltype(mpi.leave)>(module, "voxswap_leave_mpi");
+  mpi.abort = function_in<decltype(mpi.abort)>(module, "voxswap_abort_mpi");
+  mpi.ranks = function_in<decltype(&voxswap_join_mpi)>(module, "voxswap_join_mpi")();
+  if (mpi.ranks == nullptr)
+    fail(Exit::failed,
+         "the MPI that this voxswap uses takes calls of one thread alone; it needs one built with "
+         "MPI_THREAD_SERIALIZED, as OpenMPI is");
+  return *mpi.ranks;
+}
+
 }  // namespace
 
 int launched_rank() {
@@ -35,26 +78,18 @@ int launched_count() {
 
 Ranks& launched_ranks() {
   if (launched_count() <= 1) return alone();
-#ifdef VOXSWAP_MPI
-  return join_mpi();
-#else
-  fail(Exit::usage,
-       "{} ranks were launched, and this voxswap was built without MPI: build it where libopenmpi-dev is "
-       "installed, or start one",
-       launched_count());
-#endif
+  static Ranks& ranks = join();
+  return ranks;
 }
 
 void leave_ranks() {
-#ifdef VOXSWAP_MPI
-  leave_mpi();
-#endif
+  if (mpi.ranks == nullptr) return;
+  wait_for_all(*mpi.ranks);  // sleeping, unlike MPI's own wait
+  mpi.leave();
 }
 
-void end_all_ranks([[maybe_unused]] int exit_code) {
-#ifdef VOXSWAP_MPI
-  abort_mpi(exit_code);
-#endif
+void end_all_ranks(int exit_code) {
+  if (mpi.ranks != nullptr) mpi.abort(exit_code);
 }
 
 }  // namespace voxswap::net

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/error.h"
-
 namespace voxswap::net {
 
 namespace {
@@ -32,13 +30,8 @@ void wait_for(MPI_Request& request) {
 
 class MpiRanks final : public Ranks {
  public:
+  // REQUIRES: MPI has been started.
   MpiRanks() {
-    int given = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
-    if (given < MPI_THREAD_SERIALIZED)
-      fail(Exit::failed,
-           "the MPI that this voxswap uses takes calls of one thread alone; it needs one built "
-           "with MPI_THREAD_SERIALIZED, as OpenMPI is");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
     MPI_Comm machine = MPI_COMM_NULL;
@@ -72,28 +65,22 @@ class MpiRanks final : public Ranks {
   int rank_ = 0, count_ = 1, on_this_machine_ = 1;
 };
 
-bool runs() {
-  int begun = 0, over = 0;
-  MPI_Initialized(&begun);
-  MPI_Finalized(&over);
-  return begun != 0 && over == 0;
-}
-
 }  // namespace
 
-Ranks& join_mpi() {
+Ranks* voxswap_join_mpi() {
+  int given = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+  if (given < MPI_THREAD_SERIALIZED) return nullptr;
   static MpiRanks ranks;
-  return ranks;
+  return &ranks;
 }
 
-void leave_mpi() {
-  if (!runs()) return;
-  wait_for_all(join_mpi());  // sleeping, unlike MPI's own wait
+void voxswap_leave_mpi() {
   MPI_Finalize();
 }
 
-void abort_mpi(int exit_code) {
-  if (runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+void voxswap_abort_mpi(int exit_code) {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 }  // namespace voxswap::net

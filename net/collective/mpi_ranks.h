@@ -1,12 +1,17 @@
-// Ranks that talk through MPI.
+// Ranks that talk through MPI: a module of its own, libvoxswap_mpi.so, which is opened where ranks were
+// launched (launched.cpp). So the program itself needs no MPI, and runs where there is none.
 #pragma once
 
 #include "net/collective/ranks.h"
 
 namespace voxswap::net {
 
-Ranks& join_mpi();              // the first time starts it; one thread at a time may use what is returned
-void leave_mpi();               // where it was started
-void abort_mpi(int exit_code);  // likewise; then does not return
+extern "C" {
+
+// Starts MPI. Null where it takes calls of one thread alone; one thread at a time may use what is returned.
+Ranks* voxswap_join_mpi();
+void voxswap_leave_mpi();               // REQUIRES: joined
+void voxswap_abort_mpi(int exit_code);  // likewise; ends all ranks
+}
 
 }  // namespace voxswap::net
