@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/text.h"
 
 namespace voxswap::data {
@@ -28,8 +29,9 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image) {
 std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
                             const Geometry& reference) {
   if (same_grid(grid, reference)) return {};
-  return format("{}: lies on another grid ({}) than {} ({}). data.align: true resamples it onto the first",
-                path.string(), describe(grid), reference_path.filename().string(), describe(reference));
+  return format("{}: lies on another grid ({}) than {} ({}). {}: true resamples it onto the first",
+                path.string(), describe(grid), reference_path.filename().string(), describe(reference),
+                key::data_align);
 }
 
 std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
@@ -59,8 +61,8 @@ std::string unknown_labels(const fs::path& path, const LabelMap& truth, const La
     found.resize(8);
     found.push_back("…");
   }
-  return format("{}: the label {} is not in the list ({}). Correct data.labels or the file", path.string(),
-                join(found, ", "), join(listed, ", "));
+  return format("{}: the label {} is not in the list ({}). Correct {} or the file", path.string(),
+                join(found, ", "), join(listed, ", "), key::data_labels);
 }
 
 }  // namespace voxswap::data

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/interrupt.h"
+#include "base/keys.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -42,7 +43,7 @@ void check_labels(CheckReport& report) {
   for (const auto& [name, value] : report.dataset.labels) {
     if (!occurring.contains(value))
       note(report, format("the label {} ({}) occurs in no case", value, name),
-           "check that data.labels fits this data set");
+           format("check that {} fits this data set", key::data_labels));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/cases/case_checks.h"
 #include "data/formats/image_header.h"
 #include "data/formats/image_io.h"
@@ -164,13 +165,14 @@ class CaseChecker {
     const std::string different = different_grids(path, grid, reference_, grid_);
     if (different.empty()) return true;
     if (!dataset_.align) {
-      note(error, different, "set data.align: true, or resample the channels of the case onto one grid");
+      note(error, different,
+           format("set {}: true, or resample the channels of the case onto one grid", key::data_align));
       return false;
     }
     note(warning,
          format("{}: lies on another grid ({}) and is resampled onto that of {}", path.string(),
                 describe(grid), reference_.filename().string()),
-         "data.align: true asks for this");
+         format("{}: true asks for this", key::data_align));
     return true;
   }
 
@@ -184,7 +186,8 @@ class CaseChecker {
                   header.element),
            "look whether it is the map of labels; if so, nothing has to be done");
     }
-    note(error, unknown_labels(files_.truth, truth, dataset_.labels), "correct data.labels or the file");
+    note(error, unknown_labels(files_.truth, truth, dataset_.labels),
+         format("correct {} or the file", key::data_labels));
     for (const std::int16_t value : truth.voxels) {
       if (value != 0) ++facts_.labels[value];
     }
@@ -230,7 +233,7 @@ class CaseChecker {
     }
     if (!anything) {
       note(error, format("case {}: no voxel differs from the background in any channel", files_.id),
-           "replace the case, or correct preprocess.background");
+           format("replace the case, or correct {}", key::preprocess_background));
       return;
     }
     const Box box = foreground_box(images_, backgrounds_);
@@ -242,7 +245,7 @@ class CaseChecker {
       note(warning,
            format("{}: all its corners are {:g}, not the background {:g}: nothing would be cropped away",
                   reference_.string(), corner, backgrounds_.front()),
-           "set preprocess.background: corner");
+           format("set {}: corner", key::preprocess_background));
     }
   }
 

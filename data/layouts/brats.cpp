@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
@@ -148,8 +149,8 @@ void name_paediatric_labels(Dataset& dataset) {
   dataset.recognised += format(
       "; labels as in 2023 (1 necrosis, 2 oedema, 3 enhancing), since none of the first {} "
       "truths has the label 4; of 2024 they are {{enhancing: 1, non_enhancing: 2, cyst: 3, "
-      "oedema: 4}}, for data.labels",
-      enough);
+      "oedema: 4}}, for {}",
+      enough, key::data_labels);
 }
 
 void name_labels(Dataset& dataset, const Naming& naming) {

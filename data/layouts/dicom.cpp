@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/text.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
@@ -44,7 +45,7 @@ struct Found {
 // The channels whose patterns fit a series: "*T1*PRE*|MPRAGE", of its description or its folder's name.
 SequenceName by_patterns(const std::map<std::string, std::string>& patterns, const std::string& folder,
                          const std::string& description) {
-  SequenceName found{{}, true, true, "it fits no pattern in data.files"};
+  SequenceName found{{}, true, true, format("it fits no pattern in {}", key::data_files)};
   for (const auto& [channel, pattern] : patterns) {
     if (channel == truth_key) continue;
     const std::vector<std::string> ways = split(pattern, '|');
@@ -54,7 +55,7 @@ SequenceName by_patterns(const std::map<std::string, std::string>& patterns, con
       found.could_be.push_back(channel);
   }
   found.certain = found.could_be.size() < 2;
-  if (!found.certain) found.why = "it fits several patterns in data.files";
+  if (!found.certain) found.why = format("it fits several patterns in {}", key::data_files);
   return found;
 }
 
@@ -241,8 +242,9 @@ std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
 Dataset list_dicom(const DatasetOptions& options) {
   if (asks_for_cases(options))
     fail(Exit::usage,
-         "data.files: patterns with {{case}} belong to data.layout files; layout dicom takes patterns of "
-         "series' descriptions, e.g. t1ce: \"*T1*POST*\"");
+         "{}: patterns with {{case}} belong to {} files; layout dicom takes patterns of "
+         "series' descriptions, e.g. t1ce: \"*T1*POST*\"",
+         key::data_files, key::data_layout);
   const Found found = Finder(options).find();
   Dataset dataset;
   dataset.left_out = found.left_out;

@@ -1,6 +1,7 @@
 #include "data/layouts/file_trouble.h"
 
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/text.h"
 #include "data/formats/placeholders.h"
 
@@ -19,7 +20,8 @@ bool is_readable_kind(const fs::path& path) {
 FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
   if (!files.unclear.empty() && !files.unclear[channel].empty())
     return {format("case {}: {}", files.id, files.unclear[channel]),
-            "say which is meant with data.files, or leave the channel out of data.modalities"};
+            format("say which is meant with {}, or leave the channel out of {}", key::data_files,
+                   key::data_modalities)};
   const fs::path& path = files.channels[channel];
   const std::string name =
       channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
@@ -29,7 +31,7 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
   error_code ignored;
   if (!fs::exists(path, ignored))
     return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
-            "add the file, move the case away, or leave the channel out of data.modalities"};
+            format("add the file, move the case away, or leave the channel out of {}", key::data_modalities)};
   if (!is_readable_kind(path))
     return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
             "put the image itself there"};

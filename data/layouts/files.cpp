@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/formats/dicom_files.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
@@ -77,9 +78,9 @@ void match(const fs::path& folder, const std::vector<std::string>& parts, std::s
 Matches match(const fs::path& root, const std::string& channel, const std::string& pattern) {
   if (pattern.find("{case}") == std::string::npos) {
     fail(Exit::usage,
-         "data.files.{}: \"{}\" does not say where the case's name stands; write {{case}} there, e.g. "
+         "{}.{}: \"{}\" does not say where the case's name stands; write {{case}} there, e.g. "
          "\"{{case}}/Flair*.nii.gz\"",
-         channel, pattern);
+         key::data_files, channel, pattern);
   }
   std::vector<std::string> parts;
   for (const std::string& part : split(pattern, '/')) {
@@ -102,10 +103,9 @@ fs::path only_file(const fs::path& root, const std::string& channel, const std::
   const auto found = matches.find(id);
   if (found == matches.end()) return root / with_case(pattern, id);
   if (found->second.size() > 1) {
-    fail(Exit::bad_data,
-         "case {}, {}: {} files fit \"{}\": {} and {}; make the pattern in data.files narrower", id, channel,
-         found->second.size(), pattern, found->second[0].filename().string(),
-         found->second[1].filename().string());
+    fail(Exit::bad_data, "case {}, {}: {} files fit \"{}\": {} and {}; make the pattern in {} narrower", id,
+         channel, found->second.size(), pattern, found->second[0].filename().string(),
+         found->second[1].filename().string(), key::data_files);
   }
   return found->second.front();
 }
@@ -128,7 +128,7 @@ std::optional<std::string> recognise_files(const DatasetOptions& options) {
     return one.second.find("{case}") != std::string::npos;
   });
   if (!of_cases && recognise_dicom(options)) return std::nullopt;
-  return "data.files gives a pattern per channel";
+  return format("{} gives a pattern per channel", key::data_files);
 }
 
 Dataset list_files(const DatasetOptions& options) {
@@ -139,13 +139,13 @@ Dataset list_files(const DatasetOptions& options) {
   }
   if (dataset.modalities.empty()) {
     fail(Exit::usage,
-         "layout files: data.files has no channel; give a pattern for each, e.g. flair: "
-         "\"{{case}}/Flair*.nii.gz\"");
+         "layout files: {} has no channel; give a pattern for each, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
+         key::data_files);
   }
   const bool has_truth = options.files.contains(truth_key);
   if (has_truth && options.labels.empty()) {
-    fail(Exit::usage,
-         "layout files: data.labels must say what the values of the truth mean, e.g. {{tumor: 1}}");
+    fail(Exit::usage, "layout files: {} must say what the values of the truth mean, e.g. {{tumor: 1}}",
+         key::data_labels);
   }
   std::map<std::string, Matches> found;
   std::set<std::string> ids;

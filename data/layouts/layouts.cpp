@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/keys.h"
+#include "base/text.h"
+
 namespace voxswap::data {
 
 namespace {
 
 // `auto` asks in this order; patterns that somebody wrote down count for more than a guess.
-constexpr std::array<Layout, 5> table_of_layouts{{
-    {"files", "files that fit the patterns in data.files", recognise_files, list_files},
+const std::array<Layout, 5> table_of_layouts{{
+    {"files", format("files that fit the patterns in {}", key::data_files), recognise_files, list_files},
     {"brats",
      "a folder per case, named as in BraTS 2017 to 2024 (GLI, MET, MEN, PED, SSA), e.g. "
      "BraTS2021_00000/BraTS2021_00000_t1.nii.gz",

@@ -15,7 +15,7 @@ namespace voxswap::data {
 
 struct Layout {
   const char* name;
-  const char* looks_like;  // for messages: what a folder of this layout holds
+  std::string looks_like;  // for messages: what a folder of this layout holds
   // Why this folder is of the layout, as the end of a sentence; nothing when it is not.
   std::optional<std::string> (*recognise)(const DatasetOptions& options);
   // All its cases, with the modalities, labels and regions that the layout itself knows.

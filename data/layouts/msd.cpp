@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
@@ -77,8 +78,8 @@ void name_labels(const fs::path& root, const std::optional<DatasetJson>& json, D
   if (!json) return;
   for (const auto& [name, values] : json->labels) {
     if (values.size() > 1) {
-      fail(Exit::bad_data, "{}: \"labels\": {} has {} values; lists are nnU-Net's, and data.layout is msd",
-           dataset_json_path(root).string(), name, values.size());
+      fail(Exit::bad_data, "{}: \"labels\": {} has {} values; lists are nnU-Net's, and {} is msd",
+           dataset_json_path(root).string(), name, values.size(), key::data_layout);
     }
     if (values[0] != 0) dataset.labels.emplace_back(name, values[0]);
   }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "data/formats/image_io.h"
 
@@ -77,8 +78,8 @@ Labels observed_labels(const Dataset& dataset) {
   if (!labels.empty()) {
     log::warn(
         "nothing names the labels; the first {} label maps hold {} different ones. Name them with "
-        "data.labels",
-        looked_at, labels.size());
+        "{}",
+        looked_at, labels.size(), key::data_labels);
   }
   return labels;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "data/layouts/file_trouble.h"
 #include "data/layouts/layouts.h"
@@ -22,7 +23,7 @@ const Layout& layout_named(const std::string& name) {
   }
   std::vector<std::string> known = layout_names();
   const std::string meant = nearest(name, known);
-  fail(Exit::usage, "data.layout: unknown layout \"{}\"{}; there are {}", name,
+  fail(Exit::usage, "{}: unknown layout \"{}\"{}; there are {}", key::data_layout, name,
        meant.empty() ? "" : format(", did you mean {}?", meant), join(known, ", "));
 }
 
@@ -36,9 +37,8 @@ const Layout& recognised_layout(const DatasetOptions& options) {
   }
   std::string known;
   for (const Layout& layout : layouts()) known += format("\n  {}: {}", layout.name, layout.looks_like);
-  fail(Exit::bad_data,
-       "{}: no cases of a known layout there. Is it the right folder? Known layouts (data.layout):{}",
-       options.root.string(), known);
+  fail(Exit::bad_data, "{}: no cases of a known layout there. Is it the right folder? Known layouts ({}):{}",
+       options.root.string(), key::data_layout, known);
 }
 
 std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
@@ -50,7 +50,7 @@ std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
     });
   }
   if (found == known.end()) {
-    fail(Exit::usage, "data.modalities: unknown modality \"{}\"; this data set has {}", wanted,
+    fail(Exit::usage, "{}: unknown modality \"{}\"; this data set has {}", key::data_modalities, wanted,
          join(known, ", "));
   }
   return static_cast<std::size_t>(found - known.begin());
@@ -63,7 +63,7 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
   for (const std::string& name : wanted) {
     order.push_back(find_modality(dataset, name));
     if (std::count(order.begin(), order.end(), order.back()) > 1) {
-      fail(Exit::usage, "data.modalities: \"{}\" is listed twice", name);
+      fail(Exit::usage, "{}: \"{}\" is listed twice", key::data_modalities, name);
     }
   }
   for (CaseFiles& files : dataset.cases) {
@@ -75,7 +75,8 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
     }
     for (std::size_t i = 0; i < files.channels.size(); ++i) {
       if (std::find(order.begin(), order.end(), i) == order.end() && files.components[i] < 0)
-        dataset.left_out.push_back({"note", files.channels[i], "its channel is not in data.modalities"});
+        dataset.left_out.push_back(
+            {"note", files.channels[i], format("its channel is not in {}", key::data_modalities)});
     }
     files = std::move(selected);
   }
@@ -88,9 +89,9 @@ struct Source {
   std::string name;
 };
 
-Source source_of(bool by_experiment, const Dataset& dataset, const char* key) {
-  if (by_experiment) return {Exit::usage, format("data.{}", key)};
-  return {Exit::bad_data, format("{}: its {}", dataset.root.string(), key)};
+Source source_of(bool by_experiment, const Dataset& dataset, const char* key, const char* word) {
+  if (by_experiment) return {Exit::usage, key};
+  return {Exit::bad_data, format("{}: its {}", dataset.root.string(), word)};
 }
 
 void check_labels(const Labels& labels, const Source& source) {
@@ -129,10 +130,10 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
     dataset.labels = options.labels;
     dataset.regions.clear();
   }
-  check_labels(dataset.labels, source_of(!options.labels.empty(), dataset, "labels"));
+  check_labels(dataset.labels, source_of(!options.labels.empty(), dataset, key::data_labels, "labels"));
   if (!options.regions.empty()) dataset.regions = options.regions;
   if (dataset.regions.empty()) dataset.regions = default_regions(dataset.labels);
-  check_regions(dataset, source_of(!options.regions.empty(), dataset, "regions"));
+  check_regions(dataset, source_of(!options.regions.empty(), dataset, key::data_regions, "regions"));
 }
 
 void check_cases(const Dataset& dataset, const Layout& layout) {
@@ -185,8 +186,8 @@ Dataset list_dataset(const DatasetOptions& given) {
   if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
   error_code ignored;
   if (!fs::is_directory(options.root, ignored)) {
-    fail(Exit::bad_data, "{}: {}; data.root must be the folder of a data set", options.root.string(),
-         fs::exists(options.root, ignored) ? "is not a folder" : "no such folder");
+    fail(Exit::bad_data, "{}: {}; {} must be the folder of a data set", options.root.string(),
+         fs::exists(options.root, ignored) ? "is not a folder" : "no such folder", key::data_root);
   }
   const Layout& layout = automatic ? recognised_layout(options) : layout_named(options.layout);
   Dataset dataset = layout.list(options);

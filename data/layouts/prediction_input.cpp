@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
 #include "data/layouts/file_trouble.h"
@@ -101,7 +102,7 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())
-    fail(Exit::usage, "data.modalities: {} names for the {} channels of the network ({})",
+    fail(Exit::usage, "{}: {} names for the {} channels of the network ({})", key::data_modalities,
          wanted.modalities.size(), trained.modalities.size(), join(trained.modalities, ", "));
   wanted.known_modalities = trained.all_modalities;
   wanted.labels = trained.labels;

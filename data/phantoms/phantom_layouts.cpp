@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/keys.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
 
@@ -30,11 +31,10 @@ void make_folder_of(const fs::path& file) {
 }
 
 // --- A file per channel and the truth, named after the case
-// -------------------------------------------------
 
 struct Naming {
   const char* name;
-  const char* looks_like;
+  std::string looks_like;
   fs::path (*stem)(int index);          // of all files, what follows is a suffix
   std::array<const char*, 5> suffixes;  // t1, t1ce, t2, flair, truth
   Values values;
@@ -79,12 +79,12 @@ const std::array<Naming, 8> namings{{
      {"-t1n.nii.gz", "-t1c.nii.gz", "-t2w.nii.gz", "-t2f.nii.gz", "-seg.nii.gz"},
      values_since_2023},
     {"nrrd",
-     "phantom_000/t1.nrrd, for patterns in data.files",
+     format("phantom_000/t1.nrrd, for patterns in {}", key::data_files),
      [](int i) { return fs::path(format("phantom_{:03}/", i)); },
      {"t1.nrrd", "t1ce.nrrd", "t2.nrrd", "flair.nrrd", "truth.nrrd"},
      same_values},
     {"mha",
-     "phantom_000/t1.mha, for patterns in data.files",
+     format("phantom_000/t1.mha, for patterns in {}", key::data_files),
      [](int i) { return fs::path(format("phantom_{:03}/", i)); },
      {"t1.mha", "t1ce.mha", "t2.mha", "flair.mha", "truth.mha"},
      same_values},
@@ -108,7 +108,6 @@ PhantomLayout file_per_channel(const Naming& naming) {
 }
 
 // --- The Decathlon's Task01_BrainTumour, which counts channels and labels differently
-// -----------------------
 
 constexpr std::array<std::size_t, 4> msd_channels = {3, 0, 1, 2};  // FLAIR, T1w, t1gd, T2w
 constexpr Values msd_values = {0, 2, 1, 0, 3};
@@ -148,7 +147,6 @@ std::string msd_description(const PhantomOptions& options) {
 }
 
 // --- nnU-Net, with regions
-// -----------------------------------------------------------------------------------
 
 std::vector<fs::path> nnunet_files(const PhantomOptions&, int index) {
   const std::string id = format("PHANTOM_{:03}", index);
@@ -179,7 +177,6 @@ std::string nnunet_description(const PhantomOptions& options) {
 }
 
 // --- A folder of DICOM slices per series
-// ---------------------------------------------------------------------
 
 fs::path dicom_case(int index) {
   return format("phantom_{:03}", index);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/text.h"
 #include "data/volumes/transforms.h"
 
@@ -123,9 +124,9 @@ void check_values(const Image& image, float background, const std::string& what)
   if (impossible * 100 > foreground)
     fail(Exit::bad_data,
          "{}: bias correction works on logarithms, but {:.0f} % of the foreground is 0 or below; use "
-         "preprocess.bias_correction: none for images that were normalised before, or set "
-         "preprocess.background",
-         what, 100.0 * static_cast<double>(impossible) / static_cast<double>(foreground));
+         "{}: none for images that were normalised before, or set {}",
+         what, 100.0 * static_cast<double>(impossible) / static_cast<double>(foreground),
+         key::preprocess_bias_correction, key::preprocess_background);
 }
 
 }  // namespace
@@ -137,13 +138,13 @@ std::vector<bool> corrected_channels(const std::vector<std::string>& wanted,
   for (std::size_t i = 0; i < modalities.size() && by_name; ++i) corrected[i] = is_t1_or_t2(modalities[i]);
   if (by_name && std::find(corrected.begin(), corrected.end(), true) == corrected.end())
     fail(Exit::usage,
-         "preprocess.bias_correction: n4 takes what is T1- or T2-weighted by its name; of the channels {} "
+         "{}: n4 takes what is T1- or T2-weighted by its name; of the channels {} "
          "none is. Name the ones to correct: [{}]",
-         join(modalities, ", "), join(modalities, ", "));
+         key::preprocess_bias_correction, join(modalities, ", "), join(modalities, ", "));
   for (std::size_t i = 0; i < wanted.size() && !by_name; ++i) {
     const auto found = std::find(modalities.begin(), modalities.end(), wanted[i]);
     if (found == modalities.end())
-      fail(Exit::usage, "preprocess.bias_correction: '{}' is no channel; there are {}", wanted[i],
+      fail(Exit::usage, "{}: '{}' is no channel; there are {}", key::preprocess_bias_correction, wanted[i],
            join(modalities, ", "));
     corrected[static_cast<std::size_t>(found - modalities.begin())] = true;
   }

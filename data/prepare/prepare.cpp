@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "data/prepare/bias_correction.h"
 
 namespace voxswap::data {
@@ -55,7 +56,7 @@ void clip(Image& image, float background, double low, double high) {
 
 void check_options(const PrepareOptions& options) {
   for (const std::int64_t side : options.resolution) {
-    if (side < 1) fail(Exit::usage, "preprocess.resolution: {} voxels along an axis are none", side);
+    if (side < 1) fail(Exit::usage, "{}: {} voxels along an axis are none", key::preprocess_resolution, side);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
@@ -13,9 +14,8 @@ namespace {
 
 void check(const NetworkOptions& options) {
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage,
-         "network.upsampling: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
-         choice_name(options.upsampling));
+    fail(Exit::usage, "{}: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
+         key::network_upsampling, choice_name(options.upsampling));
 }
 
 // Convolution, instance norm, leaky ReLU; dropout and residual join the last pass.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/philox.h"
 #include "net/networks/builder.h"
 
@@ -22,20 +23,22 @@ const Network& find_network(const std::string& name) {
   for (const Network* network : networks())
     if (network->name == name) return *network;
   const std::string near = nearest(name, network_names());
-  fail(Exit::usage, "network.name: expected one of {}, found '{}'{}", join(network_names(), ", "), name,
-       near.empty() ? std::string() : format("; did you mean {}?", near));
+  fail(Exit::usage, "{}: expected one of {}, found '{}'{}", key::network_name, join(network_names(), ", "),
+       name, near.empty() ? std::string() : format("; did you mean {}?", near));
 }
 
 void check_options(const NetworkOptions& options, std::int64_t outputs) {
   const auto [least, most] = network_depths(options.name);
   if (options.base_filters < 1 || options.base_filters > 1024)
-    fail(Exit::usage, "network.base_filters: expected 1 to 1024, found {}", options.base_filters);
+    fail(Exit::usage, "{}: expected 1 to 1024, found {}", key::network_base_filters, options.base_filters);
   if (options.depth < least || options.depth > most)
-    fail(Exit::usage, "network.depth: {} takes {} to {}, found {}", options.name, least, most, options.depth);
+    fail(Exit::usage, "{}: {} takes {} to {}, found {}", key::network_depth, options.name, least, most,
+         options.depth);
   if (!(options.dropout >= 0 && options.dropout < 1))
-    fail(Exit::usage, "network.dropout: expected at least 0 and below 1, found {}", number(options.dropout));
+    fail(Exit::usage, "{}: expected at least 0 and below 1, found {}", key::network_dropout,
+         number(options.dropout));
   if (!(options.slope >= 0 && options.slope <= 1))
-    fail(Exit::usage, "network.slope: expected 0 to 1, found {}", number(options.slope));
+    fail(Exit::usage, "{}: expected 0 to 1, found {}", key::network_slope, number(options.slope));
   if (outputs < 1 || outputs > 8)
     fail(Exit::usage, "network: expected 1 to 8 output channels (labels), found {}", outputs);
 }

@@ -3,6 +3,7 @@
 // Networks", 2016, whose deepest has 1001 layers), for volumes. What its blocks add up is normed once more
 // before the head, as there.
 #include "base/error.h"
+#include "base/keys.h"
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
@@ -12,9 +13,10 @@ namespace {
 
 void check(const NetworkOptions& options) {
   if (options.heads != Heads::plain)
-    fail(Exit::usage, "network.heads: resnet3d has one plain head, found '{}'", choice_name(options.heads));
+    fail(Exit::usage, "{}: resnet3d has one plain head, found '{}'", key::network_heads,
+         choice_name(options.heads));
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "network.upsampling: {} is a choice of unet3d alone; resnet3d has no levels",
+    fail(Exit::usage, "{}: {} is a choice of unet3d alone; resnet3d has no levels", key::network_upsampling,
          choice_name(options.upsampling));
 }
 

@@ -1,6 +1,7 @@
 // The plain 3D U-Net (Çiçek et al. 2016) in the form of ellisdg/3DUnetCNN's unet_model_3d without batch norm:
 // two convolutions with ReLU per level, max pooling, transposed convolutions or nearest upsampling.
 #include "base/error.h"
+#include "base/keys.h"
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
 
@@ -10,7 +11,8 @@ namespace {
 
 void check(const NetworkOptions& options) {
   if (options.heads != Heads::plain)
-    fail(Exit::usage, "network.heads: unet3d has one plain head, found '{}'", choice_name(options.heads));
+    fail(Exit::usage, "{}: unet3d has one plain head, found '{}'", key::network_heads,
+         choice_name(options.heads));
 }
 
 ValueId relu(NetworkBuilder& b, const std::string& name, ValueId x) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/kept_pages.h"
+#include "base/keys.h"
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/progress.h"
@@ -52,10 +53,9 @@ std::vector<std::string> output_names(const data::Dataset& dataset, Targets targ
 std::int64_t output_count(const data::Dataset& dataset, Targets targets) {
   const std::size_t count = output_classes(dataset, targets).size();
   if (count == 0 || count > 8) {
-    fail(Exit::usage,
-         "training.targets: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in "
-         "data.{}",
-         choice_name(targets), count, choice_name(targets));
+    fail(Exit::usage, "{}: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in {}",
+         key::training_targets, choice_name(targets), count,
+         targets == Targets::regions ? key::data_regions : key::data_labels);
   }
   return static_cast<std::int64_t>(count);
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/keys.h"
 #include "base/philox.h"
 
 namespace voxswap::pipeline {
@@ -56,7 +57,7 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   Parts parts;
   try {
     if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
-      fail(Exit::usage, "data.split.fold: {} holds {} folds, counted from 0; there is no fold {}",
+      fail(Exit::usage, "{}: {} holds {} folds, counted from 0; there is no fold {}", key::data_split_fold,
            path.string(), folds.size(), fold);
     }
     const Json& one = folds.at(static_cast<std::size_t>(fold));
@@ -66,8 +67,7 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   } catch (const Json::exception&) {
     fail(Exit::bad_data,
          "{}: is no list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
-         "\"val\": "
-         "[case, …]}}, …]",
+         "\"val\": [case, …]}}, …]",
          path.string());
   }
   return parts;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "data/layouts/open_dataset.h"
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
@@ -20,6 +21,7 @@ namespace {
 
 DataShape shape_without_data(const RunOptions& options) {
   const bool by_region = options.training.targets == Targets::regions;
+  const char* const outputs = by_region ? key::data_regions : key::data_labels;
   DataShape shape;
   shape.found = false;
   shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
@@ -27,10 +29,10 @@ DataShape shape_without_data(const RunOptions& options) {
       static_cast<std::int64_t>(by_region ? options.data.regions.size() : options.data.labels.size());
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
-         "{}: there is no such folder (data.root); without the data set, data.modalities and data.{} have to "
-         "name the channels and outputs, e.g. data.modalities=[t1,t2] data.{}",
-         options.data.root.string(), by_region ? "regions" : "labels",
-         by_region ? "regions={whole: [1, 2]}" : "labels={core: 1, edge: 2}");
+         "{}: there is no such folder ({}); without the data set, {} and {} have to name the channels and "
+         "outputs, e.g. {}=[t1,t2] {}={}",
+         options.data.root.string(), key::data_root, key::data_modalities, outputs, key::data_modalities,
+         outputs, by_region ? "{whole: [1, 2]}" : "{core: 1, edge: 2}");
   return shape;
 }
 

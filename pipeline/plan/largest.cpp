@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "net/backends/device_features.h"
 #include "net/networks/network.h"
@@ -78,9 +79,10 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
 Largest find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
                      Dimension dimension) {
   if (options.training.patch && dimension == Dimension::resolution)
-    fail(Exit::usage,
-         "training.patch is set: what is trained on has its size whatever preprocess.resolution is; for the "
-         "largest whole volume set training.patch=none");
+    fail(
+        Exit::usage,
+        "{} is set: what is trained on has its size whatever {} is; for the largest whole volume set {}=none",
+        key::training_patch, key::preprocess_resolution, key::training_patch);
   const Sizes sizes = sizes_of(options, dimension);
   Largest result;
   result.dimension = dimension;

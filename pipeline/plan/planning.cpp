@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "base/progress.h"
@@ -33,9 +34,9 @@ swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& me
   swap::Budgets budgets;
   if (!memory.budget_bytes && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
-         "memory.host: {} are as much as device and host, which share their memory here, have free "
-         "together ({}); lower it, or set memory.budget as well",
-         format_bytes(*memory.host_bytes), format_bytes(usable));
+         "{}: {} are as much as device and host, which share their memory here, have free "
+         "together ({}); lower it, or set {} as well",
+         key::memory_host, format_bytes(*memory.host_bytes), format_bytes(usable), key::memory_budget);
   budgets.device = memory.budget_bytes ? *memory.budget_bytes
                                        : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
   budgets.host = memory.host_bytes.value_or(std::max<std::int64_t>(usable - budgets.device, 0));
@@ -65,8 +66,8 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision 
   if (precision == Precision::automatic) return device.fastest;
   const net::ElementType type = element_type(precision);
   if (type == net::ElementType::bf16 && device.fastest == net::ElementType::f16)
-    fail(Exit::usage, "training.precision: {} does not run in bf16; f16, f32 and auto are what it can do",
-         device.name);
+    fail(Exit::usage, "{}: {} does not run in bf16; f16, f32 and auto are what it can do",
+         key::training_precision, device.name);
   return type;
 }
 
@@ -74,7 +75,7 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision 
 int device_number(const std::string& device) {
   const auto number = parse_number<int>(device == "cuda" ? "0" : device.substr(5));
   if (!number)
-    fail(Exit::usage, "memory.device: expected cuda:N with the number of a GPU, found '{}'", device);
+    fail(Exit::usage, "{}: expected cuda:N with the number of a GPU, found '{}'", key::memory_device, device);
   return *number;
 }
 
@@ -85,9 +86,8 @@ std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOp
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     fail(Exit::does_not_fit,
-         "memory.device: {}: no CUDA device: {}; `voxswap info` lists the devices, memory.device: cpu needs "
-         "none",
-         device, error.what());
+         "{}: {}: no CUDA device: {}; `voxswap info` lists the devices, {}: cpu needs none",
+         key::memory_device, device, error.what(), key::memory_device);
   }
 }
 
@@ -98,7 +98,7 @@ std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
     return net::make_backend("cuda", options);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
-    log::warn("memory.device: auto: the CPU computes, because the GPU cannot: {}", error.what());
+    log::warn("{}: auto: the CPU computes, because the GPU cannot: {}", key::memory_device, error.what());
     return net::make_backend("onednn", options);
   }
 }
@@ -117,8 +117,8 @@ std::unique_ptr<net::Backend> open_device(const std::string& device, const net::
   if (device == "cpu") return net::make_backend("onednn", options);
   if (device == "reference") return net::make_backend("reference", options);
   if (device == "cuda" || device.starts_with("cuda:")) return open_gpu(device, options);
-  fail(Exit::usage, "memory.device: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
-       device);
+  fail(Exit::usage, "{}: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
+       key::memory_device, device);
 }
 
 net::BackendOptions backend_options(const TrainingOptions& training) {
@@ -132,7 +132,7 @@ net::ElementType choose_precision(const net::Backend& backend, Precision precisi
   if (precision == Precision::automatic) return backend.fastest_type();
   const net::ElementType type = element_type(precision);
   if (!backend.supports(type) || (precision == Precision::tf32 && backend.computes_on_host())) {
-    fail(Exit::usage, "training.precision: {} does not run in {} here ({})", backend.name(),
+    fail(Exit::usage, "{}: {} does not run in {} here ({})", key::training_precision, backend.name(),
          choice_name(precision), backend.description());
   }
   return type;
@@ -163,11 +163,10 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
     how.tuned = tuned;
     target.backend = open_device(options.memory.device, how);
     if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
-      fail(
-          Exit::usage,
-          "memory.planner: unified is for a GPU, whose memory it lets move to the host by itself; the device "
-          "here is the CPU: choose {}",
-          join(swap::planner_names(), ", "));
+      fail(Exit::usage,
+           "{}: unified is for a GPU, whose memory it lets move to the host by itself; the device "
+           "here is the CPU: choose {}",
+           key::memory_planner, join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, options.training.precision);
     target.budgets = choose_budgets(*target.backend, options.memory, options.ranks->on_this_machine());

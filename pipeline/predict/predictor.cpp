@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
@@ -39,9 +40,9 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
   const std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
-         "--tta: this run was trained without mirroring (training.augment.symmetries is false, flip is 0), "
-         "and what "
-         "such a network says of a mirrored scan means nothing; predict without --tta");
+         "--tta: this run was trained without mirroring ({} is false, flip is 0), "
+         "and what such a network says of a mirrored scan means nothing; predict without --tta",
+         key::training_augment_symmetries);
   std::string names;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (axes[axis]) names += std::string(names.empty() ? "" : ", ") + "xyz"[axis];

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/keys.h"
 
 namespace voxswap::pipeline {
 
@@ -205,9 +206,9 @@ std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint)
   for (const Tensor& tensor : checkpoint.tensors) {
     if (const auto at = not_finite(tensor))
       fail(Exit::failed,
-           "{}: not written: '{}' became {} (the one of before stays). Try a lower "
-           "training.optimizer.learning_rate, or precision f32",
-           path.string(), tensor.name, tensor.values[*at]);
+           "{}: not written: '{}' became {} (the one of before stays). Try a lower {}, or "
+           "precision f32",
+           path.string(), tensor.name, tensor.values[*at], key::training_optimizer_learning_rate);
   }
   std::string digest;
   const std::string header = header_text(checkpoint, digest);

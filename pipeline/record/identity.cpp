@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/keys.h"
 
 namespace voxswap::pipeline {
 
@@ -149,8 +150,8 @@ void check_split(const RunIdentity& identity, const fs::path& split_file) {
   if (Hasher().add(csv_text(read_csv(split_file))).digest() != identity.split)
     fail(Exit::bad_data,
          "{}: was changed after the run was begun; put it back as the run left it, or begin another run with "
-         "data.split.file={}",
-         split_file.string(), split_file.string());
+         "{}={}",
+         split_file.string(), key::data_split_file, split_file.string());
 }
 
 void check_case_list(const RunIdentity& identity, const data::Dataset& dataset) {

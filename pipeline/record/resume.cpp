@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "data/layouts/dataset_description.h"
@@ -39,8 +40,7 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
     if (!holds_checkpoints(folder)) return std::nullopt;  // killed before it trained
     fail(Exit::bad_data,
          "{}: holds no identity.json, as runs of versions before 0.2: whether data and split are still the "
-         "same "
-         "cannot be told. Predict with it, or begin another run with --out DIR",
+         "same cannot be told. Predict with it, or begin another run with --out DIR",
          folder.string());
   }
   RunIdentity begun = read_identity(folder);
@@ -92,7 +92,7 @@ RunOptions confirmed_for_prediction(RunOptions options) {
     return options;
   }
   const RunIdentity identity = read_identity(folder);
-  check_experiment(identity, options, {"preprocess.", "network.", "training."});
+  check_experiment(identity, options, {key::preprocess_section, key::network_section, key::training_section});
   if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
   const fs::path description = folder / "dataset.json";
   if (const std::string run = data::described_run(description); !run.empty() && run != identity.run)

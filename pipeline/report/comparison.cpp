@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/boxes.h"
 
@@ -13,7 +14,6 @@ namespace voxswap::pipeline {
 namespace {
 
 constexpr std::size_t few_groups = 4;
-const char* const resolution_key = "preprocess.resolution";
 
 std::vector<std::string> differing(const RunGroup& a, const RunGroup& b,
                                    const std::vector<std::string>& keys) {
@@ -34,7 +34,7 @@ std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = i + 1; j < groups.size(); ++j) {
       Pair pair{&groups[i], &groups[j], {}, {}};
-      if (pair.a->resolution != pair.b->resolution) pair.compared.push_back(resolution_key);
+      if (pair.a->resolution != pair.b->resolution) pair.compared.push_back(key::preprocess_resolution);
       for (const std::string& key : differing(*pair.a, *pair.b, pair.a->told_by))
         pair.compared.push_back(key);
       if (pair.compared.size() > 1 && groups.size() > few_groups) continue;

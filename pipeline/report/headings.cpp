@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/keys.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
@@ -12,7 +13,7 @@ namespace {
 
 const std::map<std::string, std::string>& known() {
   static const std::map<std::string, std::string> headings = {
-      {"preprocess.resolution", "Resolution, voxels"},
+      {key::preprocess_resolution, "Resolution, voxels"},
       {"resolution", "Resolution, voxels"},
       {"evaluated_at", "Scored on grid"},
       {"dice", "Mean Dice"},
@@ -34,7 +35,7 @@ const std::map<std::string, std::string>& known() {
       {"stall_seconds", "Stalls per step, s"},
       {"to_host_gbps", "To host, GB/s"},
       {"to_device_gbps", "To device, GB/s"},
-      {"memory.link", "Link, GB/s"},
+      {key::memory_link, "Link, GB/s"},
       {"swapped_out_bytes", "Out per step"},
       {"swapped_in_bytes", "In per step"},
       {"recomputed_nodes", "Nodes computed again"},

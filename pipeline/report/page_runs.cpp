@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
+#include "base/keys.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
@@ -25,19 +26,19 @@ struct Trait {
   const char *name, *key;
   bool first;  // told at the top of the page
 };
-constexpr Trait traits[] = {{"Data", "data.root", true},
-                            {"Network", "network.name", true},
+constexpr Trait traits[] = {{"Data", key::data_root, true},
+                            {"Network", key::network_name, true},
                             {"Device", "ran_with.device", true},
                             {"Computed in", "ran_with.precision", true},
                             {"voxswap", "ran_with.voxswap", true},
                             {"Commit", "ran_with.commit", true},
-                            {"Layout", "data.layout", false},
+                            {"Layout", key::data_layout, false},
                             {"Backend", "ran_with.backend", false},
                             {"Cores", "ran_with.cores", false},
                             {"Compiler", "ran_with.compiler", false},
-                            {"Precision", "training.precision", false},
-                            {"Loss", "training.loss", false},
-                            {"Optimiser", "training.optimizer.name", false}};
+                            {"Precision", key::training_precision, false},
+                            {"Loss", key::training_loss, false},
+                            {"Optimiser", key::training_optimizer_name, false}};
 
 bool common(const std::vector<RunFolder>& runs, const Trait& trait) {
   return std::all_of(runs.begin(), runs.end(), [&](const RunFolder& run) {

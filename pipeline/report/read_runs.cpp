@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/parse_number.h"
 #include "pipeline/report/written_files.h"
 
@@ -144,8 +145,8 @@ std::string RunFolder::state() const {
     repeat = std::max(repeat, row.repeat);
     if (row.repeat == repeat) epoch = std::max(epoch, row.epoch);
   }
-  const std::int64_t all = whole_number(setting("training.epochs")),
-                     repeats = std::max<std::int64_t>(1, whole_number(setting("training.repeats")));
+  const std::int64_t all = whole_number(setting(key::training_epochs)),
+                     repeats = std::max<std::int64_t>(1, whole_number(setting(key::training_repeats)));
   if (static_cast<std::int64_t>(timing.size()) >= repeats) return "trained, not scored";
   std::string text = format("stopped after epoch {}", epoch);
   if (all > 0) text += format(" of {}", all);

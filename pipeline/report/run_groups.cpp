@@ -4,6 +4,7 @@
 #include <cassert>
 #include <set>
 
+#include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/tables.h"
 
@@ -90,7 +91,7 @@ std::string full_setting(const RunGroup& group) {
   for (const std::string& key : group.told_by) add(key);
   for (const auto& [key, value] : group.keys) {
     const bool told = std::find(group.told_by.begin(), group.told_by.end(), key) != group.told_by.end();
-    if (!told && !key.starts_with("data.")) add(key);
+    if (!told && !key.starts_with(key::data_section)) add(key);
   }
   if (parts.size() <= most_keys) return join(parts, ", ");
   const std::size_t more = parts.size() - most_keys;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/headings.h"
@@ -65,8 +66,8 @@ bool varies(const std::vector<RunGroup>& groups, const std::string& prefix) {
 Axis axis_of(const std::vector<RunGroup>& groups, const std::map<std::size_t, Timed>& timed) {
   Axis axis;
   const bool resolutions = groups.front().resolution != groups.back().resolution;
-  const bool link = varies(groups, "memory.link"), budget = varies(groups, "memory.budget");
-  const std::string left_out = resolutions ? "-" : link ? "memory.link" : budget ? "memory.budget" : "";
+  const bool link = varies(groups, key::memory_link), budget = varies(groups, key::memory_budget);
+  const std::string left_out = resolutions ? "-" : link ? key::memory_link : budget ? key::memory_budget : "";
   for (const RunGroup& group : groups)
     axis.series.push_back(left_out.empty() ? "" : setting_text(group, left_out));
   if (resolutions) {

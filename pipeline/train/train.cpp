@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/interrupt.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -196,8 +197,8 @@ class Trainer {
       if (!std::isfinite(loss)) {
         fail(Exit::failed,
              "the loss became {} in epoch {}, step {}; the checkpoint of before is in {}. Try a lower "
-             "training.optimizer.learning_rate, or precision f32",
-             loss, position_.epoch, step + 1, folder_.string());
+             "{}, or precision f32",
+             loss, position_.epoch, step + 1, folder_.string(), key::training_optimizer_learning_rate);
       }
       note(report);
       position_.loss_sum += loss;

@@ -18,6 +18,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/units.h"
 #include "swap/plan/disk_blocks.h"
 
@@ -32,8 +33,8 @@ int open_nameless(const fs::path& folder) {
     if (descriptor >= 0) unlink(name.c_str());
   }
   if (descriptor < 0)
-    fail(Exit::failed, "{}: no scratch file can be made here: {}; choose another folder for memory.disk.path",
-         folder.string(), std::strerror(errno));
+    fail(Exit::failed, "{}: no scratch file can be made here: {}; choose another folder for {}",
+         folder.string(), std::strerror(errno), key::memory_disk_path);
   return descriptor;
 }
 
@@ -50,9 +51,9 @@ std::int64_t room(int descriptor) {
 
 [[noreturn]] void fail_room(const fs::path& folder, std::int64_t bytes, std::int64_t free) {
   fail(Exit::does_not_fit,
-       "{}: the scratch file takes {}, {} are free there; lower the budget of memory.disk, choose another "
-       "folder for memory.disk.path or free some space",
-       folder.string(), format_bytes(bytes), format_bytes(free));
+       "{}: the scratch file takes {}, {} are free there; lower the budget of {}, choose another "
+       "folder for {} or free some space",
+       folder.string(), format_bytes(bytes), format_bytes(free), key::memory_disk, key::memory_disk_path);
 }
 
 // posix_fallocate also works where the file system cannot reserve by itself, by writing.
@@ -88,7 +89,7 @@ bool go_direct(int descriptor, std::int64_t bytes) {
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   fail(full ? Exit::does_not_fit : Exit::failed, "{}: {} {} at {} of the scratch file failed: {}{}",
        folder.string(), what, format_bytes(size), offset, code == 0 ? "it ended early" : std::strerror(code),
-       full ? "; free some space or choose another folder for memory.disk.path" : "");
+       full ? format("; free some space or choose another folder for {}", key::memory_disk_path) : "");
 }
 
 }  // namespace

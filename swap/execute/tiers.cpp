@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/units.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/disk_blocks.h"
@@ -34,28 +35,29 @@ void check_together(std::int64_t free, const Sizes& sizes) {
   if (sizes.arena + sizes.host <= free) return;
   if (sizes.host == 0)
     fail(Exit::does_not_fit,
-         "memory: an arena of {} is needed, {} are free {}; lower memory.budget or preprocess.resolution, or "
-         "end other programs",
-         format_bytes(sizes.arena), format_bytes(free), within_cgroup);
+         "memory: an arena of {} is needed, {} are free {}; lower {} or {}, or end other programs",
+         format_bytes(sizes.arena), format_bytes(free), within_cgroup, key::memory_budget,
+         key::preprocess_resolution);
   fail(Exit::does_not_fit,
        "memory: an arena of {} and a host pool of {} are needed at the same time, {} are free {}; lower {}, "
        "or end other programs",
        format_bytes(sizes.arena), format_bytes(sizes.host), format_bytes(free), within_cgroup,
-       sizes.arena > sizes.host ? "memory.budget (the arena)"
-                                : "memory.host (the pool; memory.disk then takes what it does not hold)");
+       sizes.arena > sizes.host ? format("{} (the arena)", key::memory_budget)
+                                : format("{} (the pool; {} then takes what it does not hold)",
+                                         key::memory_host, key::memory_disk));
 }
 
 void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_asked) {
   if (const std::int64_t free = backend.free_bytes(); sizes.arena > free)
     fail(Exit::does_not_fit,
-         "device memory: an arena of {} is needed, {} are free; lower memory.budget or end other programs",
-         format_bytes(sizes.arena), format_bytes(free));
+         "device memory: an arena of {} is needed, {} are free; lower {} or end other programs",
+         format_bytes(sizes.arena), format_bytes(free), key::memory_budget);
   if (host_as_asked) return;
   if (const std::int64_t free = backend.free_host_bytes(); sizes.host > free)
     fail(Exit::does_not_fit,
-         "host memory: a pool of {} is needed, {} are free {}; set memory.host to what may be taken all the "
-         "same, or to less (memory.disk then takes what it does not hold), or end other programs",
-         format_bytes(sizes.host), format_bytes(free), within_cgroup);
+         "host memory: a pool of {} is needed, {} are free {}; set {} to what may be taken all the same, "
+         "or to less ({} then takes what it does not hold), or end other programs",
+         format_bytes(sizes.host), format_bytes(free), within_cgroup, key::memory_host, key::memory_disk);
 }
 
 bool wants_unified(const std::vector<const Plan*>& plans) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/units.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
@@ -58,14 +59,16 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   const Budgets& budgets = request.budgets;
   if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
     fail(Exit::does_not_fit,
-         "memory.disk: {} are too small: planner {} wants to put {} there. What would help: a larger "
-         "memory.disk budget, a larger memory.host or memory.budget, or a lower preprocess.resolution",
-         format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes));
+         "{}: {} are too small: planner {} wants to put {} there. What would help: a larger {} budget, a "
+         "larger {} or {}, or a lower {}",
+         key::memory_disk, format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes),
+         key::memory_disk, key::memory_host, key::memory_budget, key::preprocess_resolution);
   if (plan.peak_bytes <= budgets.device)
     fail(Exit::does_not_fit,
-         "memory.host: {} are too small: planner {} wants to put {} there. What would help: a larger "
-         "memory.host, a memory.disk, a larger memory.budget, or a lower preprocess.resolution",
-         format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes));
+         "{}: {} are too small: planner {} wants to put {} there. What would help: a larger {}, a {}, a "
+         "larger {}, or a lower {}",
+         key::memory_host, format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes),
+         key::memory_host, key::memory_disk, key::memory_budget, key::preprocess_resolution);
 
   const Floor floor = least_budget(graph, request.workspaces, request.kept);
   const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
@@ -78,15 +81,15 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
-       "memory.budget: {} ({} bytes) is too small: planner {} needs at least {} ({} bytes), of which {} are "
-       "parameters "
-       "and optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. What would "
-       "help: a "
-       "memory.budget of at least {}, {}a lower preprocess.resolution, {}or fewer network.base_filters",
-       format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed), needed,
-       format_bytes(plan.persistent_bytes), node.name, node.operation->name, format_bytes(floor.bytes),
-       whole_mebibytes(needed), budgets.host == 0 ? "a host pool (memory.host), " : "",
-       could_be_narrower(graph) ? "training.precision: bf16 or f16, " : "");
+       "{}: {} ({} bytes) is too small: planner {} needs at least {} ({} bytes), of which {} are "
+       "parameters and optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. "
+       "What would help: a {} of at least {}, {}a lower {}, {}or fewer {}",
+       key::memory_budget, format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed),
+       needed, format_bytes(plan.persistent_bytes), node.name, node.operation->name,
+       format_bytes(floor.bytes), key::memory_budget, whole_mebibytes(needed),
+       budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", key::preprocess_resolution,
+       could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
+       key::network_base_filters);
 }
 
 const Row& find_planner(const std::string& planner) {
@@ -94,7 +97,7 @@ const Row& find_planner(const std::string& planner) {
     if (row.name == planner) return row;
   if (planner == unified_planner) return unified_row;
   const std::string near = nearest(planner, planner_names());
-  fail(Exit::usage, "memory.planner: there is no planner '{}'; there are {}{}", planner,
+  fail(Exit::usage, "{}: there is no planner '{}'; there are {}{}", key::memory_planner, planner,
        join(planner_names(), ", "), near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 

@@ -53,6 +53,29 @@ std::string code_of(std::string_view text) {
   return code;
 }
 
+// What stands between the quotes of a string, as it is written.
+std::string_view between_quotes(std::string_view literal) {
+  const bool raw = literal.starts_with("R");
+  const std::size_t first = literal.find(raw ? '(' : '"') + 1;
+  const std::size_t last = literal.rfind(raw ? ')' : '"');
+  return literal.substr(first, last - first);
+}
+
+std::vector<std::string> strings_of(std::string_view text) {
+  std::vector<std::string> strings;
+  bool goes_on = false;  // nothing stands between the last string and here
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::max(behind(text, at), at + 1);
+    const std::string_view part = text.substr(at, next - at);
+    const bool is_string = part.size() > 1 && (part[0] == '"' || part.starts_with("R\""));
+    if (is_string && !goes_on) strings.emplace_back();
+    if (is_string) strings.back() += between_quotes(part);
+    goes_on = is_string || (goes_on && std::isspace(static_cast<unsigned char>(part[0])) != 0);
+    at = next;
+  }
+  return strings;
+}
+
 // Whether a declaration stands for something that is at home elsewhere, or must stand outside of any room: a
 // name that is only mentioned, a specialisation of a library's template, a member of what was declared
 // before, the program's entry.
@@ -172,7 +195,7 @@ void trim(Units& units) {
 }  // namespace
 
 SourceFile parse(const fs::path& path, std::string_view text) {
-  SourceFile file{path, {}, {}};
+  SourceFile file{path, {}, {}, strings_of(text)};
   static const std::regex include(R"(\s*#\s*include\s*[<"]([^>"]+)[>"].*)");
   std::smatch match;
   for (const std::string& line : split(text, '\n'))
@@ -273,6 +296,24 @@ std::vector<std::string> faults_of_namespaces(const std::vector<SourceFile>& fil
       if (found == own->second || found.starts_with(own->second + "::")) continue;
       faults.push_back(format("{} declares something in {}, not in {}", file.path.generic_string(),
                               found.empty() ? "no namespace" : found, own->second));
+    }
+  }
+  return faults;
+}
+
+std::vector<std::string> faults_of_keys(const std::vector<SourceFile>& files,
+                                        const std::set<std::string>& sections,
+                                        const std::set<std::string>& allowed) {
+  const std::string section = "(?:" + join({sections.begin(), sections.end()}, "|") + ")\\.";
+  const std::regex word("(?:^|[^\\w./-])(" + section + "(?:\\w+(?:\\.\\w+)*|(?=\\{)))"), alone(section);
+  std::vector<std::string> faults;
+  for (const SourceFile& file : files) {
+    const auto add = [&](const std::string& key) {
+      if (!allowed.contains(key)) faults.push_back(format("{} names {}", file.path.generic_string(), key));
+    };
+    for (const std::string& text : file.strings) {
+      if (std::regex_match(text, alone)) add(text);
+      for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) add((*at)[1].str());
     }
   }
   return faults;

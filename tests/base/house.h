@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct SourceFile {
   fs::path path;                        // "data/volumes/volume.h"
   std::vector<std::string> includes;    // as they are written, without brackets or quotes
   std::vector<std::string> namespaces;  // in which it declares something: "voxswap", "voxswap::data"; sorted
+  std::vector<std::string> strings = {};  // what stands between quotes; pieces that belong together are one
 };
 
 SourceFile parse(const fs::path& path, std::string_view text);
@@ -47,5 +49,11 @@ std::vector<std::string> faults_of_third_parties(const std::vector<SourceFile>& 
 using Namespaces = std::map<std::string, std::string>;
 std::vector<std::string> faults_of_namespaces(const std::vector<SourceFile>& files,
                                               const Namespaces& namespaces);
+
+// Keys of a file of settings that strings name: words that begin with one of its sections, "data.root", or a
+// section alone, "data." and "data.{}". Those that are `allowed` are no fault.
+std::vector<std::string> faults_of_keys(const std::vector<SourceFile>& files,
+                                        const std::set<std::string>& sections,
+                                        const std::set<std::string>& allowed);
 
 }  // namespace voxswap::house

@@ -121,6 +121,29 @@ int main(int argc, char** argv) { return 0; }
   EXPECT_THAT(parsed.namespaces, ElementsAre("voxswap::data"));
 }
 
+TEST(House, FindsAKeyThatAStringNames) {
+  const auto faults = [](const char* text) {
+    return faults_of_keys({parse("swap/a.cpp", text)}, {"data", "memory"}, {"memory.csv"});
+  };
+  EXPECT_THAT(faults(R"(fail("lower memory.budget. Or data.split.file={}", key::memory_host);)"),
+              ElementsAre("swap/a.cpp names memory.budget", "swap/a.cpp names data.split.file"));
+  EXPECT_THAT(faults("a = \"set memory.\"\n    \"host\"; b = \"\\\"data.root\";"),
+              ElementsAre("swap/a.cpp names memory.host", "swap/a.cpp names data.root"));
+  EXPECT_THAT(
+      faults("format(\"data.{}\", word); key.starts_with(\"memory.\"); c = R\"x(data.root)x\";"),
+      ElementsAre("swap/a.cpp names data.", "swap/a.cpp names memory.", "swap/a.cpp names data.root"));
+}
+
+TEST(House, TakesCodeFilesAndSentencesForNoKeys) {
+  EXPECT_THAT(faults_of_keys({parse("swap/a.cpp", R"(// memory.budget
+#define KEY "memory.budget"
+const auto a = data.root + memory.budget, b = '"';
+f("memory.csv", "folder/data.root", "metadata.root", "all of the data. More", "of the data.", "host memory: {}", "network.name");
+)")},
+                             {"data", "memory"}, {"memory.csv"}),
+              IsEmpty());
+}
+
 TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
   const test::TemporaryFolder root;
   for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"})

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 
@@ -137,8 +138,9 @@ std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   if (const std::int64_t free = free_host_bytes(); bytes > free)
     fail(Exit::does_not_fit,
          "memory: {} are needed in one block, {} are free on this machine (or within its cgroup's limit); "
-         "lower preprocess.resolution, network.base_filters or memory.budget, or end other programs",
-         format_bytes(bytes), format_bytes(free));
+         "lower {}, {} or {}, or end other programs",
+         format_bytes(bytes), format_bytes(free), key::preprocess_resolution, key::network_base_filters,
+         key::memory_budget);
   return std::make_unique<HostMemory>(bytes);
 }
 
@@ -146,9 +148,9 @@ namespace {
 
 [[noreturn]] void fail_to_take(std::int64_t bytes, std::int64_t taken, const std::string& why) {
   fail(Exit::does_not_fit,
-       "host memory: a block of {} is needed, the machine gave {} of it ({}); lower memory.host (memory.disk "
-       "then takes what it does not hold), or end other programs",
-       format_bytes(bytes), format_bytes(taken), why);
+       "host memory: a block of {} is needed, the machine gave {} of it ({}); lower {} ({} then "
+       "takes what it does not hold), or end other programs",
+       format_bytes(bytes), format_bytes(taken), why, key::memory_host, key::memory_disk);
 }
 
 bool comes_free(std::int64_t bytes, const TakingHost& how) {

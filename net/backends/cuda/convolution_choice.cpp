@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "net/backends/cuda/convolution_timing.h"
@@ -94,8 +95,7 @@ void ConvolutionChoices::take(const std::string& earlier) {
   if (!anything && !elsewhere.empty())
     log::warn(
         "the convolutions' engines were chosen on {}; this is {}: they are chosen anew, and results may "
-        "differ "
-        "in their last bits from what they would have been there",
+        "differ in their last bits from what they would have been there",
         elsewhere, where());
 }
 
@@ -105,9 +105,8 @@ Plan ConvolutionChoices::find(const ConvolutionProblem& problem) {
   if (problem.type == ElementType::bf16 && cudnn_library().get_version() < sound_in_bf16)
     fail(Exit::does_not_fit,
          "cuDNN {} convolves large bf16 volumes wrongly and does not say so; it is right from 9.15 on: "
-         "install "
-         "that, or use training.precision f16, tf32 or f32",
-         cudnn_version_text());
+         "install that, or use {} f16, tf32 or f32",
+         cudnn_version_text(), key::training_precision);
   const auto [place, is_new] = chosen_.try_emplace(problem.text());
   if (is_new) place->second = choose(problem);
   return place->second;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "net/backends/cuda/runtime.h"
 
 namespace voxswap::net::cuda {
@@ -24,8 +25,9 @@ WaitValue find_wait_value() {
         "cudaGetDriverEntryPointByVersion");
   if (found != cudaDriverEntryPointSuccess || function == nullptr)
     fail(Exit::failed,
-         "the CUDA driver has no memory operations of streams, which memory.disk and memory.link need: "
-         "install a newer driver, or leave them out");
+         "the CUDA driver has no memory operations of streams, which {} and {} need: "
+         "install a newer driver, or leave them out",
+         key::memory_disk, key::memory_link);
   return reinterpret_cast<WaitValue>(function);
 }
 
@@ -38,9 +40,8 @@ void wait_for_value(cudaStream_t stream, Flags::Flag* flag, std::uint32_t value)
       wait_value(stream, reinterpret_cast<CUdeviceptr>(address), value, CU_STREAM_WAIT_VALUE_GEQ);
   if (status != CUDA_SUCCESS)
     fail(Exit::failed,
-         "CUDA: cuStreamWaitValue32 failed with {}: memory.disk and memory.link need it; leave them out, or "
-         "use another driver",
-         static_cast<int>(status));
+         "CUDA: cuStreamWaitValue32 failed with {}: {} and {} need it; leave them out, or use another driver",
+         static_cast<int>(status), key::memory_disk, key::memory_link);
 }
 
 }  // namespace

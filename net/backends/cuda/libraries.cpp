@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/keys.h"
 
 namespace voxswap::net::cuda {
 
@@ -34,9 +35,8 @@ void* open_library(const std::string& file) {
   }
   fail(Exit::does_not_fit,
        "the CUDA backend needs {} and finds it neither where the system looks for libraries nor in {}: "
-       "install "
-       "it, add its folder to LD_LIBRARY_PATH, or use memory.device: cpu (the last try said: {})",
-       file, join({folders().begin() + 1, folders().end()}, ", "), last);
+       "install it, add its folder to LD_LIBRARY_PATH, or use {}: cpu (the last try said: {})",
+       file, join({folders().begin() + 1, folders().end()}, ", "), key::memory_device, last);
 }
 
 class EntryPoints {

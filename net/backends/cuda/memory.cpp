@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/runtime.h"
@@ -36,10 +37,10 @@ class PinnedMemory final : public Memory {
     const cudaError_t status = cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable);
     if (status == cudaSuccess) return;
     cudaGetLastError();  // so that no later call reports it
-    fail(Exit::does_not_fit,
-         "host memory: {} could not be pinned for the GPU ({}); lower memory.host, or raise the limit of "
-         "locked memory",
-         format_bytes(bytes), cudaGetErrorString(status));
+    fail(
+        Exit::does_not_fit,
+        "host memory: {} could not be pinned for the GPU ({}); lower {}, or raise the limit of locked memory",
+        format_bytes(bytes), cudaGetErrorString(status), key::memory_host);
   }
   ~PinnedMemory() override { cudaHostUnregister(memory_->data()); }
   PinnedMemory(const PinnedMemory&) = delete;
@@ -76,9 +77,10 @@ std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes) {
     cudaGetLastError();  // so that no later call reports it
     if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
     fail(Exit::does_not_fit,
-         "device memory: {} are needed in one block, {} are free on GPU {}; lower memory.budget or "
-         "preprocess.resolution, or end other programs on it",
-         format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal);
+         "device memory: {} are needed in one block, {} are free on GPU {}; lower {} or {}, or "
+         "end other programs on it",
+         format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal, key::memory_budget,
+         key::preprocess_resolution);
   }
   return std::make_unique<CudaMemory>(data, bytes);
 }
@@ -92,9 +94,9 @@ std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
   use(ordinal);
   if (const std::int64_t free = free_device_bytes(ordinal); bytes > free)
     fail(Exit::does_not_fit,
-         "memory.planner: unified: {} of managed memory are needed, {} are free on GPU {}, and more than "
+         "{}: unified: {} of managed memory are needed, {} are free on GPU {}, and more than "
          "that is refused because it can hang the GPU; use another planner, which swaps what does not fit",
-         format_bytes(bytes), format_bytes(free), ordinal);
+         key::memory_planner, format_bytes(bytes), format_bytes(free), ordinal);
   void* data = nullptr;
   check(cudaMallocManaged(&data, at_least_one(bytes), cudaMemAttachGlobal), "cudaMallocManaged");
   return std::make_unique<CudaMemory>(data, bytes);

@@ -1,6 +1,7 @@
 #include "net/backends/cuda/runtime.h"
 
 #include "base/error.h"
+#include "base/keys.h"
 
 namespace voxswap::net::cuda {
 
@@ -8,12 +9,14 @@ namespace {
 
 thread_local cudaStream_t stream_of_this_thread = nullptr;
 
-std::string_view what_helps(cudaError_t status) {
+std::string what_helps(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
-      return "; lower memory.budget or preprocess.resolution, or end other programs on this GPU";
+      return format("; lower {} or {}, or end other programs on this GPU", key::memory_budget,
+                    key::preprocess_resolution);
     case cudaErrorInsufficientDriver:
-      return "; the driver is older than this build's CUDA: install a newer one, or use memory.device: cpu";
+      return format("; the driver is older than this build's CUDA: install a newer one, or use {}: cpu",
+                    key::memory_device);
     case cudaErrorNoDevice:
     case cudaErrorInvalidDevice:
       return "; `voxswap info` lists the devices";

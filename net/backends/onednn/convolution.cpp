@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/error.h"
+#include "base/keys.h"
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/through_f32.h"
@@ -33,9 +35,8 @@ void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
     fail(Exit::does_not_fit,
-         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower "
-         "preprocess.resolution or training.batch_size",
-         node.name, most, voxels, shape.text());
+         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower {} or {}", node.name,
+         most, voxels, shape.text(), key::preprocess_resolution, key::training_batch_size);
 }
 
 memory::dims channels_second(const Shape& shape) {

@@ -2,6 +2,7 @@
 // to its weights and bias, which come out in the library's format and are reordered to the graph's.
 #include <limits>
 
+#include "base/keys.h"
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/slabs.h"
@@ -174,9 +175,9 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType ty
     const memory::dims size = volume.dims();
     if (size[2] > most_planes(size[3], size[4], type))
       fail(Exit::does_not_fit,
-           "node {}: oneDNN's weight gradients in bf16 take no {} planes of {} x {} voxels; lower "
-           "preprocess.resolution, or set training.precision=f32",
-           node.name, size[2], size[3], size[4]);
+           "node {}: oneDNN's weight gradients in bf16 take no {} planes of {} x {} voxels; lower {}, or set "
+           "{}=f32",
+           node.name, size[2], size[3], size[4], key::preprocess_resolution, key::training_precision);
   }
   return std::make_unique<WeightGradient>(g, bias);
 }

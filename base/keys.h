@@ -1,0 +1,58 @@
+// The keys of the experiment file that rooms below experiments/ name: in what they advise, and in what a
+// report tells of a run.
+//
+// A message has them from here, fail(Exit::usage, "{}: expected 1 to 8, found {}", key::network_depth, 9),
+// and writes none itself. So none outlives its key: tests/experiments/named_keys_test.cpp looks that each is
+// one.
+#pragma once
+
+#define VOXSWAP_NAMED_KEYS(X)                                             \
+  X(data_section, "data.")                                                \
+  X(data_align, "data.align")                                             \
+  X(data_files, "data.files")                                             \
+  X(data_labels, "data.labels")                                           \
+  X(data_layout, "data.layout")                                           \
+  X(data_modalities, "data.modalities")                                   \
+  X(data_regions, "data.regions")                                         \
+  X(data_root, "data.root")                                               \
+  X(data_split_file, "data.split.file")                                   \
+  X(data_split_fold, "data.split.fold")                                   \
+  X(preprocess_section, "preprocess.")                                    \
+  X(preprocess_background, "preprocess.background")                       \
+  X(preprocess_bias_correction, "preprocess.bias_correction")             \
+  X(preprocess_resolution, "preprocess.resolution")                       \
+  X(network_section, "network.")                                          \
+  X(network_base_filters, "network.base_filters")                         \
+  X(network_depth, "network.depth")                                       \
+  X(network_dropout, "network.dropout")                                   \
+  X(network_heads, "network.heads")                                       \
+  X(network_name, "network.name")                                         \
+  X(network_slope, "network.slope")                                       \
+  X(network_upsampling, "network.upsampling")                             \
+  X(training_section, "training.")                                        \
+  X(training_augment_symmetries, "training.augment.symmetries")           \
+  X(training_batch_size, "training.batch_size")                           \
+  X(training_epochs, "training.epochs")                                   \
+  X(training_loss, "training.loss")                                       \
+  X(training_optimizer_learning_rate, "training.optimizer.learning_rate") \
+  X(training_optimizer_name, "training.optimizer.name")                   \
+  X(training_patch, "training.patch")                                     \
+  X(training_precision, "training.precision")                             \
+  X(training_repeats, "training.repeats")                                 \
+  X(training_targets, "training.targets")                                 \
+  X(memory_budget, "memory.budget")                                       \
+  X(memory_device, "memory.device")                                       \
+  X(memory_disk, "memory.disk")                                           \
+  X(memory_disk_path, "memory.disk.path")                                 \
+  X(memory_host, "memory.host")                                           \
+  X(memory_link, "memory.link")                                           \
+  X(memory_planner, "memory.planner")                                     \
+  X(sweep_plot, "sweep.plot")
+
+namespace voxswap::key {
+
+#define VOXSWAP_NAMED_KEY(name, text) inline constexpr char name[] = text;
+VOXSWAP_NAMED_KEYS(VOXSWAP_NAMED_KEY)
+#undef VOXSWAP_NAMED_KEY
+
+}  // namespace voxswap::key

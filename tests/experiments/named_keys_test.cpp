@@ -1,0 +1,81 @@
+// That what messages call a key is one: those that lower rooms take from base/keys.h, and those that stand in
+// the strings of the rooms that know all keys.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/keys.h"
+#include "experiments/keys.h"
+#include "experiments/sweep_words.h"
+#include "tests/base/house.h"
+#include "tests/experiments/support.h"
+
+namespace voxswap::experiments {
+namespace {
+
+using testing::IsEmpty;
+
+const std::vector<std::string> named_keys = {
+#define VOXSWAP_TEXT_OF_KEY(name, text) text,
+    VOXSWAP_NAMED_KEYS(VOXSWAP_TEXT_OF_KEY)
+#undef VOXSWAP_TEXT_OF_KEY
+};
+
+std::set<std::string> sections() {
+  std::set<std::string> all;
+  for (const Key& key : keys())
+    if (key.path != "name") all.insert(key.path.substr(0, key.path.find('.')));
+  return all;
+}
+
+// What begins like a key and is a file of a run or of the system.
+const std::set<std::string> others = {"memory.csv",
+                                      "memory.current",
+                                      "memory.max",
+                                      "memory.stat",
+                                      "memory.limit_in_bytes",
+                                      "memory.usage_in_bytes",
+                                      "sweep.csv",
+                                      "sweep.png",
+                                      "sweep.svg"};
+
+class NamedKeys : public Experiments {
+ protected:
+  // A key, an entry of one that is a map, a section of keys, or what a `sweep:` says.
+  bool is_known(const std::string& word) const {
+    if (word.ends_with(".")) return sections().contains(word.substr(0, word.size() - 1));
+    if (word.starts_with("sweep.")) return is_sweep_statement(word.substr(6));
+    for (const Key& key : keys())
+      if (key.path == word || key.path.starts_with(word + ".")) return true;
+    return !contains(refusal("{}", {word + "=x"}), "unknown key");
+  }
+};
+
+TEST_F(NamedKeys, OfLowerRoomsAreKeys) {
+  EXPECT_FALSE(is_known("memory.bugdet"));
+  EXPECT_FALSE(is_known("memory.disk.folder"));
+  EXPECT_FALSE(is_known("sweep.bytes"));
+  for (const std::string& key : named_keys) EXPECT_TRUE(is_known(key)) << key;
+}
+
+TEST_F(NamedKeys, AreWrittenByNoLowerRoomItself) {
+  const auto sources =
+      house::read_sources(VOXSWAP_SOURCE_DIR, {"base", "data", "metrics", "net", "swap", "pipeline"});
+  EXPECT_GT(sources.size(), 300u);
+  EXPECT_THAT(house::faults_of_keys(sources, sections(), others), IsEmpty());
+}
+
+TEST_F(NamedKeys, OfTheRoomsThatKnowAllAreKeys) {
+  for (const house::SourceFile& file : house::read_sources(VOXSWAP_SOURCE_DIR, {"experiments", "cli"})) {
+    for (const std::string& fault : house::faults_of_keys({file}, sections(), others)) {
+      const std::string word = fault.substr(fault.rfind(' ') + 1);
+      EXPECT_TRUE(is_known(word)) << fault;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::experiments
