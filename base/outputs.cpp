@@ -118,8 +118,7 @@ void Outputs::check(const fs::path& output) const {
   if (force_) return;
   fail(Exit::usage,
        "{}: is there already, and voxswap did not write it or it was changed since; choose another --out, or "
-       "write "
-       "over it with --force",
+       "write over it with --force",
        output.string());
 }
 

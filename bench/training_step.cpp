@@ -55,8 +55,7 @@ void measure(std::int64_t side, const std::string& precision, int steps, double 
   std::printf(
       "{\"side\": %lld, \"precision\": \"%s\", \"seconds\": %.6f, \"peak_bytes\": %lld, \"before_bytes\": "
       "%lld, \"arena_bytes\": %lld, \"host_bytes\": %lld, \"predicted\": %.6f, \"gflop\": %.3f, \"loss\": "
-      "%.6f, "
-      "\"backend\": \"%s\"}\n",
+      "%.6f, \"backend\": \"%s\"}\n",
       static_cast<long long>(side), precision.c_str(), seconds[seconds.size() / 2],
       static_cast<long long>(bench::peak_resident_bytes()), static_cast<long long>(resident_before),
       static_cast<long long>(plan.peak_bytes), static_cast<long long>(plan.host_bytes),

@@ -85,8 +85,7 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   if (!changed.empty())
     fail(Exit::usage,
          "{}: --resume: the run there was started with other values of {}; set them back, or choose another "
-         "folder "
-         "with --out DIR",
+         "folder with --out DIR",
          folder.string(), join(changed, ", "));
   check_epochs(folder, experiment.run.training.epochs);
 }

@@ -72,8 +72,7 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
   if (!changed.empty())
     fail(Exit::usage,
          "{}: this cell was begun with other values of {}; set them back, remove the folder, or choose "
-         "another "
-         "--out",
+         "another --out",
          folder.string(), join(changed, ", "));
 }
 

@@ -26,7 +26,6 @@ namespace {
 using namespace kinds;
 
 // --- Kinds that only one key has
-// ------------------------------------------------------------------------------
 
 // A name becomes a folder: nothing in it may mean something to a shell or a file system.
 Key experiment_name() {
@@ -38,8 +37,7 @@ Key experiment_name() {
     if (!safe || name[0] == '.' || name[0] == '-' || name.size() > 100)
       fail(Exit::usage,
            "{}: name: '{}' is no safe file name: use up to 100 letters, digits, _ - + and ., the first a "
-           "letter, "
-           "digit or _",
+           "letter, digit or _",
            value.where, name);
     o.name = name;
   };
@@ -107,7 +105,6 @@ Key combinations() {
 }
 
 // --- The table
-// ------------------------------------------------------------------------------------------------
 
 using pipeline::Decides;
 

@@ -22,7 +22,6 @@ bool is_among(const std::string& word, const std::vector<std::string>& words) {
 }
 
 // --- Names
-// ----------------------------------------------------------------------------------------------------
 
 // The last parts of paths, as many as tell them apart.
 std::vector<std::string> short_names(const std::vector<Axis>& axes) {
@@ -68,7 +67,6 @@ void name_cells(Sweep& sweep) {
 }
 
 // --- What the command is asked
-// --------------------------------------------------------------------------------
 
 std::string text_of(const Yaml& value, const std::string& path) {
   return kinds::read_text(value, "sweep." + path);
@@ -144,7 +142,6 @@ void read_statements(Sweep& sweep, const Draft& draft) {
 }
 
 // --- Combinations
-// ---------------------------------------------------------------------------------------------
 
 // One value per axis; the settings are filled in, the experiment is made when the cell has its name.
 SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settings& settings) {

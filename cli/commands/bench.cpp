@@ -14,8 +14,7 @@ namespace voxswap::cli {
 Exit bench_command(const Arguments& words) {
   CLI::App app(
       "Training steps on random volumes: measured beside predicted and the bound. Needs no data set where "
-      "the "
-      "experiment names data.modalities and data.labels.",
+      "the experiment names data.modalities and data.labels.",
       "voxswap bench");
   CommonOptions common;
   ExperimentArguments where;

@@ -136,9 +136,8 @@ void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& opti
 Exit plan_command(const Arguments& words) {
   CLI::App app(
       "The memory plan of a training step, without training: its peaks, what it moves and computes again, "
-      "how "
-      "long a step should take, and how far that is from the best. Needs no data set where the experiment "
-      "names data.modalities and data.labels.",
+      "how long a step should take, and how far that is from the best. Needs no data set where the "
+      "experiment names data.modalities and data.labels.",
       "voxswap plan");
   PlanArguments arguments;
   declare(app, arguments);

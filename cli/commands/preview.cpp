@@ -26,8 +26,7 @@ void check_picture(const fs::path& file) {
 Exit preview_command(const Arguments& arguments) {
   CLI::App app(
       "Write a PNG of prepared cases and of what augmentation makes of them in the first epochs, with the "
-      "truth "
-      "as outlines.",
+      "truth as outlines.",
       "voxswap preview");
   CommonOptions common;
   ExperimentArguments where;

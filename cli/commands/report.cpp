@@ -14,10 +14,8 @@ namespace voxswap::cli {
 Exit report_command(const Arguments& arguments) {
   CLI::App app(
       "Merge finished runs into CSV, plots and one page, report.html. Several are compared: runs that differ "
-      "in "
-      "nothing but names and seeds are repeats of one model; what else differs is set against each other, "
-      "case by "
-      "case (comparison.csv: bootstrap intervals, Wilcoxon's signed-rank test).",
+      "in nothing but names and seeds are repeats of one model; what else differs is set against each other, "
+      "case by case (comparison.csv: bootstrap intervals, Wilcoxon's signed-rank test).",
       "voxswap report");
   CommonOptions common;
   std::vector<std::string> folders;

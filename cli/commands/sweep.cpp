@@ -175,8 +175,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares) {
 Exit sweep_command(const Arguments& words) {
   CLI::App app(
       "Run an experiment for every combination of values, e.g. preprocess.resolution=96,112 or a `sweep:` in "
-      "the "
-      "file. Cells that are finished are not run again, one that was cut off goes on; one split for all.",
+      "the file. Cells that are finished are not run again, one that was cut off goes on; one split for all.",
       "voxswap sweep");
   SweepArguments arguments;
   declare(app, arguments);

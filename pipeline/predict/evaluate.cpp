@@ -91,8 +91,7 @@ std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction
     } else if (!partial) {
       fail(Exit::bad_data,
            "case '{}' has a truth ({}) but no prediction in {}; expected {}.nii.gz there, or --partial to "
-           "leave "
-           "such cases out",
+           "leave such cases out",
            id, path.string(), prediction.string(), id);
     }
   }

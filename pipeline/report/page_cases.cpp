@@ -145,10 +145,8 @@ std::string cases_section(const ReportParts& parts) {
         "<p class=\"note\">Not shown here: {}. Their pictures are in the folder slices of each run.</p>\n",
         xml_escaped(join(left_out, "; ")));
   return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Slices where the truth is largest, numbered from "
-         "1 as in "
-         "the case's file; R is the patient's right, A anterior. Outlines of the truth in the left column, "
-         "of the "
-         "prediction in the right one, in the colours named below each picture.</p>\n" +
+         "1 as in the case's file; R is the patient's right, A anterior. Outlines of the truth in the left "
+         "column, of the prediction in the right one, in the colours named below each picture.</p>\n" +
          html;
 }
 

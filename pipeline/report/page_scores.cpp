@@ -89,12 +89,10 @@ std::string answer_section(const ReportParts& parts) {
   if (ranked.empty()) return {};
   std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
   if (ranked.size() == 1) return html;
-  html +=
-      ranking_table(parts) +
-      "<p>Per case the mean over the regions; differences are of the same cases, with bootstrap intervals. "
-      "p: "
-      "Wilcoxon's signed-rank test against the best group, corrected after Holm for the number of groups. "
-      "Chance between trainings shows only in groups of several repeats.</p>\n";
+  html += ranking_table(parts) +
+          "<p>Per case the mean over the regions; differences are of the same cases, with bootstrap "
+          "intervals. p: Wilcoxon's signed-rank test against the best group, corrected after Holm for the "
+          "number of groups. Chance between trainings shows only in groups of several repeats.</p>\n";
   if (const std::size_t without = parts.groups.size() - ranked.size(); without > 0)
     html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
                    without == 1 ? "One group is" : format("{} groups are", without));
@@ -140,14 +138,12 @@ std::string comparison_section(const ReportParts& parts) {
   take_out_common(rows, "Scored on grid");
   std::string html = "<h2>Differences</h2>\n";
   if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
-  html += table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
-          "<p>Dice of the same cases on the same grid, paired: To minus From. The interval is of the mean "
-          "difference "
-          "(bootstrap, BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to 50 "
-          "differences "
-          "without zeros and ties, else the normal approximation; nan where no case differs. Corrected after "
-          "Holm "
-          "for the regions of a comparison. Other metrics are in comparison.csv.</p>\n";
+  html +=
+      table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
+      "<p>Dice of the same cases on the same grid, paired: To minus From. The interval is of the mean "
+      "difference (bootstrap, BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to "
+      "50 differences without zeros and ties, else the normal approximation; nan where no case differs. "
+      "Corrected after Holm for the regions of a comparison. Other metrics are in comparison.csv.</p>\n";
   if (!also.empty()) {
     html += format("<p class=\"note\">Some of what is compared also differs in {}.</p>\n",
                    xml_escaped(join({also.begin(), also.end()}, "; ")));

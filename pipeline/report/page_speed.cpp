@@ -56,8 +56,7 @@ std::string timing_table(const ReportParts& parts) {
   take_out_common(rows, "Repeat");
   return table_section(rows, "timing.csv", timing_csv(parts.timing)) +
          "<p>Step over computing alone: the median step as a factor of one with nothing moved or computed "
-         "again. "
-         "Least possible: what no plan can beat.</p>\n";
+         "again. Least possible: what no plan can beat.</p>\n";
 }
 
 std::string transfers_table(const ReportParts& parts) {

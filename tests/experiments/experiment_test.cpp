@@ -235,8 +235,7 @@ TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
 TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   EXPECT_EQ(refusal("preprocess: {resolution: 100}\n"),
             "study.yaml:1: preprocess.resolution: 100 does not fit: sides must be multiples of 16 (network "
-            "isensee2017 "
-            "of depth 5); nearest: 96 and 112");
+            "isensee2017 of depth 5); nearest: 96 and 112");
   const std::string box = refusal("preprocess: {resolution: [48, 60, 8]}\n");
   EXPECT_TRUE(contains(box, "y is 60, nearest: 48 and 64")) << box;
   EXPECT_TRUE(contains(box, "z is 8, nearest: 16")) << box;
