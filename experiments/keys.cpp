@@ -184,10 +184,21 @@ void add_training(std::vector<Key>& table) {
       real("training.optimizer.learning_rate", "at the start", AT(training.optimizer.learning_rate),
            {0, any_size, true}));
   add(table, Decides::model,
+      choice("training.optimizer.rate_scaling",
+             "of the learning rate: not at all, or with (the root of) batch_size / reference_batch",
+             AT(training.rate.scaling)));
+  add(table, Decides::model,
+      whole("training.optimizer.reference_batch", "rate_scaling: the batch_size that learning_rate is for",
+            AT(training.rate.reference_batch), {1, 4096}));
+  add(table, Decides::model,
       real("training.optimizer.weight_decay", "pulls weights towards 0", AT(training.optimizer.weight_decay),
            {0, any_size}));
   add(table, Decides::model,
       choice("training.schedule.name", "of the learning rate", AT(training.schedule.name)));
+  add(table, Decides::model,
+      real("training.schedule.warm_up",
+           "epochs in which the rate rises evenly, step by step, to what the schedule has; 0: none",
+           AT(training.schedule.warm_up), {0, 1e9}));
   add(table, Decides::model,
       real("training.schedule.factor", "plateau: what the rate is multiplied with",
            AT(training.schedule.factor), {0, 1, true, true}));

@@ -47,8 +47,20 @@ constexpr std::array<std::string_view, 5> names_of(Precision) {
   return {"auto", "f32", "tf32", "bf16", "f16"};
 }
 
+// How the learning rate grows with the batch.
+enum class RateScaling { none, linear, sqrt };
+constexpr std::array<std::string_view, 3> names_of(RateScaling) {
+  return {"none", "linear", "sqrt"};
+}
+
+struct RateOptions {
+  RateScaling scaling = RateScaling::none;
+  std::int64_t reference_batch = 1;  // the batch that the optimizer's learning rate is meant for
+};
+
 struct ScheduleOptions {
   Schedule name = Schedule::plateau;
+  double warm_up = 0;          // epochs
   double factor = 0.5;         // plateau
   std::int64_t patience = 10;  // plateau, epochs
 };
@@ -57,6 +69,7 @@ struct TrainingOptions {
   std::int64_t epochs = 500;
   std::int64_t batch_size = 1;
   net::OptimizerOptions optimizer;
+  RateOptions rate;
   ScheduleOptions schedule;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   net::Loss loss = net::Loss::weighted_dice;

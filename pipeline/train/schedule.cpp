@@ -5,13 +5,28 @@
 
 namespace voxswap::pipeline {
 
+double full_rate(const TrainingOptions& options) {
+  const double rate = options.optimizer.learning_rate;
+  const double growth =
+      static_cast<double>(options.batch_size) / static_cast<double>(options.rate.reference_batch);
+  if (options.rate.scaling == RateScaling::linear) return rate * growth;
+  if (options.rate.scaling == RateScaling::sqrt) return rate * std::sqrt(growth);
+  return rate;
+}
+
 double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
-  const double full = options.optimizer.learning_rate;
+  const double full = full_rate(options);
   const double done = static_cast<double>(epoch - 1) / static_cast<double>(options.epochs);
   if (options.schedule.name == Schedule::plateau) return state.rate > 0 ? state.rate : full;
   if (options.schedule.name == Schedule::poly) return full * std::pow(1 - done, 0.9);
   if (options.schedule.name == Schedule::cosine) return full * 0.5 * (1 + std::cos(std::numbers::pi * done));
   return full;
+}
+
+double warm_up_share(const TrainingOptions& options, std::int64_t step, std::int64_t steps_per_epoch) {
+  const double steps = std::round(options.schedule.warm_up * static_cast<double>(steps_per_epoch));
+  const double done = static_cast<double>(step + 1);
+  return done < steps ? done / steps : 1;
 }
 
 bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int64_t epoch,

@@ -16,9 +16,19 @@ struct ScheduleState {
   double rate = 0;          // plateau only: the rate now
 };
 
+// Where schedules begin. linear: the optimizer's rate times batch_size / reference_batch (Goyal et al. 2017,
+// "Accurate, large minibatch SGD"); sqrt: times the root of that (Krizhevsky 2014, "One weird trick"; for
+// Adam Malladi et al. 2022, "On the SDEs and scaling rules for adaptive gradient algorithms").
+double full_rate(const TrainingOptions& options);
+
 // The rate for `epoch` (1 is the first). plateau: as reduced so far; poly: (1 - e/epochs)^0.9 (as nnU-Net);
 // cosine: half a period from the full rate to 0; constant.
 double learning_rate(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch);
+
+// What each step takes of that: 1 / n, 2 / n, ... in the warm-up's n steps (the gradual warm-up of Goyal et
+// al. 2017, from 0 on), all of it afterwards. `step` counts from 0 over all epochs, each of which has
+// `steps_per_epoch`.
+double warm_up_share(const TrainingOptions& options, std::int64_t step, std::int64_t steps_per_epoch);
 
 // After an epoch. Returns whether it was the best so far. Plateau: after `patience` epochs that did not
 // improve by 1e-4, the rate is multiplied by `factor` (Keras's ReduceLROnPlateau).

@@ -189,7 +189,8 @@ class Trainer {
       if (!given_) give_next();
       given_ = false;
       swap::StepReport report;
-      const net::StepContext context{seed_, position_.total_steps + 1, rate};
+      const net::StepContext context{seed_, position_.total_steps + 1,
+                                     rate * share_of(position_.total_steps)};
       const swap::Detail detail = traces_this_step() ? swap::Detail::instructions : swap::Detail::lanes;
       const float loss = session_.train(context, &report, detail, [this] {
         if (loader_->ready()) give_next();
@@ -218,6 +219,8 @@ class Trainer {
     }
     trained_ += seconds_since(started);
   }
+
+  double share_of(std::int64_t step) const { return warm_up_share(training_, step, sampler_.steps()); }
 
   // The batch of the next step, which may be of the next epoch.
   void give_next() {
@@ -265,7 +268,7 @@ class Trainer {
     row.seconds = position_.train_seconds + validation_seconds;
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
-    row.learning_rate = rate;
+    row.learning_rate = rate * share_of(position_.total_steps - 1);  // of the last step
     const data::Size3 side = input_size(options_);
     row.megavoxels_per_second =
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /

@@ -1,5 +1,6 @@
 // The program as a user has it: a whole run on phantoms, the same bytes twice, killed and resumed, and
 // trouble with files.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -54,6 +55,14 @@ evaluate: {at: [native, training, 24]}
       text += "\n";
     }
     return text;
+  }
+
+  std::vector<double> rates(const std::string& out) {  // at the end of each epoch
+    const Csv epochs = read_csv(folder_ / out / "epochs.csv");
+    std::vector<double> found;
+    for (const auto& row : epochs.rows)
+      found.push_back(std::stod(row[epochs.column("learning_rate", "epochs.csv")]));
+    return found;
   }
 
   // The tensors, without the header, which also tells how long the training took.
@@ -128,14 +137,29 @@ TEST_F(Run, LeavesEveryFileBehindAndTheSameBytesTheSecondTime) {
   expect_equal_results("first", "second");
 }
 
+TEST_F(Run, TakesThePlainRateTimesTheBatchWhereItIsScaledWithIt) {
+  const std::string batch = "training.batch_size=2", rate = "training.optimizer.learning_rate=";
+  const auto train = [&](const std::string& out, const Words& more) {
+    const Outcome outcome = program(run_into(out, more));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+  };
+  train("plain", {batch, rate + "0.001", "training.epochs=2"});
+  train("scaled", {batch, rate + "0.0005", "training.epochs=2", "training.optimizer.rate_scaling=linear"});
+  expect_equal_results("plain", "scaled");
+}
+
 TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
-  ASSERT_EQ(program(run_into("whole")).code, 0);
+  const std::string warm_up = "training.schedule.warm_up=2.4";  // twelve of twenty steps
+  ASSERT_EQ(program(run_into("whole", {warm_up})).code, 0);
+  using testing::DoubleEq;
+  EXPECT_THAT(rates("whole"), testing::ElementsAre(DoubleEq(5e-4 * 5 / 12), DoubleEq(5e-4 * 10 / 12),
+                                                   DoubleEq(5e-4), DoubleEq(5e-4)));
   // Killed after longer and longer times, at any point of an epoch; interrupted politely every other time.
   int attempts = 0, cut = 0;
   for (int milliseconds = 150; attempts < 60; milliseconds += 60, ++attempts) {
     // Swaps, by a rule that asks for no costs, so that every part of the run moves the same bytes.
     Words more = {"training.checkpoint_minutes=0.0001", "memory.planner=lms-threshold",
-                  "memory.lms_threshold=16KiB", "memory.host=1GiB"};
+                  "memory.lms_threshold=16KiB", "memory.host=1GiB", warm_up};
     if (fs::exists(folder_ / "cut" / "experiment.yaml")) more.emplace_back("--resume");
     const pid_t child = start(run_into("cut", more), {.log = log_});
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));

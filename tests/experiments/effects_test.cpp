@@ -26,6 +26,7 @@ TEST_F(KeysWithoutEffect, AreThoseThatMeanNothingBesideOthers) {
   const std::vector<std::vector<std::string>> in_vain = {
       {"network.name=unet3d", "network.slope=0.1"},
       {"training.schedule.name=cosine", "training.schedule.patience=3"},
+      {"training.batch_size=4", "training.optimizer.reference_batch=2"},
       {"training.augment.symmetries=true", "training.augment.flip=0.5"},
       {"training.augment.elastic=0", "training.augment.elastic_grid=20"},
       {"memory.device=cpu", "training.deterministic=false"},
@@ -48,6 +49,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
        "network.upsampling=nearest"},  // the network refuses it: one answer is enough
       {"network.name=resnet3d", "network.slope=0.1"},
       {"training.schedule.name=plateau", "training.schedule.patience=3"},
+      {"training.optimizer.rate_scaling=sqrt", "training.optimizer.reference_batch=2"},
       {"training.augment.symmetries=false", "training.augment.flip=0.5"},
       {"training.augment.elastic=2", "training.augment.elastic_grid=20"},
       {"memory.planner=tflms", "memory.tflms.sync_mode=1"},

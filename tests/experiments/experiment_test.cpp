@@ -36,6 +36,9 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.training.optimizer.name, net::Optimizer::adam);
   EXPECT_EQ(run.training.optimizer.learning_rate, 5e-4);
   EXPECT_EQ(run.training.optimizer.weight_decay, 0);
+  EXPECT_EQ(run.training.rate.scaling, pipeline::RateScaling::none);
+  EXPECT_EQ(run.training.rate.reference_batch, 1);
+  EXPECT_EQ(run.training.schedule.warm_up, 0);
   EXPECT_EQ(run.training.schedule.name, pipeline::Schedule::plateau);
   EXPECT_EQ(run.training.schedule.factor, 0.5);
   EXPECT_EQ(run.training.schedule.patience, 10);
@@ -194,6 +197,9 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
                                "network.dropout=-0.1",
                                "training.schedule.factor=0",
                                "training.schedule.factor=1",
+                               "training.schedule.warm_up=-1",
+                               "training.optimizer.rate_scaling=cubic",
+                               "training.optimizer.reference_batch=0",
                                "training.optimizer.learning_rate=0",
                                "training.optimizer.learning_rate=nan",
                                "training.repeats=0",

@@ -55,5 +55,51 @@ TEST(Schedule, PolyAndCosineFallFromTheFullRateTowardsZero) {
   EXPECT_NEAR(learning_rate(with_schedule(Schedule::cosine), {}, 51), 0.5, 1e-12);
 }
 
+// Goyal et al. 2017 train ResNet-50 with 0.1 for a batch of 256, and with 3.2 for one of 8192.
+TEST(Schedule, ScalesTheRateWithTheBatchOrItsRoot) {
+  TrainingOptions options = with_schedule(Schedule::constant);
+  options.optimizer.learning_rate = 0.1;
+  options.batch_size = 8192;
+  options.rate.reference_batch = 256;
+  EXPECT_EQ(learning_rate(options, {}, 1), 0.1);  // unless it is asked for
+  options.rate.scaling = RateScaling::linear;
+  EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 3.2);
+  options.rate.scaling = RateScaling::sqrt;
+  EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 0.1 * 5.656854249492381);  // the root of 32
+  options.batch_size = 64;                                                   // a smaller batch takes less
+  EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 0.05);
+}
+
+TEST(Schedule, ScalesWhateverTheRateThenDoes) {
+  for (const Schedule name : {Schedule::plateau, Schedule::poly, Schedule::cosine, Schedule::constant}) {
+    TrainingOptions options = with_schedule(name);
+    options.batch_size = 8;
+    const ScheduleState reduced = {.rate = 0.5};  // of a plateau: as it was reduced from the scaled one
+    const double before = learning_rate(options, {}, 40);
+    options.rate.scaling = RateScaling::linear;
+    EXPECT_DOUBLE_EQ(learning_rate(options, {}, 40), 8 * before) << choice_name(name);
+    if (name == Schedule::plateau) EXPECT_EQ(learning_rate(options, reduced, 40), 0.5);
+  }
+}
+
+TEST(Schedule, WarmsUpEvenlyFromTheFirstStep) {
+  TrainingOptions options = with_schedule(Schedule::constant);
+  EXPECT_EQ(warm_up_share(options, 0, 4), 1);  // there is none
+  options.schedule.warm_up = 1.25;             // five steps of four an epoch
+  const double shares[] = {0.2, 0.4, 0.6, 0.8, 1, 1, 1};
+  for (std::int64_t step = 0; step < 7; ++step) EXPECT_EQ(warm_up_share(options, step, 4), shares[step]);
+  options.schedule.warm_up = 0.1;  // less than a step
+  EXPECT_EQ(warm_up_share(options, 0, 4), 1);
+}
+
+TEST(Schedule, APlateauInTheWarmUpReducesTheFullRate) {
+  TrainingOptions options = with_schedule(Schedule::plateau);
+  options.schedule.warm_up = 50;
+  ScheduleState state;
+  finish_epoch(options, state, 1, -0.5);
+  for (std::int64_t epoch = 2; epoch <= 4; ++epoch) finish_epoch(options, state, epoch, -0.5);
+  EXPECT_EQ(learning_rate(options, state, 5), 0.5);
+}
+
 }  // namespace
 }  // namespace voxswap::pipeline
