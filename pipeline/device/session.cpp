@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/keys.h"
 #include "net/networks/networks.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/device/upload.h"
@@ -122,8 +123,8 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.target = open_target(options);
   if (!options.ranks->is_alone() && !s.target.backend->computes_on_host())
     fail(Exit::usage,
-         "memory.device: ranks that train together compute on CPUs so far; start one by itself, or set "
-         "memory.device=cpu");
+         "{0}: ranks that train together compute on CPUs so far; start one by itself, or set {0}=cpu",
+         key::memory_device);
   take_routines(*s.target.backend, options, purpose == Purpose::inference || options.resume);
   s.steps = build_steps(options, channels, outputs, s.target, purpose == Purpose::training);
   if (s.trains()) {

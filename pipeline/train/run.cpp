@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/interrupt.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/run_log.h"
@@ -67,10 +68,8 @@ void write_phases(const Job& job) {
 void check_share(std::int64_t batch, std::int64_t ranks) {
   if (batch % ranks == 0) return;
   const std::int64_t less = batch / ranks * ranks, more = less + ranks;
-  fail(Exit::usage,
-       "training.batch_size: {} samples cannot be shared out equally among {} ranks; the nearest that can: "
-       "{}{}",
-       batch, ranks, less > 0 ? format("{} and ", less) : "", more);
+  fail(Exit::usage, "{}: {} samples cannot be shared out equally among {} ranks; the nearest that can: {}{}",
+       key::training_batch_size, batch, ranks, less > 0 ? format("{} and ", less) : "", more);
 }
 
 Job open_job(const RunOptions& options) {
