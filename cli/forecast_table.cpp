@@ -41,6 +41,9 @@ void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64
     if (used > 0) rows.push_back({name, format("{} of {}", format_bytes(used), format_bytes(budget))});
   };
   add_tier("host pool", plan.host_bytes, budgets.host);
+  if (plan.streamed_bytes > 0)
+    rows.push_back({"streamed", format("{} of images and results, in the host's memory beside the pool",
+                                       format_bytes(plan.streamed_bytes))});
   add_tier("scratch file", plan.disk_bytes, budgets.disk);
 }
 
@@ -64,6 +67,7 @@ Json plan_figures(const swap::Plan& plan, const swap::Bound& bound) {
   return {{"planner", plan.planner},
           {"device_peak_bytes", plan.peak_bytes},
           {"host_bytes", plan.host_bytes},
+          {"streamed_bytes", plan.streamed_bytes},
           {"disk_bytes", plan.disk_bytes},
           {"swapped_out_bytes", moved.out_bytes},
           {"swapped_in_bytes", moved.in_bytes},
@@ -219,6 +223,7 @@ Json one_largest(const pipeline::Largest& largest) {
   if (largest.plan) {
     json["device_peak_bytes"] = largest.plan->peak_bytes;
     json["host_bytes"] = largest.plan->host_bytes;
+    json["streamed_bytes"] = largest.plan->streamed_bytes;
     json["disk_bytes"] = largest.plan->disk_bytes;
   }
   return json;
@@ -232,6 +237,8 @@ std::string largest_text(const pipeline::Largest& largest) {
     text += format("{} ({} on the device", largest.size, format_bytes(largest.plan->peak_bytes));
     if (largest.plan->host_bytes > 0)
       text += format(", {} in the host pool", format_bytes(largest.plan->host_bytes));
+    if (largest.plan->streamed_bytes > 0)
+      text += format(", {} beside it", format_bytes(largest.plan->streamed_bytes));
     if (largest.plan->disk_bytes > 0) text += format(", {} on disk", format_bytes(largest.plan->disk_bytes));
     text += ")";
   } else {

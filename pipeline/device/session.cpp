@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/keys.h"
 #include "net/networks/networks.h"
-#include "pipeline/device/staging.h"
+#include "pipeline/device/input_writer.h"
 #include "pipeline/device/upload.h"
 #include "pipeline/record/routines.h"
 #include "swap/planners/planner.h"
@@ -52,9 +52,9 @@ struct Session::State {
   Steps steps;
   std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
-  std::unique_ptr<net::Memory> staging;  // a piece of an image on its way to the device, in the input's type
-  std::unique_ptr<Upload> upload;        // of batches; null where the device's memory is the host's
-  std::span<const float> images;         // the batch that was given, where nothing is uploaded
+  std::optional<InputWriter> inputs;  // once the memories are there
+  std::unique_ptr<Upload> upload;     // of batches; null where the device's memory is the host's
+  std::span<const float> images;      // the batch that was given, where nothing is uploaded
   std::span<const std::uint8_t> targets;
   bool allocated = false;
 
@@ -63,21 +63,12 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  // An image or targets: each piece as it lies in there, or staged.
+  // An image or targets.
   template <class T>
-  void write_input(swap::Executor& executor, const net::Graph& graph, const std::vector<net::ValueId>& pieces,
+  void write_input(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
                    std::span<const T> volume, std::int64_t samples = 1) {
-    const std::vector<InputPiece> wanted = input_pieces(graph, pieces, samples);
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const std::int64_t bytes = wanted[i].value.bytes();
-      const std::byte* found = target.backend->computes_on_host() ? found_in(volume, wanted[i]) : nullptr;
-      if (found == nullptr) {
-        if (!staging || staging->bytes() < bytes) staging = target.backend->allocate_host(bytes);
-        stage(volume, wanted[i], staging->data());
-        found = staging->data();
-      }
-      executor.write(pieces[i], found, bytes);
-    }
+    inputs->write(*prepared.executor, input_pieces(prepared.step.graph, prepared.plan, pieces, samples),
+                  volume);
   }
 
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
@@ -157,10 +148,12 @@ void Session::allocate() {
   }
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
-    s.upload = std::make_unique<Upload>(*s.target.backend, input_pieces(step.graph, step.input, s.samples()),
-                                        input_pieces(step.graph, step.target, s.samples()),
-                                        s.target.budgets.device - arena_bytes());
+    const swap::Plan& plan = s.training_step.plan;
+    s.upload = std::make_unique<Upload>(
+        *s.target.backend, input_pieces(step.graph, plan, step.input, s.samples()),
+        input_pieces(step.graph, plan, step.target, s.samples()), s.target.budgets.device - arena_bytes());
   }
+  s.inputs.emplace(*s.target.backend);
   s.allocated = true;
 }
 
@@ -180,12 +173,12 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   if (s.upload) {
     const Upload::Places places = s.upload->finish();
     for (std::size_t i = 0; i < step.input.size(); ++i)
-      executor.write(step.input[i], places.image[i], step.graph.value(step.input[i]).bytes());
+      executor.lend(step.input[i], places.image[i], step.graph.value(step.input[i]).bytes());
     for (std::size_t i = 0; i < step.target.size(); ++i)
-      executor.write(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
+      executor.lend(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
   } else {
-    s.write_input(executor, step.graph, step.input, s.images, s.samples());
-    s.write_input(executor, step.graph, step.target, s.targets, s.samples());
+    s.write_input(s.training_step, step.input, s.images, s.samples());
+    s.write_input(s.training_step, step.target, s.targets, s.samples());
   }
   s.exchange->begin();
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
@@ -205,7 +198,7 @@ std::vector<float> Session::predict(std::span<const float> image) {
   State& s = *state_;
   allocate();
   swap::Executor& executor = *s.inference_step.executor;
-  s.write_input(executor, s.steps.inference.graph, s.steps.inference.input, image);
+  s.write_input(s.inference_step, s.steps.inference.input, image);
   for (const net::ValueId piece : s.steps.inference.target) {
     const std::vector<std::uint8_t> nothing(
         static_cast<std::size_t>(s.steps.inference.graph.value(piece).bytes()));
@@ -220,8 +213,8 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   State& s = *state_;
   allocate();
   swap::Executor& executor = *s.inference_step.executor;
-  s.write_input(executor, s.steps.inference.graph, s.steps.inference.input, image);
-  s.write_input(executor, s.steps.inference.graph, s.steps.inference.target, target);
+  s.write_input(s.inference_step, s.steps.inference.input, image);
+  s.write_input(s.inference_step, s.steps.inference.target, target);
   executor.run({}, swap::Detail::lanes);
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
@@ -291,7 +284,8 @@ std::int64_t Session::arena_bytes() const {
   return std::max(state_->training_step.plan.peak_bytes, state_->inference_step.plan.peak_bytes);
 }
 std::int64_t Session::host_bytes() const {
-  return std::max(state_->training_step.plan.host_bytes, state_->inference_step.plan.host_bytes);
+  const auto bytes = [](const swap::Plan& plan) { return plan.host_bytes + plan.streamed_bytes; };
+  return std::max(bytes(state_->training_step.plan), bytes(state_->inference_step.plan));
 }
 const net::Backend& Session::backend() const {
   return *state_->target.backend;

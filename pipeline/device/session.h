@@ -53,7 +53,7 @@ class Session {
   const swap::CostModel& costs() const;  // of the main step. REQUIRES: it trains
   swap::Bound bound() const;             // likewise
   std::int64_t arena_bytes() const;
-  std::int64_t host_bytes() const;  // of the host pool
+  std::int64_t host_bytes() const;  // of the host pool and what streams beside it
   const net::Backend& backend() const;
   net::ElementType precision() const;
   const swap::Budgets& budgets() const;

@@ -61,15 +61,17 @@ bool in_one_stretch(const InputPiece& piece) {
 
 }  // namespace
 
-std::vector<InputPiece> input_pieces(const net::Graph& graph, const std::vector<net::ValueId>& pieces,
-                                     std::int64_t turns) {
+std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
+                                     const std::vector<net::ValueId>& pieces, std::int64_t turns) {
   std::vector<InputPiece> result;
   const std::size_t each = pieces.size() / static_cast<std::size_t>(turns);
   std::int64_t depth = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i % each == 0) depth = 0;
-    result.push_back({graph.value(pieces[i]), depth, 0, static_cast<std::int64_t>(i / each), turns});
-    depth += graph.value(pieces[i]).shape[1];
+    const net::ValueId id = pieces[i];
+    result.push_back({graph.value(id), depth, 0, static_cast<std::int64_t>(i / each), turns, id,
+                      swap::find_streamed(plan, id) != nullptr});
+    depth += graph.value(id).shape[1];
   }
   for (InputPiece& piece : result) piece.depth = depth;
   return result;

@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::int64_t alignment = 256;  // of every piece
 
-// Appends the pieces behind `bytes` bytes, which grow by them; their places.
-std::vector<std::int64_t> places_of(const std::vector<InputPiece>& pieces, std::int64_t& bytes) {
+// Appends the pieces behind `bytes` bytes, or `streamed_bytes`, which grow by them; their places.
+std::vector<std::int64_t> places_of(const std::vector<InputPiece>& pieces, std::int64_t& bytes,
+                                    std::int64_t& streamed_bytes) {
   std::vector<std::int64_t> places;
   for (const InputPiece& piece : pieces) {
-    places.push_back(bytes);
-    bytes += (piece.value.bytes() + alignment - 1) / alignment * alignment;
+    std::int64_t& end = piece.streams ? streamed_bytes : bytes;
+    places.push_back(end);
+    end += (piece.value.bytes() + alignment - 1) / alignment * alignment;
   }
   return places;
 }
@@ -27,10 +29,13 @@ Upload::Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector
                std::int64_t spare_bytes)
     : image_(std::move(image)),
       target_(std::move(target)),
-      image_places_(places_of(image_, bytes_)),
-      target_places_(places_of(target_, bytes_)),
-      pinned_(backend.allocate_host(bytes_)),
+      image_places_(places_of(image_, bytes_, streamed_bytes_)),
+      target_places_(places_of(target_, bytes_, streamed_bytes_)),
       stream_(backend.make_stream()) {
+  if (streamed_bytes_ > 0)
+    for (std::unique_ptr<net::Memory>& block : streamed_) block = backend.allocate_host(streamed_bytes_);
+  if (bytes_ == 0) return;
+  pinned_ = backend.allocate_host(bytes_);
   // Half of what is free: the driver takes of the rest for itself.
   if (bytes_ <= std::min(spare_bytes, backend.free_bytes() / 2)) device_ = backend.allocate(bytes_);
 }
@@ -46,18 +51,26 @@ Upload::~Upload() {
 void Upload::begin(std::span<const float> images, std::span<const std::uint8_t> targets) {
   stream_->synchronize();
   for (std::size_t i = 0; i < image_.size(); ++i)
-    stage(images, image_[i], pinned_->data() + image_places_[i]);
+    stage(images, image_[i], host_place(image_[i], image_places_[i]));
   for (std::size_t i = 0; i < target_.size(); ++i)
-    stage(targets, target_[i], pinned_->data() + target_places_[i]);
+    stage(targets, target_[i], host_place(target_[i], target_places_[i]));
   if (device_) stream_->copy(device_->data(), pinned_->data(), bytes_);
+}
+
+std::byte* Upload::host_place(const InputPiece& piece, std::int64_t place) const {
+  return (piece.streams ? streamed_[turn_] : pinned_)->data() + place;
 }
 
 Upload::Places Upload::finish() {
   stream_->synchronize();
-  const std::byte* const data = device_ ? device_->data() : pinned_->data();
+  const auto find = [&](const InputPiece& piece, std::int64_t place) -> const std::byte* {
+    return device_ && !piece.streams ? device_->data() + place : host_place(piece, place);
+  };
   Places places;
-  for (const std::int64_t place : image_places_) places.image.push_back(data + place);
-  for (const std::int64_t place : target_places_) places.target.push_back(data + place);
+  for (std::size_t i = 0; i < image_.size(); ++i) places.image.push_back(find(image_[i], image_places_[i]));
+  for (std::size_t i = 0; i < target_.size(); ++i)
+    places.target.push_back(find(target_[i], target_places_[i]));
+  turn_ = 1 - turn_;
   return places;
 }
 

@@ -133,6 +133,7 @@ std::string plan_line(const Session& session) {
   std::string line = format("planner {}: arena {} of {}", plan.planner, format_bytes(session.arena_bytes()),
                             format_bytes(session.budgets().device));
   if (plan.host_bytes > 0) line += format(", host pool {}", format_bytes(plan.host_bytes));
+  if (plan.streamed_bytes > 0) line += format(", {} streamed", format_bytes(plan.streamed_bytes));
   if (plan.disk_bytes > 0) line += format(", disk {}", format_bytes(plan.disk_bytes));
   if (moved.out_bytes > 0)
     line +=

@@ -19,28 +19,20 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "net/backends/device_features.h"
-#include "net/graph/operation.h"
 #include "swap/execute/disk_access.h"
 #include "swap/execute/poison.h"
 #include "swap/execute/slow_link.h"
 #include "swap/execute/step_command.h"
+#include "swap/execute/streamed_values.h"
 #include "swap/plan/disk_blocks.h"
 #include "swap/plan/places.h"
 #include "swap/verify/verify.h"
 
 namespace voxswap::swap {
 namespace {
-
-std::size_t index(std::int32_t id) {
-  return static_cast<std::size_t>(id);
-}
-
-std::size_t index(Lane lane) {
-  return static_cast<std::size_t>(lane);
-}
 
 Plan verified(const CompiledGraph& compiled, Plan plan) {
   const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
@@ -52,16 +44,6 @@ Plan verified(const CompiledGraph& compiled, Plan plan) {
 
 }  // namespace
 
-CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
-    : backend_(&backend), graph_(std::move(graph)) {
-  for (const net::Node& node : graph_.nodes()) {
-    const bool exchanges = node.operation == &net::exchange_operation();
-    assert((!exchanges || exchange != nullptr) && "a graph for several ranks comes with what joins them");
-    kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
-    workspaces_.push_back(kernels_.back()->workspace_bytes());
-  }
-}
-
 struct Executor::State {
   State(CompiledGraph& compiled_graph, Plan the_plan, Tiers the_tiers, const ExecutorOptions& options)
       : compiled(compiled_graph),
@@ -70,8 +52,9 @@ struct Executor::State {
         plan(verified(compiled_graph, std::move(the_plan))),
         tiers(std::move(the_tiers)),
         serial(options.serial),
-        places(graph, plan) {
-    check_tiers();
+        places(graph, plan),
+        streamed(backend, graph, plan) {
+    check_sizes(plan, tiers);
     make_streams(options);
     build_commands();
     build_groups();
@@ -80,19 +63,9 @@ struct Executor::State {
     if (poisoning_wanted()) {
       poison.emplace(backend);
       poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
-      if (plan.host_bytes > 0) poisoned_pool = {{0, plan.host_bytes}};
+      poisoned_pool = {{0, plan.host_bytes}};
+      poisoned_results = {{0, streamed.result_bytes()}};
     }
-  }
-
-  void check_tiers() const {
-    const auto check = [](const char* what, std::int64_t needed, std::int64_t given) {
-      if (given < needed)
-        fail(Exit::failed, "the plan needs {} of {}, it was given {}", what, format_bytes(needed),
-             format_bytes(given));
-    };
-    check("an arena", plan.peak_bytes, tiers.arena ? tiers.arena->bytes() : 0);
-    check("a host pool", plan.host_bytes, tiers.host ? tiers.host->bytes() : 0);
-    check("a scratch file", plan.disk_bytes, tiers.disk ? tiers.disk->bytes() : 0);
   }
 
   void make_streams(const ExecutorOptions& options) {
@@ -155,11 +128,15 @@ struct Executor::State {
       case Instruction::Kind::copy_out:
       case Instruction::Kind::copy_in: {
         std::byte* device = address(instruction.value, i) + instruction.begin;
-        std::byte* host = tiers.host->data() + instruction.host;
+        std::byte* host = host_address(instruction);
         const bool out = instruction.kind == Instruction::Kind::copy_out;
         result.to = out ? host : device;
         result.from = out ? device : host;
         result.bytes = instruction.bytes;
+        if (streamed.is_input(instruction.value)) {
+          result.lent = streamed.source(instruction.value);
+          result.lent_begin = instruction.begin;
+        }
         if (links[index(result.lane)]) result.number = links[index(result.lane)]->add_copy(result.bytes);
         return result;
       }
@@ -196,6 +173,31 @@ struct Executor::State {
     return tiers.arena->data() + places.of_value(value, i)->offset;
   }
 
+  // Of a copy; null for an input that streams, which lies elsewhere in every step.
+  std::byte* host_address(const Instruction& copy) const {
+    if (streamed.is_input(copy.value)) return nullptr;
+    if (std::byte* result = streamed.result(copy.value)) return result + copy.begin;
+    return tiers.host->data() + copy.host;
+  }
+
+  // REQUIRES: nothing runs.
+  void put(net::ValueId value, const void* bytes, std::int64_t size, bool stays) {
+    check_usable();
+    const net::Value& target = graph.value(value);
+    if (size != target.bytes())
+      fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
+    if (target.producer != net::none)
+      fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
+    net::Stream& stream = *streams[index(Lane::compute)];
+    if (const Residency* place = places.of_value(value, 0))  // null: it streams, or nothing reads it
+      stream.copy(tiers.arena->data() + place->offset, bytes, size);
+    if (streamed.is_input(value)) {
+      if (!stays) stream.copy(streamed.own_memory(value), bytes, size);
+      streamed.lend(value, stays ? bytes : streamed.own_memory(value));
+    }
+    stream.synchronize();
+  }
+
   void add_waits(std::int32_t i) {
     StepCommand& later = commands[index(i)];
     for (const std::int32_t earlier : plan.instructions[index(i)].waits)
@@ -213,6 +215,7 @@ struct Executor::State {
     if (poison) {
       poison->fill(compute, tiers.arena->data(), poisoned.before);
       if (tiers.host) poison->fill(compute, tiers.host->data(), poisoned_pool);
+      poison->fill(compute, streamed.results(), poisoned_results);
     }
     compute.record(*started);
     compute.record(*go);
@@ -280,7 +283,7 @@ struct Executor::State {
     if (command.kernel != nullptr)
       work.launch(*command.kernel, command.arguments);
     else
-      work.copy(command.to, command.from, command.bytes);
+      work.copy(command.to, command.source(), command.bytes);
     if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
     if (link != nullptr) link->end(work, command.number);
     control.record(*command.done);
@@ -315,6 +318,7 @@ struct Executor::State {
   Tiers tiers;
   bool serial;
   Places places;
+  StreamedValues streamed;
   StepReport report;
   net::StepContext context;  // of the step that runs; the commands point to it
   std::vector<void*> addresses;
@@ -327,7 +331,7 @@ struct Executor::State {
   std::unique_ptr<net::Event> started, go;  // when a step began, and what the other lanes wait for
   std::optional<Poison> poison;
   PoisonPlan poisoned;
-  std::vector<ByteRange> poisoned_pool;
+  std::vector<ByteRange> poisoned_pool, poisoned_results;
   std::optional<Error> failure;
   // Last: they end first, and drain.
   std::array<std::unique_ptr<net::Stream>, lane_count> streams;
@@ -343,17 +347,11 @@ const Plan& Executor::plan() const {
 }
 
 void Executor::write(net::ValueId value, const void* bytes, std::int64_t size) {
-  State& state = *state_;
-  state.check_usable();
-  const net::Value& target = state.graph.value(value);
-  if (size != target.bytes())
-    fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
-  if (target.producer != net::none)
-    fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
-  if (state.places.all(value).empty()) return;  // an input that nothing reads
-  net::Stream& stream = *state.streams[index(Lane::compute)];
-  stream.copy(state.tiers.arena->data() + state.places.all(value).front()->offset, bytes, size);
-  stream.synchronize();
+  state_->put(value, bytes, size, /*stays=*/false);
+}
+
+void Executor::lend(net::ValueId input, const void* bytes, std::int64_t size) {
+  state_->put(input, bytes, size, /*stays=*/true);
 }
 
 void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
@@ -368,7 +366,11 @@ void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
          "'{}' is gone after the step: it is neither persistent nor among the values that the plan keeps",
          source.name);
   net::Stream& stream = *state.streams[index(Lane::compute)];
-  stream.copy(bytes, state.tiers.arena->data() + state.places.all(value).back()->offset, size);
+  const auto last = static_cast<std::int32_t>(state.plan.instructions.size()) - 1;
+  const Residency* place = state.places.of_value(value, last);
+  stream.copy(bytes,
+              place != nullptr ? state.tiers.arena->data() + place->offset : state.streamed.result(value),
+              size);
   stream.synchronize();
 }
 
@@ -377,6 +379,7 @@ const StepReport& Executor::run(const net::StepContext& context, Detail detail,
   State& state = *state_;
   const bool in_groups = detail == Detail::lanes && !state.groups.empty();
   state.check_usable();
+  state.streamed.check_lent();
   const auto start = std::chrono::steady_clock::now();
   state.context = context;
   state.enqueue(in_groups);
@@ -387,6 +390,7 @@ const StepReport& Executor::run(const net::StepContext& context, Detail detail,
     failed_meanwhile = std::current_exception();
   }
   state.synchronize();
+  state.streamed.take_back();
   if (failed_meanwhile) std::rethrow_exception(failed_meanwhile);
   state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   read_times(state.backend, *state.started, state.commands, state.groups, in_groups, state.report);

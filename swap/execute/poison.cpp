@@ -54,13 +54,13 @@ class Planner {
   std::vector<ByteRange> there_beforehand() const {
     std::vector<ByteRange> ranges;
     for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id)
-      if (graph_.value(id).producer == net::none && !places_.all(id).empty())
+      if (graph_.value(id).producer == net::none && places_.of_value(id, 0) != nullptr)
         ranges.push_back({places_.all(id).front()->offset, places_.all(id).front()->bytes});
     return ranges;
   }
 
   bool outlives_step(const Residency& r) const {
-    if (r.value == net::none || places_.all(r.value).back() != &r) return false;
+    if (r.value == net::none || index(r.last) + 1 != plan_.instructions.size()) return false;
     return graph_.value(r.value).persistent() ||
            std::find(plan_.kept.begin(), plan_.kept.end(), r.value) != plan_.kept.end();
   }

@@ -25,11 +25,16 @@ struct StepCommand {
   net::KernelArguments arguments;
   void* to = nullptr;
   const void* from = nullptr;
+  // Instead, of an input that streams: where its bytes lie in this step, and the first of them.
+  const std::byte* const* lent = nullptr;
+  std::int64_t lent_begin = 0;
   std::int64_t bytes = 0;
   std::vector<net::Event*> waits;
   std::unique_ptr<net::Event> begun, done;  // timed
   std::unique_ptr<net::Event> ready;        // what others wait for; null: nobody does
   std::size_t number = 0;                   // of a copy on its slow link
+
+  const void* source() const { return lent == nullptr ? from : *lent + lent_begin; }
 };
 
 // Fills the report from the events of a step that is done; of kernels that were enqueued in groups, by

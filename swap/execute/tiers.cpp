@@ -16,6 +16,7 @@ namespace {
 
 struct Sizes {
   std::int64_t arena = 0, host = 0, disk = 0;
+  std::int64_t streamed = 0;  // taken by others (Executor, and who lends it inputs)
 };
 
 Sizes largest(const std::vector<const Plan*>& plans) {
@@ -25,26 +26,35 @@ Sizes largest(const std::vector<const Plan*>& plans) {
     sizes.arena = std::max(sizes.arena, plan->peak_bytes);
     sizes.host = std::max(sizes.host, plan->host_bytes);
     sizes.disk = std::max(sizes.disk, plan->disk_bytes);
+    sizes.streamed = std::max(sizes.streamed, plan->streamed_bytes);
   }
   return sizes;
+}
+
+// Images and results that wait for their copies, beside the pool.
+std::string beside_text(const Sizes& sizes) {
+  return sizes.streamed == 0 ? "" : format(" (and {} beside it)", format_bytes(sizes.streamed));
 }
 
 constexpr const char* within_cgroup = "on this machine (or within its cgroup's limit)";
 
 void check_together(std::int64_t free, const Sizes& sizes) {
-  if (sizes.arena + sizes.host <= free) return;
-  if (sizes.host == 0)
+  const std::int64_t host = sizes.host + sizes.streamed;
+  if (sizes.arena + host <= free) return;
+  if (host == 0)
     fail(Exit::does_not_fit,
          "memory: an arena of {} is needed, {} are free {}; lower {} or {}, or end other programs",
          format_bytes(sizes.arena), format_bytes(free), within_cgroup, key::memory_budget,
          key::preprocess_resolution);
-  fail(Exit::does_not_fit,
-       "memory: an arena of {} and a host pool of {} are needed at the same time, {} are free {}; lower {}, "
-       "or end other programs",
-       format_bytes(sizes.arena), format_bytes(sizes.host), format_bytes(free), within_cgroup,
-       sizes.arena > sizes.host ? format("{} (the arena)", key::memory_budget)
-                                : format("{} (the pool; {} then takes what it does not hold)",
-                                         key::memory_host, key::memory_disk));
+  fail(
+      Exit::does_not_fit,
+      "memory: an arena of {} and a host pool of {}{} are needed at the same time, {} are free {}; lower {}, "
+      "or end other programs",
+      format_bytes(sizes.arena), format_bytes(sizes.host), beside_text(sizes), format_bytes(free),
+      within_cgroup,
+      sizes.arena > sizes.host
+          ? format("{} (the arena)", key::memory_budget)
+          : format("{} (the pool; {} then takes what it does not hold)", key::memory_host, key::memory_disk));
 }
 
 void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_asked) {
@@ -53,11 +63,12 @@ void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_a
          "device memory: an arena of {} is needed, {} are free; lower {} or end other programs",
          format_bytes(sizes.arena), format_bytes(free), key::memory_budget);
   if (host_as_asked) return;
-  if (const std::int64_t free = backend.free_host_bytes(); sizes.host > free)
+  if (const std::int64_t free = backend.free_host_bytes(); sizes.host + sizes.streamed > free)
     fail(Exit::does_not_fit,
-         "host memory: a pool of {} is needed, {} are free {}; set {} to what may be taken all the same, "
+         "host memory: a pool of {}{} is needed, {} are free {}; set {} to what may be taken all the same, "
          "or to less ({} then takes what it does not hold), or end other programs",
-         format_bytes(sizes.host), format_bytes(free), within_cgroup, key::memory_host, key::memory_disk);
+         format_bytes(sizes.host), beside_text(sizes), format_bytes(free), within_cgroup, key::memory_host,
+         key::memory_disk);
 }
 
 bool wants_unified(const std::vector<const Plan*>& plans) {
@@ -80,6 +91,17 @@ Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plan
   if (sizes.host > 0) tiers.host = backend.allocate_host(whole_blocks(sizes.host));
   tiers.arena = wants_unified(plans) ? backend.allocate_unified(sizes.arena) : backend.allocate(sizes.arena);
   return tiers;
+}
+
+void check_sizes(const Plan& plan, const Tiers& tiers) {
+  const auto check = [](const char* what, std::int64_t needed, std::int64_t given) {
+    if (given < needed)
+      fail(Exit::failed, "the plan needs {} of {}, it was given {}", what, format_bytes(needed),
+           format_bytes(given));
+  };
+  check("an arena", plan.peak_bytes, tiers.arena ? tiers.arena->bytes() : 0);
+  check("a host pool", plan.host_bytes, tiers.host ? tiers.host->bytes() : 0);
+  check("a scratch file", plan.disk_bytes, tiers.disk ? tiers.disk->bytes() : 0);
 }
 
 }  // namespace voxswap::swap

@@ -29,4 +29,7 @@ struct Tiers {
 Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
                      const fs::path& disk_folder, bool host_as_asked = false);
 
+// Throws Exit::failed where the memories are smaller than the plan's.
+void check_sizes(const Plan& plan, const Tiers& tiers);
+
 }  // namespace voxswap::swap

@@ -83,7 +83,7 @@ TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& t
 
 const StepReport& TimedSteps::run() {
   for (const auto& [id, bytes] : inputs_)  // their places are used again within a step
-    executor_.write(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+    executor_.lend(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
   return executor_.run({1, 1, 0});
 }
 

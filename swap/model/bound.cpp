@@ -36,8 +36,6 @@ struct WorkingSet {
 
 struct Needs {
   std::int64_t persistent = 0;
-  std::int64_t inputs = 0;  // in place before the first node
-  std::int64_t kept = 0;    // in place after the last node
   // Of every value that is no persistent one: producing node (-1: there before the step) and last reader (-1:
   // none; beyond the last node: kept).
   std::vector<net::NodeId> first, last;
@@ -60,14 +58,9 @@ void find_lifetimes(const net::Graph& graph, const std::vector<net::ValueId>& ke
   for (const net::ValueId value : kept) {
     if (value == net::none || graph.value(value).persistent() || needs.last[index(value)] == end) continue;
     needs.last[index(value)] = end;
-    needs.kept += occupied(graph.value(value).bytes());
   }
-  for (std::size_t id = 0; id < graph.values().size(); ++id) {
-    const net::Value& value = graph.values()[id];
+  for (const net::Value& value : graph.values())
     if (value.persistent()) needs.persistent += occupied(value.bytes());
-    if (value.role == net::Role::input && needs.last[id] != net::none)
-      needs.inputs += occupied(value.bytes());
-  }
 }
 
 // The input whose place an output may share, one that dies if there is one; none otherwise.
@@ -123,19 +116,20 @@ Needs find_needs(const net::Graph& graph, const std::vector<std::int64_t>& works
   return needs;
 }
 
-// Bytes alive across every node that are not part of its working set.
-std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs) {
+// Bytes alive across every node that are not part of its working set, of the values that count.
+template <class Counts>
+std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs, Counts counts) {
   std::vector<std::int64_t> bytes(graph.nodes().size() + 1, 0);
   for (std::size_t id = 0; id < graph.values().size(); ++id) {
     const net::NodeId from = needs.first[id] + 1, until = needs.last[id];
-    if (from >= until) continue;
+    if (from >= until || !counts(static_cast<net::ValueId>(id))) continue;
     bytes[index(from)] += graph.values()[id].bytes();
     bytes[index(until)] -= graph.values()[id].bytes();
   }
   std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
   for (net::NodeId node = 0; index(node) < graph.nodes().size(); ++node)
     for (const net::ValueId input : needs.working[index(node)].inputs)
-      if (needs.across(input, node)) bytes[index(node)] -= graph.value(input).bytes();
+      if (needs.across(input, node) && counts(input)) bytes[index(node)] -= graph.value(input).bytes();
   return bytes;
 }
 
@@ -167,20 +161,24 @@ double rate(const Link& link) {
 }
 
 // One node's part of the bound, as a function of how many bytes r of the excess are made again at cost(r):
-//   max(before, y / out, z / to disk) + during + max(after + cost(r), y / in, z / from disk)
-// with y = excess - r the bytes that leave and z = max(0, y - host) those that pass the disk. Each part is
+//   max(before, (y - read) / out, z / to disk) + during + max(after + cost(r), (y - given) / in, z / from
+//   disk)
+// with y = excess - r the bytes that are away, of which inputs need no copy out and what is kept no copy in,
+// and z = max(0, y - read - given - host) those that pass the disk. Each part is
 // the largest of three lines in r (cost is a line between two steps of it), so the sum is convex.
 struct Cut {
   double excess = 0, before = 0, during = 0, after = 0;
   double out = 0, in = 0, to_disk = 0, from_disk = 0;  // rates
   double host = 0;                                     // its budget
+  double read = 0, given = 0;                          // of what is alive across: inputs; what is kept
   double least_r = 0;                                  // what neither host nor disk can take
 
   double seconds(double r, double cost) const {
-    const double left = excess - r, spilled = std::max(0.0, left - host);
+    const double left = excess - r, spilled = std::max(0.0, left - read - given - host);
     const double by_disk_out = spilled > 0 ? spilled / to_disk : 0,
                  by_disk_in = spilled > 0 ? spilled / from_disk : 0;
-    const double by_out = left > 0 ? left / out : 0, by_in = left > 0 ? left / in : 0;
+    const double by_out = left > read ? (left - read) / out : 0,
+                 by_in = left > given ? (left - given) / in : 0;
     return std::max({before, by_out, by_disk_out}) + during + std::max({after + cost, by_in, by_disk_in});
   }
 };
@@ -208,11 +206,11 @@ void try_at(const Cut& cut, const Stretch& stretch, double r, Least& least) {
 
 // The least over a stretch: at its ends, or where two lines of one part cross.
 void refine(const Cut& cut, const Stretch& stretch, Least& least) {
-  const double x = cut.excess, spill = cut.excess - cut.host;
+  const double x = cut.excess, spill = x - cut.read - cut.given - cut.host;
   const Line parts[2][3] = {
-      {{cut.before, 0}, {x / cut.out, -1 / cut.out}, {spill / cut.to_disk, -1 / cut.to_disk}},
+      {{cut.before, 0}, {(x - cut.read) / cut.out, -1 / cut.out}, {spill / cut.to_disk, -1 / cut.to_disk}},
       {{cut.after + stretch.cost - stretch.slope * stretch.from, stretch.slope},
-       {x / cut.in, -1 / cut.in},
+       {(x - cut.given) / cut.in, -1 / cut.in},
        {spill / cut.from_disk, -1 / cut.from_disk}}};
   try_at(cut, stretch, stretch.from, least);
   try_at(cut, stretch, stretch.to, least);
@@ -245,14 +243,22 @@ class Sweep {
   }
 
   Bound run() {
-    if (needs_.inputs > room_) return impossible(0);
-    if (needs_.kept > room_) return impossible(static_cast<net::NodeId>(node_seconds_.size()) - 1);
-    const std::vector<std::int64_t> across = bytes_across(graph_, needs_);
+    const auto is_read = [&](net::ValueId id) { return graph_.value(id).role == net::Role::input; };
+    const auto is_given = [&](net::ValueId id) {
+      return needs_.last[index(id)] == static_cast<net::NodeId>(node_seconds_.size());
+    };
+    const std::vector<std::int64_t> across = bytes_across(graph_, needs_, [](net::ValueId) { return true; }),
+                                    read = bytes_across(graph_, needs_, is_read),
+                                    given = bytes_across(graph_, needs_, is_given);
     double before = 0;
     for (net::NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
       const WorkingSet& working = needs_.working[index(node)];
       if (working.least_bytes > room_) return impossible(node);
       cut_.excess = static_cast<double>(across[index(node)] + working.bytes - room_);
+      cut_.read = static_cast<double>(read[index(node)]);
+      cut_.given = static_cast<double>(given[index(node)]);
+      for (const net::ValueId value : working.may_leave)
+        if (is_given(value)) cut_.given += static_cast<double>(graph_.value(value).bytes());
       cut_.before = before;
       cut_.during = node_seconds_[index(node)];
       before += cut_.during;
@@ -268,9 +274,11 @@ class Sweep {
 
   // What can leave at most, whatever time it takes.
   double room_elsewhere() const {
-    if (budgets_.host <= 0 || cut_.out <= 0 || cut_.in <= 0) return 0;
+    if (cut_.out <= 0 || cut_.in <= 0) return 0;
+    const double streamed = cut_.read + cut_.given;
+    if (budgets_.host <= 0) return streamed;
     const bool disk = cut_.to_disk > 0 && cut_.from_disk > 0;
-    return cut_.host + (disk ? static_cast<double>(budgets_.disk) : 0);
+    return streamed + cut_.host + (disk ? static_cast<double>(budgets_.disk) : 0);
   }
 
   // By more than sums in another order differ.
@@ -334,11 +342,10 @@ Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& work
 Floor least_budget(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                    const std::vector<net::ValueId>& kept) {
   const Needs needs = find_needs(graph, workspaces, kept);
-  Floor floor{needs.inputs, graph.nodes().empty() ? net::none : 0};
+  Floor floor{0, graph.nodes().empty() ? net::none : 0};
   for (net::NodeId node = 0; index(node) < needs.working.size(); ++node)
     if (needs.working[index(node)].least_bytes > floor.bytes)
       floor = {needs.working[index(node)].least_bytes, node};
-  if (needs.kept > floor.bytes) floor = {needs.kept, static_cast<net::NodeId>(needs.working.size()) - 1};
   floor.bytes += needs.persistent;
   return floor;
 }

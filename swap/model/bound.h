@@ -3,12 +3,13 @@
 // At every node k of the step, what is alive across it and is not part of its working set (inputs, outputs,
 // workspace) has to fit beside the persistent values and the working set; the excess x_k has left before k
 // and comes back after it, or part of it, r, is computed again after it. So
-//   T >= max(F_k, (x_k - r) / rate_out) + t_k + max(B_k + cost(r), (x_k - r) / rate_in)
-// with t_k the time of k, F_k and B_k the compute time before and after it, cost(r) the time to make r bytes
-// of what is alive across k again, cheapest seconds per byte first, in fractions, as if their inputs cost
-// nothing. With a disk tier, what exceeds the host budget also has to pass the disk. The bound is the largest
-// over k of the smallest over r: a relaxation (fractions, no latency, no interference, no packing), so no
-// plan that runs the nodes in the graph's order is below it.
+//   T >= max(F_k, (x_k - r - i_k) / rate_out) + t_k + max(B_k + cost(r), (x_k - r - o_k) / rate_in)
+// with i_k and o_k the bytes alive across k of inputs, which lie outside already, and of what is kept, which
+// need not come back, t_k the time of k, F_k and B_k the compute time before and after it, cost(r) the time
+// to make r bytes of what is alive across k again, cheapest seconds per byte first, in fractions, as if their
+// inputs cost nothing. With a disk tier, what exceeds the host budget also has to pass the disk. The bound is
+// the largest over k of the smallest over r: a relaxation (fractions, no latency, no interference, no
+// packing), so no plan that runs the nodes in the graph's order is below it.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,7 @@ struct Bound {
 Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                   const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets);
 
-// The least device budget that any plan needs: persistent values and the largest working set of one node (or
-// all inputs at the beginning, or all that is kept at the end).
+// The least device budget that any plan needs: persistent values and the largest working set of one node.
 struct Floor {
   std::int64_t bytes = 0;
   net::NodeId node = net::none;  // that needs it

@@ -94,7 +94,7 @@ class Picture {
       if (value.role == net::Role::gradient) fate_[id] = Fate::gradient;
     }
     for (const Instruction& instruction : plan_.instructions) {
-      if (instruction.kind == Instruction::Kind::copy_out) fate_[index(instruction.value)] = Fate::swapped;
+      if (instruction.kind != Instruction::Kind::run) fate_[index(instruction.value)] = Fate::swapped;
       if (instruction.kind == Instruction::Kind::run && instruction.again)
         for (const net::ValueId value : graph_.node(instruction.node).outputs)
           fate_[index(value)] = Fate::recomputed;

@@ -115,6 +115,9 @@ Counter device_counter(const net::Graph& graph, const Plan& plan, const std::vec
 Occupancy occupancy(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                     const std::vector<double>& end) {
   Store host, disk;
+  for (const Streamed& streamed : plan.streamed)
+    if (graph.value(streamed.value).producer == net::none)
+      host.write(streamed.host, graph.value(streamed.value).bytes(), 0);
   for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
     const Instruction& instruction = plan.instructions[index(i)];
     switch (instruction.kind) {
@@ -136,6 +139,9 @@ Occupancy occupancy(const net::Graph& graph, const Plan& plan, const std::vector
         break;
     }
   }
+  for (const Streamed& streamed : plan.streamed)  // to the end of the step
+    host.read(streamed.host, graph.value(streamed.value).bytes(),
+              static_cast<std::int32_t>(plan.instructions.size()) - 1);
   return {device_counter(graph, plan, begin, end).levels(), host.counter(begin, end).levels(),
           disk.counter(begin, end).levels()};
 }

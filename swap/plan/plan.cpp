@@ -1,6 +1,7 @@
 // What every reader of plans needs: names, and sums over the instructions.
 #include "swap/plan/plan.h"
 
+#include <algorithm>
 #include <set>
 
 namespace voxswap::swap {
@@ -36,6 +37,12 @@ std::string_view kind_name(Instruction::Kind kind) {
       return "read_disk";
   }
   return "";
+}
+
+const Streamed* find_streamed(const Plan& plan, net::ValueId value) {
+  const auto found = std::find_if(plan.streamed.begin(), plan.streamed.end(),
+                                  [&](const Streamed& other) { return other.value == value; });
+  return found == plan.streamed.end() ? nullptr : &*found;
 }
 
 PlanTotals totals(const Plan& plan) {

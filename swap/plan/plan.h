@@ -9,6 +9,11 @@
 // for the host by copy_out, for disk by copy_out and write_disk, and comes back by read_disk and copy_in, in
 // chunks. It may come back to another place, and may be made again by a second run of its node instead.
 //
+// What a step reads and gives may stream. Inputs lie in the host's memory anyhow: one that is not on the
+// device when the step begins, or leaves it, is brought in from there by copy_in and needs no copy_out. A
+// kept value may leave for there by copy_out and not come back. The bytes of both are not in the pool but
+// wherever the step's user has them, as if behind the pool: at offsets from host_bytes on.
+//
 // Disk is accessed in blocks of disk_block bytes (disk_blocks.h). `bytes` of a disk instruction is what
 // belongs to the value, as everywhere; the access itself covers that rounded up to whole blocks, in the host
 // pool as in the file: write_disk also reads, and read_disk also overwrites, the rest of the last block.
@@ -62,6 +67,14 @@ struct Instruction {
 };
 std::string_view kind_name(Instruction::Kind kind);  // as written in plan.json
 
+// The place outside the pool of an input or a kept value, the only one that its copies use: its bytes lie
+// there before and during the step, or after it.
+struct Streamed {
+  net::ValueId value = net::none;
+  std::int64_t host = 0;  // in [host_bytes, host_bytes + streamed_bytes)
+  bool operator==(const Streamed&) const = default;
+};
+
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;  // as a budget of the device
 
 struct Plan {
@@ -80,9 +93,15 @@ struct Plan {
   std::int64_t live_peak_bytes =
       0;  // largest sum of what is live at one instruction: no packing can be smaller
   std::vector<std::int64_t> live_bytes;  // that sum per instruction
-  std::vector<net::ValueId> kept;        // read from outside after the step: resident to its end
-  double predicted_seconds = 0;          // simulated time of a step; 0: no cost model was given
+  // Read from outside after the step: resident to its end, or streamed and copied out.
+  std::vector<net::ValueId> kept;
+  std::vector<Streamed> streamed;
+  std::int64_t streamed_bytes = 0;  // that they take together, no part of host_bytes
+  double predicted_seconds = 0;     // simulated time of a step; 0: no cost model was given
 };
+
+// Null for a value that does not stream.
+const Streamed* find_streamed(const Plan& plan, net::ValueId value);
 
 // What a plan moves and repeats in one step.
 struct PlanTotals {

@@ -55,6 +55,13 @@ Json entry(const net::Graph& graph, const Instruction& instruction, std::int64_t
   return entry;
 }
 
+Json entry(const net::Graph& graph, const Streamed& streamed) {
+  return {{"value", streamed.value},
+          {"name", graph.value(streamed.value).name},
+          {"bytes", graph.value(streamed.value).bytes()},
+          {"host", streamed.host}};
+}
+
 Json entry(const net::Graph& graph, const Residency& r) {
   Json entry;
   if (r.value != net::none) {
@@ -129,6 +136,9 @@ std::string work_text(const Plan& plan) {
     if (const std::int64_t copies = count[static_cast<std::size_t>(lane)]; copies > 0)
       text += format("{:<20}{:>12}   in {} copies{}\n", label, format_bytes(bytes), copies, remark);
   };
+  if (plan.streamed_bytes > 0)
+    text += format("{:<20}{:>12}   of what the step reads and gives, in the host's memory beside the pool\n",
+                   "streamed", format_bytes(plan.streamed_bytes));
   line(Lane::to_host, "device to host", sums.out_bytes, format(", {} values leave", sums.values_out));
   line(Lane::to_device, "host to device", sums.in_bytes, "");
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
@@ -219,6 +229,7 @@ std::string plan_json(const net::Graph& graph, const Plan& plan) {
                {"disk_budget_bytes", plan.disk_budget_bytes},
                {"peak_bytes", plan.peak_bytes},
                {"host_bytes", plan.host_bytes},
+               {"streamed_bytes", plan.streamed_bytes},
                {"disk_bytes", plan.disk_bytes},
                {"persistent_bytes", plan.persistent_bytes},
                {"live_peak_bytes", plan.live_peak_bytes},
@@ -229,14 +240,15 @@ std::string plan_json(const net::Graph& graph, const Plan& plan) {
                {"values_out", sums.values_out},
                {"recomputed_nodes", sums.recomputed_nodes},
                {"predicted_seconds", plan.predicted_seconds}};
-  std::vector<std::string> kept, instructions, residencies;
+  std::vector<std::string> kept, streamed, instructions, residencies;
   for (const net::ValueId value : plan.kept) kept.push_back(Json(graph.value(value).name).dump());
+  for (const Streamed& one : plan.streamed) streamed.push_back(entry(graph, one).dump());
   for (std::size_t i = 0; i < plan.instructions.size(); ++i)
     instructions.push_back(entry(graph, plan.instructions[i], plan.live_bytes[i]).dump());
   for (const Residency& r : plan.residencies) residencies.push_back(entry(graph, r).dump());
   std::string text = root.dump(1);
   text.resize(text.size() - 2);  // up to the line with the closing brace
-  return text + lines("kept", kept) + lines("instructions", instructions) +
+  return text + lines("kept", kept) + lines("streamed", streamed) + lines("instructions", instructions) +
          lines("residencies", residencies) + "\n}\n";
 }
 

@@ -51,6 +51,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     v.producer = value.producer;
     v.persistent = value.persistent();
     if (v.persistent) persistent_bytes += v.bytes;
+    v.streams = value.role == net::Role::input && value.producer == net::none;
     if (value.producer != net::none) {
       const net::Node& node = graph.node(value.producer);
       v.repeatable = node.phase == net::Phase::forward && node.outputs.size() == 1 && node.updates.empty();
@@ -68,6 +69,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
   }
   for (ValueFacts& value : values) {
     if (value.kept) value.repeatable = value.cheap = false;
+    value.streams = value.streams || (value.kept && !value.persistent);
     value.first_gap = gaps;
     gaps += static_cast<GapId>(value.readers.size()) + 1;
     value_of_gap.resize(index(gaps), static_cast<net::ValueId>(&value - values.data()));

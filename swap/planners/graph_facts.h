@@ -26,6 +26,7 @@ struct ValueFacts {
   std::int64_t bytes = 0;  // occupied
   net::NodeId producer = net::none;
   bool persistent = false, kept = false;
+  bool streams = false;              // read or given by the step: lies in the host's memory beside the pool
   bool repeatable = false;           // its node may run again
   bool cheap = false;                // and is one pass over memory
   std::vector<net::NodeId> readers;  // ascending, each once

@@ -61,6 +61,8 @@ class Layout {
   std::int64_t true_bytes(std::int32_t life) const {
     return facts_.request->graph->value(value_of(life)).bytes();
   }
+  bool returns(const IdleTime& away) const { return index(away.needed) < schedule_.sequence.steps.size(); }
+  bool streams(std::int32_t life) const { return facts_.values[index(value_of(life))].streams; }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
 
   // Small host pools get small chunks, so that several are on their way to disk at the same time.
@@ -123,7 +125,7 @@ class Layout {
   void sort_copies() {
     for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
       if (schedule_.stretches[i].first) outs_.push_back(static_cast<std::int32_t>(i));
-      ins_.push_back(static_cast<std::int32_t>(i));
+      if (returns(schedule_.stretches[i])) ins_.push_back(static_cast<std::int32_t>(i));
     }
     std::stable_sort(outs_.begin(), outs_.end(), [&](std::int32_t x, std::int32_t y) {
       return stretch(x).copied_after != stretch(y).copied_after
@@ -232,16 +234,19 @@ class Layout {
         joins = false;
         interval_of.push_back(index(last_interval[index(id)]));
       };
+      bool there = true;  // on the device since `from`
       for (; next < schedule_.stretches.size() && schedule_.stretches[next].life == id; ++next) {
         const IdleTime& away = schedule_.stretches[next];
         const std::int32_t last_step = std::max(away.used, away.held_until);
         std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
         if (away.first) to = std::max(to, last_copy_out(next));
-        add(to);
+        if (last_step >= 0) add(to);  // an input may begin outside
         if (away.heir != net::none) inherited[index(away.heir)] = last_interval[index(id)];
         from = first_[next];
+        there = returns(away);
       }
-      add(life.last < 0 ? 0 : run_at_[index(life.last)]);
+      const bool kept = facts_.values[index(life.value)].kept;
+      if (there) add(kept ? now() - 1 : life.last < 0 ? 0 : run_at_[index(life.last)]);
     }
     add_workspaces(intervals, interval_of);
     const std::int64_t enough =
@@ -279,6 +284,7 @@ class Layout {
     std::map<std::int32_t, Place> places;  // by life
     std::vector<Interval> host, disk;
     for (const Move& move : moves_) {
+      if (streams(move.life)) continue;
       const bool on_disk = schedule_.on_disk[index(move.life)];
       std::vector<Interval>& list = on_disk ? disk : host;
       const auto [place, added] = places.try_emplace(move.life, Place{list.size(), on_disk});
@@ -290,7 +296,9 @@ class Layout {
     std::int64_t ring = uses_disk_ ? (ring_out + ring_in_) * slot_ : 0;
     plan_.host_bytes = ring + pack(host);
     plan_.disk_bytes = pack(disk);
+    place_streamed();
     for (const Move& move : moves_) {
+      if (streams(move.life)) continue;
       Instruction& instruction = plan_.instructions[index(move.at)];
       const Place& place = places.at(move.life);
       if (!place.disk) {
@@ -299,6 +307,23 @@ class Layout {
         instruction.disk = disk[place.interval].offset + instruction.begin;
       }
     }
+  }
+
+  // Behind the pool, one behind the other in order of id.
+  void place_streamed() {
+    std::map<net::ValueId, std::int64_t> places;
+    for (const Move& move : moves_)
+      if (streams(move.life)) places.emplace(value_of(move.life), 0);
+    for (auto& [value, place] : places) {
+      place = plan_.host_bytes + plan_.streamed_bytes;
+      plan_.streamed.push_back({value, place});
+      plan_.streamed_bytes += facts_.values[index(value)].bytes;
+    }
+    for (const Move& move : moves_)
+      if (streams(move.life)) {
+        Instruction& instruction = plan_.instructions[index(move.at)];
+        instruction.host = places.at(value_of(move.life)) + instruction.begin;
+      }
   }
 
   void sum_up() {

@@ -17,6 +17,7 @@ bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
   };
   std::vector<Away> away;
   for (const IdleTime& stretch : schedule.stretches) {
+    if (facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].streams) continue;
     if (stretch.first)
       away.push_back({stretch.life, stretch.free_from() - 1, stretch.needed, bytes_of(stretch)});
     away.back().to = stretch.needed;

@@ -6,7 +6,7 @@
 // be read does not change it. It is held until the copy is done, or the place is needed, has a place again
 // where it is back and is copied in from then on, to be there when needed. Where memory is shortest, the step
 // that uses it writes its own result over it (as in place, if it may): then the copy out is done before that
-// step.
+// step. An input is outside from the beginning, and what is read after the step may leave for good.
 #pragma once
 
 #include <vector>

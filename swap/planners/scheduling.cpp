@@ -50,7 +50,7 @@ class Scheduler {
               [](auto& x, auto& y) { return std::tuple(x.life, x.used) < std::tuple(y.life, y.used); });
     std::int32_t before = net::none;
     for (IdleTime& stretch : schedule_.stretches) {
-      stretch.first = stretch.life != before;
+      stretch.first = stretch.life != before && made(stretch) >= 0;
       before = stretch.life;
     }
     all_in_host_ = choose_tiers(facts_, schedule_);
@@ -217,7 +217,7 @@ class Scheduler {
     in_order_.clear();
     for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
       if (schedule_.stretches[i].first) by_free_from_.push_back(static_cast<std::int32_t>(i));
-      in_order_.push_back(static_cast<std::int32_t>(i));
+      if (schedule_.stretches[i].needed < steps_) in_order_.push_back(static_cast<std::int32_t>(i));
     }
     sort_by(by_free_from_, &IdleTime::free_from);
     out_order_ = by_made_ = by_free_from_;

@@ -32,10 +32,8 @@ class Expansion {
     }
     for (net::NodeId node = 0; index(node) < facts_.nodes.size(); ++node)
       if (!run_node(node)) return std::nullopt;
-    const auto end = static_cast<std::int32_t>(sequence_.steps.size()) - 1;
     for (std::size_t life = 0; life < sequence_.lives.size(); ++life)
-      if (facts_.values[index(sequence_.lives[life].value)].kept && sequence_.lives[life].last < end)
-        use(static_cast<std::int32_t>(life), end);
+      if (facts_.values[index(sequence_.lives[life].value)].kept) keep(static_cast<std::int32_t>(life));
     take_places_over();
     return std::move(sequence_);
   }
@@ -112,6 +110,13 @@ class Expansion {
     Life& life = sequence_.lives[index(id)];
     if (step - life.last >= 2) sequence_.idle.push_back({id, life.last, step, life.last, step, true});
     life.last = step;
+  }
+
+  // To the end, or it leaves before that.
+  void keep(std::int32_t id) {
+    const auto end = static_cast<std::int32_t>(sequence_.steps.size());
+    use(id, end);
+    sequence_.lives[index(id)].last = end - 1;
   }
 
   void begin_life(net::ValueId value, std::int32_t step) {

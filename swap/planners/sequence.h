@@ -30,11 +30,14 @@ struct SequenceStep {
 // (schedule.h).
 struct IdleTime {
   std::int32_t life = net::none;
-  std::int32_t used = 0, needed = 0;  // steps of the uses around it; used = -1: before the first step
+  // Steps of the uses around it; used = -1: before the first step; needed = number of steps: after the last
+  // one, from outside, and the life does not come back.
+  std::int32_t used = 0, needed = 0;
   // Its place is given up after the one step and there again from the other on: used <= held_until < back_at
   // <= needed. held_until = used - 1 where its place is taken over.
   std::int32_t held_until = 0, back_at = 0;
-  bool first = true;  // the life leaves here for the first time: later a copy is outside already
+  // The life leaves here for the first time: later a copy is outside already, of inputs from the beginning.
+  bool first = true;
   std::int32_t copied_after =
       used;  // step after which the copy out starts, if first: at most used and held_until
   std::int32_t heir =

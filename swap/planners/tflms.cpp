@@ -93,6 +93,7 @@ class Tflms {
   }
 
   std::int64_t level_at(std::int32_t step) const {
+    if (index(step) == sequence_.steps.size()) return deepest_ + 1;
     return step < 0 ? 0 : levels_[index(sequence_.steps[index(step)].node)];
   }
 
@@ -113,7 +114,7 @@ class Tflms {
         if (far && level - group <= knobs.groupby) continue;
         far = true;
         group = level;
-        if (!waits_for_in())
+        if (!waits_for_in() && index(stretch.needed) < sequence_.steps.size())
           while (stretch.back_at - 1 > stretch.used + 1 &&
                  level_at(stretch.back_at - 1) > level - knobs.ahead)
             --stretch.back_at;

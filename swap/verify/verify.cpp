@@ -2,6 +2,8 @@
 // everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
 #include "swap/verify/verify.h"
 
+#include <algorithm>
+
 #include "base/index.h"
 #include "swap/plan/disk_blocks.h"
 #include "swap/verify/verify_memory.h"
@@ -24,6 +26,7 @@ class InstructionChecker {
       : graph_(graph), plan_(plan), violations_(violations) {}
 
   bool run() {
+    for (const Streamed& streamed : plan_.streamed) check_streamed(streamed);
     for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
       const Instruction& instruction = plan_.instructions[index(i)];
       if (instruction.kind == Kind::run) {
@@ -46,6 +49,20 @@ class InstructionChecker {
     good_ = false;
   }
 
+  void check_streamed(const Streamed& streamed) {
+    const net::ValueId id = streamed.value;
+    if (id < 0 || index(id) >= graph_.values().size()) return bad("streamed value {} does not exist", id);
+    const net::Value& value = graph_.value(id);
+    const bool kept = std::find(plan_.kept.begin(), plan_.kept.end(), id) != plan_.kept.end();
+    if (value.persistent() || (value.role != net::Role::input && !kept))
+      bad("'{}' is streamed, but neither an input nor kept", value.name);
+    if (find_streamed(plan_, id) != &streamed) bad("'{}' is streamed twice", value.name);
+    if (streamed.host < plan_.host_bytes ||
+        value.bytes() > plan_.host_bytes + plan_.streamed_bytes - streamed.host)
+      bad("streamed '{}' has {} bytes at {}, where streamed values lie in the {} bytes from {} on",
+          value.name, value.bytes(), streamed.host, plan_.streamed_bytes, plan_.host_bytes);
+  }
+
   void check_move(std::int32_t at, const Instruction& i) {
     if (i.value < 0 || index(i.value) >= graph_.values().size()) {
       bad("instruction {} moves value {}, which does not exist", at, i.value);
@@ -56,6 +73,15 @@ class InstructionChecker {
     if (i.begin < 0 || i.bytes <= 0 || i.bytes > value.bytes() - i.begin) {
       bad("instruction {} moves {} bytes from byte {} of '{}', which has {}", at, i.bytes, i.begin,
           value.name, value.bytes());
+      return;
+    }
+    if (const Streamed* streamed = find_streamed(plan_, i.value)) {
+      if (on_disk(i) || i.host != streamed->host + i.begin)
+        bad("instruction {} moves byte {} of '{}' from or to byte {} of the host or to disk: it streams from "
+            "and to byte {} on",
+            at, i.begin, value.name, i.host, streamed->host);
+      if (i.kind == Kind::copy_out && value.role == net::Role::input)
+        bad("instruction {} copies out '{}', an input, which lies outside already", at, value.name);
       return;
     }
     const std::int64_t bytes = on_disk(i) ? whole_blocks(i.bytes) : i.bytes;

@@ -31,7 +31,7 @@ class Walk {
         places_(graph, plan),
         order_(plan),
         device_{"the arena", ShadowMemory(plan.peak_bytes, order_)},
-        host_{"the host pool", ShadowMemory(plan.host_bytes, order_)},
+        host_{"the host pool", ShadowMemory(plan.host_bytes + plan.streamed_bytes, order_)},
         disk_{"the scratch file", ShadowMemory(plan.disk_bytes, order_)},
         version_(graph.values().size(), 0) {}
 
@@ -68,9 +68,11 @@ class Walk {
     for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
       const net::Value& value = graph_.value(id);
       if (!value.persistent() && value.role != net::Role::input) continue;
+      const Streamed* streamed = find_streamed(plan_, id);
+      if (streamed != nullptr) host_.shadow.put(streamed->host, value.bytes(), {id, 0, streamed->host});
       if (const Residency* place = places_.of_value(id, 0))
         device_.shadow.put(place->offset, value.bytes(), {id, 0, place->offset});
-      else if (!places_.all(id).empty())
+      else if (streamed == nullptr && !places_.all(id).empty())
         violations_.add("'{}' is written before the step, but has no place at instruction 0", value.name);
     }
   }
@@ -167,14 +169,17 @@ class Walk {
     const auto check = [&](net::ValueId id, const char* what) {
       const net::Value& value = graph_.value(id);
       const Residency* place = last < 0 ? nullptr : places_.of_value(id, last);
-      if (place == nullptr) {
+      const Streamed* streamed = find_streamed(plan_, id);
+      if (place == nullptr && streamed == nullptr) {
         violations_.add("{} '{}' is not resident at the end", what, value.name);
         return;
       }
-      const Content expected{id, version_[index(id)], place->offset};
-      if (const auto fault = device_.shadow.holds(place->offset, value.bytes(), expected))
+      const Memory& memory = place != nullptr ? device_ : host_;
+      const std::int64_t begin = place != nullptr ? place->offset : streamed->host;
+      const Content expected{id, version_[index(id)], begin};
+      if (const auto fault = memory.shadow.holds(begin, value.bytes(), expected))
         violations_.add("{} '{}' is not intact at the end: {}", what, value.name,
-                        found_text(device_, expected, *fault));
+                        found_text(memory, expected, *fault));
     };
     for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id)
       if (graph_.value(id).persistent() && last >= 0) check(id, "persistent");

@@ -88,7 +88,7 @@ void expect_the_same_bits(Subject& subject) {
 TEST(CudaGraphs, GiveTheSameBitsWhateverLeavesTheDevice) {
   for (const test::SwapOptions& options :
        {test::SwapOptions{.host = false}, test::SwapOptions{}, test::SwapOptions{.disk = true},
-        test::SwapOptions{.host = false, .recompute = true}}) {
+        test::SwapOptions{.streams = true}, test::SwapOptions{.host = false, .recompute = true}}) {
     Subject subject(options);
     expect_the_same_bits(subject);
   }

@@ -55,6 +55,31 @@ TEST(Uploads, HoldABatchInTheNetworksTypeWithZerosBehindItsChannelsOnTheDeviceOr
   }
 }
 
+// The step before may read them still.
+TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
+  const auto backend = make_cuda_backend({});
+  pipeline::InputPiece image{value({1, 1, 1, 1, 4}, ElementType::f32), 0, 1};
+  image.streams = true;
+  pipeline::Upload upload(*backend, {image}, {{value({1, 1, 1, 1}, ElementType::u8), 0, 1}}, 1 << 20);
+  const auto begin = [&](float x) {
+    const float voxel[] = {x, -x};
+    const std::uint8_t bits[] = {static_cast<std::uint8_t>(x)};
+    upload.begin(voxel, bits);
+  };
+  const auto first_number = [](const std::byte* place) { return *reinterpret_cast<const float*>(place); };
+  begin(1);
+  const pipeline::Upload::Places first = upload.finish();
+  EXPECT_FALSE(emulation::in_device_memory(first.image[0], 16));
+  EXPECT_TRUE(emulation::in_device_memory(first.target[0], 1));
+  for (const float x : {2.0F, 3.0F}) begin(x);  // the second in place of the first
+  EXPECT_EQ(first_number(first.image[0]), 1);
+  const pipeline::Upload::Places second = upload.finish();
+  EXPECT_EQ(first_number(second.image[0]), 3);
+  begin(4);
+  EXPECT_EQ(first_number(second.image[0]), 3);
+  EXPECT_EQ(upload.finish().image[0], first.image[0]);
+}
+
 class SessionOnGpu : public test::InAFolder {
  protected:
   pipeline::RunOptions options(std::int64_t budget) const {

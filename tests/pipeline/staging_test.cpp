@@ -89,7 +89,7 @@ TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
   for (int turn = 0; turn < 2; ++turn)
     for (const std::int64_t planes : {3, 2})
       ids.push_back(graph.add_value("input", {1, planes, 2, 3, 4}, net::ElementType::f32, net::Role::input));
-  const std::vector<InputPiece> turns = input_pieces(graph, ids, 2);
+  const std::vector<InputPiece> turns = input_pieces(graph, swap::Plan{}, ids, 2);
   const auto* const bytes = reinterpret_cast<const std::byte*>(image.data());
   const std::vector<std::ptrdiff_t> planes_before = {0, 3, 5, 8};
   for (std::size_t i = 0; i < turns.size(); ++i)

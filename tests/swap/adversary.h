@@ -68,6 +68,7 @@ class Adversary {
     std::size_t begin, cells;
     int version;                // to be found, or written
     bool written_over = false;  // by an output, as the operation allows
+    std::size_t memory = 0;     // the arena, or the host's for what streams
   };
   struct Resolved {
     std::vector<Operand> reads, writes;          // run: in the arena
@@ -83,13 +84,15 @@ class Adversary {
   }
 
   bool sizes_are_sane() {
-    const std::int64_t sizes[] = {plan_.peak_bytes, plan_.host_bytes, plan_.disk_bytes};
+    const std::int64_t sizes[] = {plan_.peak_bytes, host_bytes(), plan_.disk_bytes};
     for (std::size_t m = 0; m < 3; ++m) {
       if (sizes[m] < 0 || sizes[m] > 1 << 24) return false;
       size_[m] = cells_of(sizes[m]);
     }
     return true;
   }
+
+  std::int64_t host_bytes() const { return plan_.host_bytes + plan_.streamed_bytes; }
 
   const swap::Residency* place(net::ValueId value, net::NodeId node, std::int64_t bytes,
                                std::size_t when) const {
@@ -107,6 +110,15 @@ class Adversary {
     if (r != nullptr)
       list.push_back({value, at(r->offset / cell), cells_of(graph_.value(value).bytes()), version});
     return r != nullptr;
+  }
+
+  bool streamed(net::ValueId value, std::vector<Operand>& list) const {
+    const swap::Streamed* place = swap::find_streamed(plan_, value);
+    if (place == nullptr || place->host < 0 || place->host % cell != 0 ||
+        place->host + graph_.value(value).bytes() > host_bytes())
+      return false;
+    list.push_back({value, at(place->host / cell), cells_of(graph_.value(value).bytes()), 0, false, 1});
+    return true;
   }
 
   bool resolve() {
@@ -138,10 +150,13 @@ class Adversary {
       if (value.persistent() &&
           !(operand(id, 0, 0, before_) && operand(id, count_ - 1, version[at(id)], after_)))
         return false;
-      if (value.role == net::Role::input) operand(id, 0, 0, before_);
+      if (value.role != net::Role::input) continue;
+      operand(id, 0, 0, before_);
+      streamed(id, before_);
     }
-    return std::all_of(plan_.kept.begin(), plan_.kept.end(),
-                       [&](net::ValueId id) { return operand(id, count_ - 1, version[at(id)], after_); });
+    return std::all_of(plan_.kept.begin(), plan_.kept.end(), [&](net::ValueId id) {
+      return operand(id, count_ - 1, version[at(id)], after_) || streamed(id, after_);
+    });
   }
 
   bool resolve_run(std::size_t i, const std::map<net::ValueId, int>& versions) {
@@ -179,7 +194,7 @@ class Adversary {
     const bool disk = m.lane() == swap::Lane::to_disk || m.lane() == swap::Lane::from_disk;
     const std::int64_t bytes = disk ? (m.bytes + 4095) / 4096 * 4096 : m.bytes;
     if (m.bytes <= 0 || m.begin < 0 || m.begin + m.bytes > graph_.value(m.value).bytes()) return false;
-    if (m.host < 0 || m.host + bytes > plan_.host_bytes) return false;
+    if (m.host < 0 || m.host + bytes > host_bytes()) return false;
     std::size_t other = 0;
     if (disk) {
       if (m.disk < 0 || m.disk + bytes > plan_.disk_bytes) return false;
@@ -288,11 +303,12 @@ class Adversary {
 
   void check(const Operand& operand) {
     for (std::size_t i = 0; i < operand.cells; ++i)
-      if (memory_[0][operand.begin + i] != mark(operand.value, operand.version, i)) fault_ = true;
+      if (memory_[operand.memory][operand.begin + i] != mark(operand.value, operand.version, i))
+        fault_ = true;
   }
   void write(const Operand& operand) {
     for (std::size_t i = 0; i < operand.cells; ++i)
-      memory_[0][operand.begin + i] =
+      memory_[operand.memory][operand.begin + i] =
           operand.value == net::none ? rubbish : mark(operand.value, operand.version, i);
   }
 

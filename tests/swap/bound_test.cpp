@@ -105,30 +105,33 @@ TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
   EXPECT_NEAR(bound().seconds, 5, 1e-9);
 }
 
-TEST_F(Bounds, AreInfiniteWhereAnInputNeitherFitsNorLeaves) {
+// It lies outside already: no pool is needed, and no way out.
+TEST_F(Bounds, BringInAnInputThatDoesNotFitAndAreInfiniteWhereNothingBringsIt) {
   const net::ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
   kept = {add("c", b, x, 1)};
-  budgets = {2 * unit, unit, 0};
-  EXPECT_NEAR(bound().seconds, 3, 1e-9);  // x leaves beside a and comes back beside c
-  budgets.host = 0;
+  for (const std::int64_t host : {unit, unit / 2, std::int64_t{0}}) {
+    budgets = {2 * unit, host, 0};
+    costs.to_host = {unit / 64, unit / 64};
+    costs.to_device = {unit / 4, unit / 4};
+    EXPECT_NEAR(bound().seconds, 1 + 1 + 4, 1e-9);  // beside c
+    EXPECT_EQ(bound().node, 1);
+  }
+  costs.to_device = {};
   EXPECT_TRUE(std::isinf(bound().seconds));
   EXPECT_EQ(bound().node, 1);
-  budgets.host = unit / 2;
-  EXPECT_TRUE(std::isinf(bound().seconds));
-  budgets.disk = unit / 2;
-  EXPECT_FALSE(std::isinf(bound().seconds));
-  costs.from_disk = {};
-  EXPECT_TRUE(std::isinf(bound().seconds));
 }
 
 TEST_F(Bounds, SendWhatTheHostCannotHoldToDisk) {
-  const net::ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
-  kept = {add("c", b, x, 1)};
+  const net::ValueId p = copy("p", input("x"), 4), a = copy("a", p, 1), b = copy("b", a, 1);
+  kept = {add("c", b, p, 1)};
   budgets = {2 * unit, unit / 2, unit};
-  // Half a volume passes the disk: 2 s out at a quarter of a volume per second, 1 s back.
-  EXPECT_NEAR(bound().seconds, 2 + 1 + 1, 1e-9);
-  costs.from_disk = {unit / 16, unit / 16};
-  EXPECT_NEAR(bound().seconds, 2 + 1 + 8, 1e-9);
+  // Half of p passes the disk while there is time, or r of it is made again.
+  EXPECT_NEAR(bound().seconds, 5 + 1 + 1, 1e-9);
+  costs.from_disk = {unit / 16, unit / 16};  // 1 + 4 r = 16 (1/2 - r)
+  EXPECT_NEAR(bound().seconds, 5 + 1 + 1 + 4 * 0.35, 1e-9);
+  costs.from_disk = {unit, unit};
+  costs.to_disk = {unit / 64, unit / 64};  // 64 (1/2 - r) = 5
+  EXPECT_NEAR(bound().seconds, 5 + 1 + 1 + 4 * (0.5 - 5.0 / 64), 1e-9);
 }
 
 TEST_F(Bounds, WriteInPlaceWhereThatIsAllowed) {
@@ -154,21 +157,22 @@ TEST_F(Bounds, CountAnInputThatIsWrittenOverAmongWhatLeaves) {
   EXPECT_NEAR(bound().seconds, 7, 1e-9);  // both are made again
 }
 
-TEST_F(Bounds, HoldInputsAtTheBeginningAndKeptValuesAtTheEnd) {
+TEST_F(Bounds, LetInputsBeginOutsideAndKeptValuesEndThere) {
   const net::ValueId x = input("x"), y = input("y"), z = input("z");
   const net::ValueId a = copy("a", x, 1);
   const net::ValueId b = copy("b", y, 1);
   const net::ValueId c = copy("c", z, 1);
-  EXPECT_EQ(floor().bytes, 3 * unit);
+  kept = {a, b, c, a, net::none};
+  EXPECT_EQ(floor().bytes, 2 * unit);
   EXPECT_EQ(floor().node, 0);
-  kept = {a, b, c, x, a, net::none};
-  EXPECT_EQ(floor().bytes, 4 * unit);
-  EXPECT_EQ(floor().node, 2);
-  budgets.device = 3 * unit;
-  EXPECT_TRUE(std::isinf(bound().seconds));
-  EXPECT_EQ(bound().node, 2);
-  budgets.device = 4 * unit;
-  EXPECT_FALSE(std::isinf(bound().seconds));
+  costs.to_host = costs.to_device = {unit / 2, unit / 2};  // 2 s each
+  for (const std::int64_t host : {std::int64_t{1} << 20, std::int64_t{0}}) {
+    budgets = {2 * unit, host, 0};
+    // While a is made, y and z are still to come, while b is, z is and a has left, before c a and b have.
+    EXPECT_NEAR(bound().seconds, 5, 1e-9);
+    budgets.device = 2 * unit - 64;
+    EXPECT_TRUE(std::isinf(bound().seconds));
+  }
 }
 
 TEST_F(Bounds, CountPersistentValuesAndWorkspaces) {

@@ -315,6 +315,37 @@ inline const std::vector<Mutation>& mutations() {
                      : i->kind == Kind::write_disk ? Kind::read_disk
                                                    : Kind::write_disk;
        }},
+      {"forget that a value streams",
+       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
+         if (!plan.streamed.empty())
+           plan.streamed.erase(plan.streamed.begin() +
+                               static_cast<std::ptrdiff_t>(draw(plan.streamed.size())));
+       }},
+      {"stream another value",
+       [](const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
+         if (!plan.streamed.empty())
+           plan.streamed[draw(plan.streamed.size())].value =
+               static_cast<net::ValueId>(draw(graph.values().size()));
+       }},
+      {"shift the place of a value that streams",
+       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
+         if (plan.streamed.empty()) return;
+         swap::Streamed& streamed = plan.streamed[draw(plan.streamed.size())];
+         const std::int64_t shift = 64 * (static_cast<std::int64_t>(draw(9)) - 4);
+         streamed.host += shift;
+         if (draw(2) == 0) return;
+         for (swap::Instruction& i : plan.instructions)
+           if (i.kind != Kind::run && i.value == streamed.value) i.host += shift;
+       }},
+      {"let two values stream from one place",
+       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
+         if (plan.streamed.empty()) return;
+         swap::Streamed& streamed = plan.streamed[draw(plan.streamed.size())];
+         const std::int64_t shift = plan.streamed[draw(plan.streamed.size())].host - streamed.host;
+         streamed.host += shift;
+         for (swap::Instruction& i : plan.instructions)
+           if (i.kind != Kind::run && i.value == streamed.value) i.host += shift;
+       }},
       {"run another node",
        [](const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
          swap::Instruction* i =

@@ -21,37 +21,36 @@ constexpr int steps = 3;  // groups of kernels are recorded in the second, and r
 
 // A step on a backend, with costs under which nothing comes for free.
 struct Subject {
-  net::TrainingStep step;
+  net::Graph graph;
+  std::vector<net::ValueId> inputs, kept;
   std::unique_ptr<net::Backend> backend;
   CompiledGraph compiled;
   CostModel costs;
   Results expected;
 
-  std::vector<net::ValueId> inputs;
-
-  Subject(const std::string& backend_name, const std::string& network, std::int64_t pieces)
-      : step(net::build_training_step(in_pieces(test::tiny(network), pieces))),
+  Subject(const std::string& backend_name, const net::TrainingStep& step)
+      : Subject(backend_name, step.graph, {step.input, step.target}, {step.loss}) {}
+  Subject(const std::string& backend_name, net::Graph the_graph,
+          const std::vector<std::vector<net::ValueId>>& volumes, std::vector<net::ValueId> the_kept)
+      : graph(std::move(the_graph)),
+        kept(std::move(the_kept)),
         backend(net::make_backend(backend_name)),
-        compiled(*backend, step.graph) {
+        compiled(*backend, graph) {
     DeviceRates rates;
     rates.flops_f32 = rates.flops_half = 1e10;
     rates.memory_rate = 1e10;
     rates.launch_seconds = 1e-7;
     rates.link_rate = 1e9;
-    costs = estimate_costs(step.graph, rates);
+    costs = estimate_costs(graph, rates);
     costs.to_disk = costs.from_disk = {5e8, 5e8};
-    inputs = step.input;
-    inputs.insert(inputs.end(), step.target.begin(), step.target.end());
-    test::NaiveRunner runner(*backend, step.graph);
-    expected = test::train(runner, step.graph, inputs, {step.loss}, steps);
-  }
-  static net::StepOptions in_pieces(net::StepOptions options, std::int64_t pieces) {
-    options.pieces = pieces;
-    return options;
+    for (const std::vector<net::ValueId>& pieces : volumes)
+      inputs.insert(inputs.end(), pieces.begin(), pieces.end());
+    test::NaiveRunner runner(*backend, graph);
+    expected = test::train(runner, graph, inputs, kept, steps);
   }
 
   PlanRequest request(const Budgets& budgets) const {
-    PlanRequest result{&step.graph, compiled.workspaces(), budgets, {step.loss}, &costs};
+    PlanRequest result{&graph, compiled.workspaces(), budgets, kept, &costs};
     result.lms_threshold = 256;
     result.quick = true;
     return result;
@@ -63,9 +62,15 @@ struct Subject {
     const Tiers tiers = allocate_tiers(*backend, {&plan}, fs::temp_directory_path());
     Executor executor(compiled, plan, tiers, options);
     test::InDetail runner(executor, Detail::lanes);
-    return test::train(runner, step.graph, inputs, {step.loss}, steps);
+    return test::train(runner, graph, inputs, kept, steps);
   }
 };
+
+net::StepOptions in_pieces(const std::string& network, std::int64_t pieces) {
+  net::StepOptions options = test::tiny(network);
+  options.pieces = pieces;
+  return options;
+}
 
 struct TierCase {
   std::string name;
@@ -84,15 +89,14 @@ std::vector<std::string> backends() {
 
 TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   const auto& [backend, network, pieces] = GetParam();
-  Subject subject(backend, network, pieces);
+  Subject subject(backend, net::build_training_step(in_pieces(network, pieces)));
   const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
-  const std::int64_t least =
-      least_budget(subject.step.graph, subject.compiled.workspaces(), {subject.step.loss}).bytes;
+  const std::int64_t least = least_budget(subject.graph, subject.compiled.workspaces(), subject.kept).bytes;
   const std::int64_t plenty = std::int64_t{1} << 30;
   const TierCase tiers[] = {
       {"host", plenty, 0}, {"disk", 32 << 10, plenty}, {"both", most / 8 + (32 << 10), plenty}};
   const bool takes_groups = subject.takes_groups();
-  int runs = 0, swapped = 0, on_disk = 0, repeated = 0, written_over = 0;
+  int runs = 0, swapped = 0, streamed = 0, on_disk = 0, repeated = 0, written_over = 0;
   for (const std::string& planner : planner_names())
     for (const double share : {0.6, 0.25, 0.04})
       for (const TierCase& tier : tiers) {
@@ -117,6 +121,7 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         const PlanTotals moved = totals(plan);
         ++runs;
         swapped += moved.out_bytes > 0;
+        streamed += plan.streamed_bytes > 0;
         on_disk += moved.disk_out_bytes > 0;
         repeated += moved.recomputed_nodes > 0;
         written_over += test::written_over_while_away(plan) > 0;
@@ -124,10 +129,43 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   const bool has_workspaces = backend != "reference";  // which leave some planners no plan
   EXPECT_GE(runs, has_workspaces ? 10 : 15);
   EXPECT_GE(swapped, 8);
+  EXPECT_GE(streamed, 5);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
   const bool keeps_what_it_adds = network != "unet3d";
   EXPECT_GE(written_over, keeps_what_it_adds ? 1 : 0);
+}
+
+// What it reads comes in piece by piece, what it gives leaves as it is made.
+TEST_P(SameBits, OfInferenceWhateverStreams) {
+  const auto& [backend, network, pieces] = GetParam();
+  const net::InferenceStep step = net::build_inference_step(in_pieces(network, pieces), /*with_loss=*/true);
+  std::vector<net::ValueId> kept = step.probabilities;
+  kept.push_back(step.loss);
+  Subject subject(backend, step.graph, {step.input, step.target}, kept);
+  const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
+  const std::int64_t least = least_budget(subject.graph, subject.compiled.workspaces(), kept).bytes;
+  int inputs = 0, results = 0;
+  for (const std::string& planner : planner_names())
+    for (const double share : {0.6, 0.25, 0.1, 0.02}) {
+      const std::int64_t budget =
+          least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
+      Plan plan;
+      try {
+        plan = make_plan(planner, subject.request({budget, 1 << 20, 0}));
+      } catch (const Error& error) {
+        ASSERT_EQ(error.exit(), Exit::does_not_fit) << error.what();
+        continue;
+      }
+      const test::Poisoned poisoned(true);
+      EXPECT_TRUE(subject.run(plan, {}) == subject.expected)
+          << planner << ", " << share << " of what is between least and most";
+      for (const Streamed& streamed : plan.streamed)
+        ++(subject.graph.value(streamed.value).role == net::Role::input ? inputs : results);
+    }
+  const bool in_pieces = pieces != net::whole_volumes;
+  EXPECT_GE(inputs, in_pieces ? 4 : 1);
+  EXPECT_GE(results, in_pieces ? 4 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameBits,

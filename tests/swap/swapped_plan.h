@@ -19,6 +19,7 @@ struct SwapOptions {
   bool host = true;           // values leave for the host pool
   bool disk = false;          // values leave for disk; with `host` too: every other value
   bool recompute = false;     // values of cheap operations are dropped and computed again
+  bool streams = false;       // inputs begin outside, what is kept ends there (swap/plan/plan.h)
   bool in_place = true;       // outputs take over the places of inputs that end there
   bool copies_stay = true;    // a copy serves every return; otherwise it is given up after one
   std::int64_t chunk = 4096;  // bytes per copy; rounded up to whole blocks for values that go to disk
@@ -36,17 +37,21 @@ class SwapEverything {
   swap::Plan make() {
     plan_.planner = "swap_everything";
     find_needs();
-    for (net::ValueId id = 0; at(id) < state_.size(); ++id)
-      if (graph_.value(id).producer == net::none &&
-          (graph_.value(id).persistent() || state(id).needed_until >= 0))
+    for (net::ValueId id = 0; at(id) < state_.size(); ++id) {
+      if (graph_.value(id).producer != net::none) continue;
+      state(id).saved = is_streamed_input(id);
+      if (graph_.value(id).persistent() ||
+          (state(id).needed_until >= 0 && (!is_streamed_input(id) || used_next(id, -1))))
         open(id);
+    }
     settle(-1);
     for (net::NodeId node = 0; at(node) < graph_.nodes().size(); ++node) {
       for (const net::ValueId value : graph_.node(node).inputs) bring(value);
       run(node, false);
       settle(node);
     }
-    for (const net::ValueId value : plan_.kept) bring(value);
+    for (const net::ValueId value : plan_.kept)
+      if (!(streams(value) && state(value).copied)) bring(value);
     for (Place& place : places_)
       if (place.residency.last == open_end) place.residency.last = now() - 1;
     place_device();
@@ -65,7 +70,7 @@ class SwapEverything {
     int place = -1;                 // now
     int host = -1;                  // place in the host pool of its last copy
     std::int64_t disk = 0;          // offset in the file
-    bool saved = false;
+    bool saved = false, copied = false;
   };
   struct Place {
     swap::Residency residency;
@@ -88,7 +93,16 @@ class SwapEverything {
   State& state(net::ValueId value) { return state_[at(value)]; }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
   net::NodeId end() const { return static_cast<net::NodeId>(graph_.nodes().size()); }
-  bool to_disk(net::ValueId value) const { return options_.disk && (!options_.host || value % 2 == 1); }
+  bool is_streamed_input(net::ValueId value) const {
+    return options_.streams && graph_.value(value).role == net::Role::input;
+  }
+  bool streams(net::ValueId value) const {
+    return is_streamed_input(value) ||
+           (options_.streams && std::find(plan_.kept.begin(), plan_.kept.end(), value) != plan_.kept.end());
+  }
+  bool to_disk(net::ValueId value) const {
+    return options_.disk && !streams(value) && (!options_.host || value % 2 == 1);
+  }
 
   // From the last node to the first: who reads what, and until when it is needed.
   void find_needs() {
@@ -182,7 +196,7 @@ class SwapEverything {
     instruction.bytes = bytes;
     instruction.host = state(value).host;  // the place's number until places have offsets
     if (instruction.lane() >= swap::Lane::to_disk) instruction.disk = state(value).disk + begin;
-    host_places_[at(state(value).host)].last = now();
+    if (!streams(value)) host_places_[at(state(value).host)].last = now();
     plan_.instructions.push_back(instruction);
   }
   template <class Action>
@@ -198,7 +212,8 @@ class SwapEverything {
 
   void save(net::ValueId value) {
     using Kind = swap::Instruction::Kind;
-    open_host(value);
+    if (!streams(value)) open_host(value);
+    state(value).copied = true;
     if (to_disk(value)) {
       state(value).disk = plan_.disk_bytes;
       plan_.disk_bytes += blocks(graph_.value(value).bytes());
@@ -226,7 +241,7 @@ class SwapEverything {
     open(value);
     in_chunks(value,
               [&](std::int64_t begin, std::int64_t bytes) { move(Kind::copy_in, value, begin, bytes); });
-    state(value).saved = options_.copies_stay;
+    state(value).saved = options_.copies_stay || is_streamed_input(value);
   }
 
   void place_device() {
@@ -266,8 +281,19 @@ class SwapEverything {
     plan_.host_bytes = plan_.host_budget_bytes = swap::pack(intervals);
     plan_.disk_budget_bytes = plan_.disk_bytes;
     for (swap::Instruction& instruction : plan_.instructions)
-      if (instruction.kind != swap::Instruction::Kind::run)
+      if (instruction.kind == swap::Instruction::Kind::run)
+        continue;
+      else if (streams(instruction.value))
+        instruction.host = streamed_place(instruction.value) + instruction.begin;
+      else
         instruction.host = intervals[at(instruction.host)].offset + instruction.begin;
+  }
+
+  std::int64_t streamed_place(net::ValueId value) {
+    if (const swap::Streamed* streamed = swap::find_streamed(plan_, value)) return streamed->host;
+    plan_.streamed.push_back({value, plan_.host_bytes + plan_.streamed_bytes});
+    plan_.streamed_bytes += swap::occupied(graph_.value(value).bytes());
+    return plan_.streamed.back().host;
   }
 
   std::vector<Range> ranges(std::int32_t index) const {

@@ -38,6 +38,8 @@ const std::vector<Variant> variants = {
     {"host, not in place", {.in_place = false}},
     {"disk", {.host = false, .disk = true}},
     {"host and disk", {.disk = true}},
+    {"streams", {.streams = true}},
+    {"streams, host and disk, one copy per return", {.disk = true, .streams = true, .copies_stay = false}},
     {"recompute", {.host = false, .recompute = true}},
     {"host, disk and recompute", {.disk = true, .recompute = true, .copies_stay = false}},
 };

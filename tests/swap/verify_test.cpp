@@ -30,8 +30,8 @@ bool same_places(const Plan& a, const Plan& b) {
   };
   return std::equal(a.residencies.begin(), a.residencies.end(), b.residencies.begin(), b.residencies.end(),
                     same) &&
-         a.kept == b.kept && a.peak_bytes == b.peak_bytes && a.host_bytes == b.host_bytes &&
-         a.disk_bytes == b.disk_bytes;
+         a.kept == b.kept && a.streamed == b.streamed && a.streamed_bytes == b.streamed_bytes &&
+         a.peak_bytes == b.peak_bytes && a.host_bytes == b.host_bytes && a.disk_bytes == b.disk_bytes;
 }
 
 struct Planned {
@@ -55,6 +55,9 @@ const std::vector<Way>& ways() {
       {"disk", SwapOptions{.host = false, .disk = true}, true},
       {"host and disk, little values", SwapOptions{.disk = true}},
       {"host and disk, copies given up", SwapOptions{.disk = true, .copies_stay = false}, true},
+      {"streams", SwapOptions{.streams = true, .chunk = 48}},
+      {"streams, host and disk", SwapOptions{.disk = true, .streams = true, .copies_stay = false}, true},
+      {"streams and recomputation", SwapOptions{.recompute = true, .streams = true, .chunk = 64}},
       {"recomputation", SwapOptions{.host = false, .recompute = true}},
       {"host and recomputation", SwapOptions{.recompute = true, .chunk = 48}},
       {"host, disk and recomputation", SwapOptions{.disk = true, .recompute = true}, true},
