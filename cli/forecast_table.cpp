@@ -61,6 +61,19 @@ std::string bound_text(const swap::Bound& bound, double seconds) {
                 exact_seconds(bound.seconds), above(seconds, bound.seconds));
 }
 
+Json ranks_figures(const pipeline::RanksForecast& ranks) {
+  return {{"ranks", ranks.network.ranks},
+          {"nodes", ranks.network.machines},
+          {"network_gbps", ranks.network.rate / 1e9},
+          {"step_seconds", ranks.step_seconds},
+          {"alone_step_seconds", ranks.alone_seconds},
+          {"exchange_seconds", ranks.exchange_seconds},
+          {"exchanged_bytes", ranks.exchanged_bytes},
+          {"exposed_seconds", ranks.exposed_seconds()},
+          {"efficiency", ranks.efficiency()},
+          {"limit", ranks.limit()}};
+}
+
 // nlohmann writes an infinite number as null, which is what it means here: there is none.
 Json plan_figures(const swap::Plan& plan, const swap::Bound& bound) {
   const swap::PlanTotals moved = swap::totals(plan);
@@ -128,7 +141,8 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   return two_columns(rows);
 }
 
-std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast) {
+std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
+                          const std::optional<pipeline::RanksForecast>& ranks) {
   Json json = plan_figures(forecast.plan, forecast.bound);
   json.update(Json{{"device", forecast.device},
                    {"precision", forecast.precision},
@@ -137,13 +151,15 @@ std::string forecast_json(const std::string& plan, const pipeline::Forecast& for
                    {"parameters", forecast.parameters},
                    {"arena_bytes", forecast.arena_bytes},
                    {"step_flops", forecast.step_flops}});
+  if (ranks) json["ranks"] = ranks_figures(*ranks);
   Json whole = Json::parse(plan);
   whole["forecast"] = json;
   return whole.dump(1) + "\n";
 }
 
 std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap::Simulation& simulation,
-                                  const swap::Sharing& sharing) {
+                                  const swap::Sharing& sharing,
+                                  const std::optional<pipeline::RanksForecast>& ranks) {
   const swap::PlanTotals moved = swap::totals(forecast.plan);
   const auto rate = [&](swap::Lane lane, std::int64_t bytes) {
     const double busy = simulation.busy_seconds[static_cast<std::size_t>(lane)];
@@ -161,7 +177,24 @@ std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap
                    {"precision", forecast.precision},
                    {"device", forecast.device},
                    {"costs", forecast.costs}});
+  if (ranks) json["ranks"] = ranks_figures(*ranks);
   return json.dump(2) + "\n";
+}
+
+std::string ranks_text(const pipeline::RanksForecast& ranks) {
+  const swap::Network& network = ranks.network;
+  std::string where = network.machines == 1 ? "one machine" : format("{} machines", network.machines);
+  if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
+  return two_columns(
+      {{"ranks", format("{} on {}; {} within one, {:.0f} us a message; simulated", network.ranks, where,
+                        gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
+       {"time per step", format("{}, {} of a rank by itself", exact_seconds(ranks.step_seconds),
+                                exact_seconds(ranks.alone_seconds))},
+       {"exchange",
+        format("{} in {}, {} of them beyond what is computed", format_bytes(ranks.exchanged_bytes),
+               exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
+       {"efficiency", format("{:.2f} %", 100 * ranks.efficiency())},
+       {"limited by", ranks.limit()}});
 }
 
 std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing) {

@@ -1,6 +1,7 @@
 // What a run or a step would take, or took, as tables for a person and as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "pipeline/device/benchmark.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/largest.h"
+#include "pipeline/plan/several_ranks.h"
 #include "swap/model/simulator.h"
 
 namespace voxswap::cli {
@@ -17,11 +19,15 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
 
 std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
 // plan_json() with the forecast in it.
-std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast);
+std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
+                          const std::optional<pipeline::RanksForecast>& ranks = {});
 
 // The figures alone, with those of the simulated step.
 std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap::Simulation& simulation,
-                                  const swap::Sharing& sharing);
+                                  const swap::Sharing& sharing,
+                                  const std::optional<pipeline::RanksForecast>& ranks = {});
+// A step of several ranks that train together.
+std::string ranks_text(const pipeline::RanksForecast& ranks);
 // A step of one of several devices that run it at once.
 std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing);
 

@@ -9,6 +9,7 @@
 #include "cli/forecast_table.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "pipeline/plan/several_ranks.h"
 #include "swap/model/simulator.h"
 #include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
@@ -24,6 +25,8 @@ struct PlanArguments {
   pipeline::ForecastOptions how;
   bool all = false, resolution = false, batch = false, depth = false;
   swap::Sharing sharing;
+  int ranks = 1, machines = 1;
+  std::string network;
   std::string out;
   bool force = false;
 
@@ -55,12 +58,43 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_option("--devices-per-link", arguments.sharing.devices_per_link, "how many of them share a link")
       ->capture_default_str()
       ->check(count);
+  app.add_option("--ranks", arguments.ranks,
+                 "that train together and share out training.batch_size, on --nodes machines, over --network")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--nodes", arguments.machines, "machines of --ranks, with as many of them each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--network", arguments.network, "rate between two of --nodes, e.g. 12.5GB/s");
   app.add_option(
       "--out", arguments.out,
       "write forecast.json, plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this "
       "folder; of the largest that fits largest.json alone");
   add_force(app, arguments.force);
   add_common(app, arguments.common, true);
+}
+
+// Of the ranks that are asked for; none: one by itself.
+std::optional<swap::Network> network_of(const PlanArguments& arguments) {
+  if (arguments.ranks == 1) {
+    if (arguments.machines > 1 || !arguments.network.empty())
+      fail(Exit::usage, "--nodes and --network say where --ranks are; there is one rank");
+    return std::nullopt;
+  }
+  if (arguments.all || !arguments.dimensions().empty())
+    fail(Exit::usage, "--ranks plans one size with memory.planner: it does not go with --all and --max-…");
+  if (arguments.ranks % arguments.machines != 0)
+    fail(Exit::usage, "--nodes: {} ranks cannot be on {} machines, as many on each", arguments.ranks,
+         arguments.machines);
+  if (arguments.machines > 1 && arguments.network.empty())
+    fail(Exit::usage, "--network: the rate between {} machines is missing, e.g. --network 12.5GB/s",
+         arguments.machines);
+  swap::Network network;
+  network.ranks = arguments.ranks;
+  network.machines = arguments.machines;
+  network.rate = arguments.network.empty() ? 0 : parse_rate(arguments.network);
+  network.message_seconds = swap::usual_message_seconds;
+  return network;
 }
 
 // What is written to --out: of the largest that fits, or of a plan.
@@ -73,12 +107,12 @@ std::vector<fs::path> files_of(const PlanArguments& arguments) {
 
 void write_plan(const Outputs& outputs, const std::vector<fs::path>& files,
                 const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
-                const swap::Sharing& sharing) {
+                const std::optional<pipeline::RanksForecast>& ranks, const swap::Sharing& sharing) {
   make_writable_directory(files.front().parent_path());
   const swap::Plan& plan = prediction.plan;
   const swap::Simulation simulation = swap::simulate(plan, step.costs(), sharing);
   const std::vector<std::string> contents = {
-      forecast_figures_json(prediction, simulation, sharing), swap::plan_json(step.graph(), plan),
+      forecast_figures_json(prediction, simulation, sharing, ranks), swap::plan_json(step.graph(), plan),
       swap::arena_svg(step.graph(), plan),
       swap::timeline_json(step.graph(), plan, simulation.begin, simulation.end)};
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -118,9 +152,11 @@ void print_comparison(const PlanArguments& arguments, const pipeline::StepForeca
 }
 
 void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& options,
-                const pipeline::StepForecast& step, const pipeline::Forecast& prediction) {
+                const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
+                const std::optional<pipeline::RanksForecast>& ranks) {
   if (arguments.common.json)
-    std::fputs(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction).c_str(), stdout);
+    std::fputs(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks).c_str(),
+               stdout);
   else
     std::printf("%s\n%s", swap::plan_text(step.graph(), prediction.plan).c_str(),
                 forecast_table(options, prediction).c_str());
@@ -129,6 +165,7 @@ void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& opti
         sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing)
             .c_str(),
         stdout);
+  if (ranks && !arguments.common.json) std::fputs(ranks_text(*ranks).c_str(), stdout);
 }
 
 }  // namespace
@@ -152,7 +189,11 @@ Exit plan_command(const Arguments& words) {
   Outputs outputs(arguments.force);
   outputs.protect(arguments.where.file);
   for (const fs::path& file : files) outputs.check(file);
-  const pipeline::RunOptions options = load(arguments.where).run;
+  arguments.how.network = network_of(arguments);
+  pipeline::RunOptions options = load(arguments.where).run;
+  pipeline::check_share(options.training.batch_size, arguments.ranks);
+  const std::unique_ptr<net::Ranks> planned = pipeline::planned_ranks(arguments.ranks);
+  if (arguments.how.network) options.ranks = planned.get();
   const pipeline::DataShape data = pipeline::data_shape(options);
   if (!arguments.dimensions().empty()) {
     print_largest(arguments, outputs, options, data);
@@ -162,8 +203,10 @@ Exit plan_command(const Arguments& words) {
   if (arguments.all) print_comparison(arguments, step);
   if (arguments.all && arguments.out.empty()) return Exit::done;
   const pipeline::Forecast prediction = pipeline::forecast(step, data, options);
-  if (!arguments.all) print_plan(arguments, options, step, prediction);
-  if (!arguments.out.empty()) write_plan(outputs, files, step, prediction, arguments.sharing);
+  std::optional<pipeline::RanksForecast> ranks;
+  if (arguments.how.network) ranks = pipeline::forecast_ranks(step, prediction, options, data, arguments.how);
+  if (!arguments.all) print_plan(arguments, options, step, prediction, ranks);
+  if (!arguments.out.empty()) write_plan(outputs, files, step, prediction, ranks, arguments.sharing);
   return Exit::done;
 }
 

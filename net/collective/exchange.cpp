@@ -1,5 +1,5 @@
-// A kernel takes its values as one long row and goes along it in blocks, so that its workspace is small and
-// one rank adds up a block while another sends the next.
+// A kernel takes its values as one long row and goes along it in blocks, so that few are on hand and one rank
+// adds up a block while another sends the next: once up the tree, once back.
 #include "net/collective/exchange.h"
 
 #include <algorithm>
@@ -14,8 +14,6 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr std::int64_t block = std::int64_t{1} << 16;  // elements
-
 template <class T>
 class ExchangeKernel final : public Kernel {
  public:
@@ -26,16 +24,15 @@ class ExchangeKernel final : public Kernel {
             moves_of(node.attributes.integer("batch"), exchange.ranks().rank(), exchange.ranks().count())) {
     for (const ValueId id : node.outputs) counts_.push_back(graph.value(id).shape.count());
     for (const std::int64_t count : counts_) length_ += count;
-    block_ = std::min(block, length_);
+    block_ = std::min(exchange_block_bytes / static_cast<std::int64_t>(sizeof(T)), length_);
+    exchange.reserve((parts_ + 1) * block_ * static_cast<std::int64_t>(sizeof(T)));
   }
 
-  std::int64_t workspace_bytes() const override {
-    return (parts_ + 1) * block_ * static_cast<std::int64_t>(sizeof(T));
-  }
   std::string implementation() const override { return "sends and receives along the batch's tree"; }
 
   void run(const KernelArguments& arguments) override {
-    auto* const rows = static_cast<T*>(arguments.workspace);
+    auto* const rows = reinterpret_cast<T*>(exchange_.blocks());
+    const bool alone = !exchange_.begun();
     for (std::int64_t from = 0; from < length_; from += block_) {
       const std::int64_t count = std::min(block_, length_ - from);
       for (std::int64_t part = 0; part < parts_; ++part)
@@ -45,14 +42,31 @@ class ExchangeKernel final : public Kernel {
               const T* const source = static_cast<const T*>(arguments.inputs[input]) + at;
               std::copy(source, source + n, rows + part * block_ + to);
             });
-      if (exchange_.begun()) sum(rows, count);
-      for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
-        std::copy(rows + to, rows + to + n, static_cast<T*>(arguments.outputs[value]) + at);
-      });
+      if (!alone) sum(rows, count);
+      if (alone || exchange_.ranks().is_first()) write(rows, from, count, arguments);
+    }
+    for (std::int64_t from = 0; from < length_ && !alone; from += block_) {
+      const std::int64_t count = std::min(block_, length_ - from);
+      if (exchange_.ranks().is_first()) read(rows, from, count, arguments);
+      hand_on(exchange_.ranks(), rows, count * static_cast<std::int64_t>(sizeof(T)));
+      if (!exchange_.ranks().is_first()) write(rows, from, count, arguments);
     }
   }
 
  private:
+  // A block of the sums, from where they lie in the end and to there.
+  void read(T* block, std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
+    for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
+      const T* const source = static_cast<const T*>(arguments.outputs[value]) + at;
+      std::copy(source, source + n, block + to);
+    });
+  }
+  void write(const T* block, std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
+    for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
+      std::copy(block + to, block + to + n, static_cast<T*>(arguments.outputs[value]) + at);
+    });
+  }
+
   // Of the long row's elements from .. from + count: which of which value, and where in the block.
   template <class Function>
   void for_each_stretch(std::int64_t from, std::int64_t count, Function function) const {
@@ -86,7 +100,6 @@ class ExchangeKernel final : public Kernel {
           break;
       }
     }
-    hand_on(ranks, rows, bytes);
   }
 
   Exchange& exchange_;
@@ -97,8 +110,12 @@ class ExchangeKernel final : public Kernel {
 
 }  // namespace
 
+void Exchange::reserve(std::int64_t bytes) {
+  if (bytes > block_bytes()) blocks_.resize(static_cast<std::size_t>(bytes));
+}
+
 std::unique_ptr<Kernel> Exchange::make_kernel(const Graph& graph, const Node& node) {
-  assert(node.operation == &exchange_operation());
+  assert(is_exchange(node));
   if (graph.value(node.outputs.front()).type == ElementType::f64)
     return std::make_unique<ExchangeKernel<double>>(graph, node, *this);
   return std::make_unique<ExchangeKernel<float>>(graph, node, *this);
@@ -107,7 +124,7 @@ std::unique_ptr<Kernel> Exchange::make_kernel(const Graph& graph, const Node& no
 std::string order_of_exchanges(const Graph& graph) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes())
-    if (node.operation == &exchange_operation()) names.push_back(node.name);
+    if (is_exchange(node)) names.push_back(node.name);
   return join(names, ", ");
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/backends/backend.h"
 #include "net/collective/ranks.h"
@@ -23,8 +24,15 @@ class Exchange {
   bool begun() const { return begun_; }
   Ranks& ranks() { return *ranks_; }
 
+  // Blocks that its kernels have on hand; they run one after the other, beside kernels of the plan, so that
+  // nothing of the plan's memory would be theirs for long enough. REQUIRES of the second: reserved.
+  void reserve(std::int64_t bytes);
+  std::byte* blocks() { return blocks_.data(); }
+  std::int64_t block_bytes() const { return static_cast<std::int64_t>(blocks_.size()); }
+
  private:
   Ranks* ranks_;
+  std::vector<std::byte> blocks_;
   bool begun_ = false;
 };
 

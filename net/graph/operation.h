@@ -121,8 +121,10 @@ struct Operation {
   const Operation& (*inner)() = nullptr;
 };
 
-const std::vector<const Operation*>& operations();       // the table: what every backend has
-const Operation& exchange_operation();                   // what none has (net/ops/exchange.cpp)
+const std::vector<const Operation*>& operations();        // the table: what every backend has
+constexpr std::int64_t exchange_block_bytes = 256 << 10;  // that an exchange sends in one message
+const Operation& exchange_operation();                    // what none has (net/ops/exchange.cpp)
+bool is_exchange(const Node& node);
 const Operation& find_operation(std::string_view name);  // REQUIRES: it is one of these
 
 }  // namespace voxswap::net

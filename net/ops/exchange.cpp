@@ -30,4 +30,8 @@ const Operation& exchange_operation() {
   return operation;
 }
 
+bool is_exchange(const Node& node) {
+  return node.operation == &exchange_operation();
+}
+
 }  // namespace voxswap::net

@@ -2,8 +2,47 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
+
+#include "net/graph/operation.h"
 
 namespace voxswap::net {
+
+namespace {
+
+// Updates that read an exchange, or change what one of those reads.
+class LateUpdates {
+ public:
+  explicit LateUpdates(const Graph& graph) : graph_(graph), read_(graph.values().size(), false) {}
+
+  // Whether it takes this one; updates come in the graph's order.
+  bool take(const Node& update) {
+    NodeId exchange = none;
+    for (const ValueId id : update.inputs)
+      if (const NodeId maker = graph_.value(id).producer; maker != none && is_exchange(graph_.node(maker)))
+        exchange = std::max(exchange, maker);
+    for (const ValueId id : update.updates)
+      if (read_[static_cast<std::size_t>(id)]) exchange = static_cast<NodeId>(graph_.nodes().size());
+    if (exchange == none) return false;
+    for (const ValueId id : update.inputs) read_[static_cast<std::size_t>(id)] = true;
+    late_.emplace_back(exchange, update);
+    return true;
+  }
+
+  // In the order of exchanges.
+  void append_to(std::vector<Node>& order) {
+    std::stable_sort(late_.begin(), late_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::pair<NodeId, Node>& update : late_) order.push_back(std::move(update.second));
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> read_;                     // by one of them
+  std::vector<std::pair<NodeId, Node>> late_;  // by the exchange
+};
+
+}  // namespace
 
 void update_early(Graph& graph) {
   const std::vector<Node>& nodes = graph.nodes();
@@ -14,8 +53,10 @@ void update_early(Graph& graph) {
       for (ValueId id : *ids) last_use[static_cast<std::size_t>(id)] = static_cast<NodeId>(i);
   }
   std::vector<std::vector<Node>> after(nodes.size());
+  LateUpdates late(graph);
   for (const Node& node : nodes) {
     if (node.phase != Phase::update) continue;
+    if (late.take(node)) continue;
     NodeId position = none;
     for (const std::vector<ValueId>* ids : {&node.inputs, &node.updates})
       for (ValueId id : *ids) position = std::max(position, last_use[static_cast<std::size_t>(id)]);
@@ -27,6 +68,7 @@ void update_early(Graph& graph) {
     if (nodes[i].phase != Phase::update) order.push_back(nodes[i]);
     order.insert(order.end(), after[i].begin(), after[i].end());
   }
+  late.append_to(order);
   graph.replace_nodes(std::move(order));
 }
 

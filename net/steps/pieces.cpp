@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "net/graph/operation.h"
 #include "net/graph/piece.h"
+#include "net/graph/sample_name.h"
 #include "net/graph/window.h"
 
 namespace voxswap::net {
@@ -197,12 +198,19 @@ class Cutter {
   Position position(const Made& made) const { return made.segment == segment_ ? made.position : Position{}; }
 
   // A node whose pieces all need something whole that is made of pieces cannot go along with those.
-  bool begins_segment(NodeId id) const {
+  bool begins_segment(NodeId id) {
     const Node& node = old_.node(id);
+    if (begins_sample(node)) return true;
     if (items_of(node) == 1) return false;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
       return count(input) == 1 && position(made_[index(input)].front()).needed > 0;
     });
+  }
+
+  // Pieces of one sample do not go along with those of the next, which comes when nothing is left of the one.
+  bool begins_sample(const Node& node) {
+    const std::int64_t sample = sample_in(node.name).value_or(sample_);
+    return std::exchange(sample_, std::max(sample, sample_)) < sample;
   }
 
   void add_items(NodeId id) {
@@ -333,7 +341,7 @@ class Cutter {
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
   std::vector<Item> items_;                               // of the segment
-  std::int64_t segment_ = 0;
+  std::int64_t segment_ = 0, sample_ = 0;
   CutGraph cut_;
 };
 

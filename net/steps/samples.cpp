@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/index.h"
-#include "base/text.h"
 #include "net/graph/operation.h"
+#include "net/graph/sample_name.h"
 
 namespace voxswap::net {
 
@@ -42,7 +42,7 @@ class Repeater {
  private:
   // Of a batch of one, names are the one sample's.
   std::string name_of(const std::string& name, std::int64_t sample) const {
-    return share_.batch == 1 ? name : format("{}@{}", name, sample + 1);
+    return share_.batch == 1 ? name : sample_name(name, sample);
   }
   ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
 
@@ -86,9 +86,8 @@ class Repeater {
     Samples samples = {sample, sample + 1};
     for (const Sum& next : sums_ending_with(share_, sample)) {
       samples = {next.left.first, next.right.last};
-      sum =
-          shared_.graph.apply("add", format("{}@{}-{}", one_.value(id).name, samples.first + 1, samples.last),
-                              {sums_.at({id, next.left.first}), sum});
+      sum = shared_.graph.apply("add", sum_name(one_.value(id).name, samples.first, samples.last),
+                                {sums_.at({id, next.left.first}), sum});
     }
     sums_[{id, samples.first}] = sum;
     const auto group = static_cast<std::size_t>(group_of_[index(id)]);

@@ -8,6 +8,7 @@
 #include "pipeline/device/input_writer.h"
 #include "pipeline/device/upload.h"
 #include "pipeline/record/routines.h"
+#include "swap/measure/network_rate.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::pipeline {
@@ -120,9 +121,8 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.steps = build_steps(options, channels, outputs, s.target, purpose == Purpose::training);
   if (s.trains()) {
     s.exchange.emplace(*options.ranks);
-    s.training_step =
-        prepare_training(plannable(s.target, s.steps.training->graph, {s.steps.training->loss}, &*s.exchange),
-                         s.target, options);
+    if (!options.ranks->is_alone()) s.target.network = swap::measure_network(*options.ranks);
+    s.training_step = prepare_training(plannable_training(s.target, s.steps, *s.exchange), s.target, options);
   }
   s.inference_step = prepare_inference(
       plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference)), s.target, options);

@@ -60,14 +60,17 @@ DataShape data_shape(const RunOptions& options) {
 }
 
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
-    : options_(options), target_(open_target(options, how.as, how.tuned || !how.estimate)) {
+    : options_(options),
+      exchange_(*options.ranks),
+      target_(open_target(options, how.as, how.tuned || !how.estimate)) {
+  target_.network = how.network;
+  if (target_.network) target_.network->local_rate = target_.rates->link_rate;
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
   Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
   std::vector<net::ValueId> kept = kept_values(steps.inference);
   inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
   inference_.costs = estimate(inference_, target_, options.memory);
-  training_ = with_costs(plannable(target_, std::move(steps.training->graph), {steps.training->loss}),
-                         target_, options, how);
+  training_ = with_costs(plannable_training(target_, steps, exchange_), target_, options, how);
   if (target_.backend && how.remember) remember_routines(*target_.backend, options);
 }
 

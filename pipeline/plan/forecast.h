@@ -25,7 +25,9 @@ struct ForecastOptions {
   bool estimate = false;  // costs from rates, nothing is measured
   bool tuned = false;     // where costs are estimated: routines are chosen by their time nevertheless
   std::string as;         // a known device instead of memory.device: implies estimate
-  bool remember = true;   // write measured costs into the cache
+  // Of the ranks of the options, where there are several; the rate within a machine is the device's link's.
+  std::optional<swap::Network> network = {};
+  bool remember = true;  // write measured costs into the cache
 };
 
 // The steps of an experiment on a device, to be planned by one planner or another.
@@ -44,6 +46,7 @@ class StepForecast {
 
  private:
   RunOptions options_;
+  net::Exchange exchange_;  // never begun
   Target target_;
   PlannableStep training_, inference_;
 };

@@ -70,7 +70,8 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
   Sizes sizes;
   sizes.dimension = Dimension::batch;
   sizes.start = options.training.batch_size;
-  sizes.last = 4096;
+  // A larger one adds nothing but its images, and to plan it takes long.
+  sizes.last = std::max<std::int64_t>(128, sizes.start);
   return sizes;
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/plan/planning.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -9,6 +10,7 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "net/backends/backends.h"
+#include "net/graph/sample_name.h"
 #include "pipeline/cases/patches.h"
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
@@ -196,15 +198,62 @@ PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net:
   return step;
 }
 
+PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange) {
+  PlannableStep step = plannable(target, steps.training->graph, {steps.training->loss}, &exchange);
+  if (steps.one_sample)
+    step.one_sample =
+        std::make_unique<PlannableStep>(plannable(target, steps.one_sample->graph, {steps.one_sample->loss}));
+  return step;
+}
+
+namespace {
+
+// What the nodes of one sample take, for those of all; what one sample has not (sums over samples) is
+// estimated already.
+void spread_costs(const PlannableStep& one, PlannableStep& step) {
+  std::map<std::string, double> seconds;
+  for (std::size_t i = 0; i < one.graph.nodes().size(); ++i)
+    seconds[one.graph.nodes()[i].name] = one.costs->node_seconds[i];
+  std::vector<double> all = std::move(step.costs->node_seconds);
+  step.costs = *one.costs;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const auto name = net::name_in_one_sample(step.graph.nodes()[i].name))
+      if (const auto found = seconds.find(*name); found != seconds.end()) all[i] = found->second;
+  step.costs->node_seconds = std::move(all);
+}
+
+// The other way round.
+swap::CostModel costs_of_one(const PlannableStep& step) {
+  const PlannableStep& one = *step.one_sample;
+  std::map<std::string, double> seconds;
+  for (std::size_t i = 0; i < step.graph.nodes().size(); ++i)
+    if (const auto name = net::name_in_one_sample(step.graph.nodes()[i].name))
+      seconds.emplace(*name, step.costs->node_seconds[i]);
+  swap::CostModel costs = *step.costs;
+  costs.node_seconds.clear();
+  for (const net::Node& node : one.graph.nodes()) costs.node_seconds.push_back(seconds.at(node.name));
+  return costs;
+}
+
+}  // namespace
+
 swap::CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory) {
   swap::CostModel costs = swap::estimate_costs(step.graph, *target.rates);
   const bool is_here = target.backend != nullptr;
   set_rate(costs.to_host, memory.to_host_rate, is_here);
   set_rate(costs.to_device, memory.to_device_rate, is_here);
+  if (target.network) swap::set_exchange_seconds(step.graph, *target.network, costs);
   return costs;
 }
 
 swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember) {
+  if (step.one_sample) {
+    step.costs = estimate(step, target, options.memory);
+    step.one_sample->costs = measure(*step.one_sample, target, options, remember);
+    spread_costs(*step.one_sample, step);
+    if (target.network) swap::set_exchange_seconds(step.graph, *target.network, *step.costs);
+    return *step.costs;
+  }
   swap::ProfileRequest request;
   request.kept = step.kept;
   request.budget_bytes = target.budgets.device;
@@ -217,7 +266,9 @@ swap::CostModel measure(PlannableStep& step, const Target& target, const RunOpti
   if (!options.cache.empty()) request.cache = options.cache / "costs";
   request.remember = remember;
   try {
-    return swap::measure_costs(*step.compiled, request);
+    swap::CostModel costs = swap::measure_costs(*step.compiled, request);
+    if (target.network) swap::set_exchange_seconds(step.graph, *target.network, costs);
+    return costs;
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     step.costs = estimate(step, target, options.memory);
@@ -237,6 +288,16 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
   request.tflms = memory.tflms;
   request.lms_threshold = memory.lms_threshold;
   request.quick = quick;
+  swap::PlanRequest one = request;
+  std::optional<swap::CostModel> costs;
+  if (step.one_sample && step.costs) {
+    costs = costs_of_one(step);
+    one.graph = &step.one_sample->graph;
+    one.workspaces = step.one_sample->workspaces;
+    one.kept = step.one_sample->kept;
+    one.costs = &*costs;
+    request.one_sample = &one;
+  }
   std::optional<Doing> doing;
   if (!quick) doing.emplace("planning, " + planner);
   return swap::make_plan(planner, request);
@@ -279,6 +340,10 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   if (!trains) return steps;
   step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
   steps.training = net::build_training_step(step);
+  if (step.share.count > 1) {
+    step.share = {};
+    steps.one_sample = net::build_training_step(step);
+  }
   for (net::ValueId id : steps.training->optimizer_state) {
     const net::Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);

@@ -14,6 +14,7 @@
 #include "swap/execute/executor.h"
 #include "swap/model/bound.h"
 #include "swap/model/costs.h"
+#include "swap/model/network.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::pipeline {
@@ -41,8 +42,9 @@ struct Target {
   const swap::DeviceRates* rates = nullptr;  // what estimates are made from
   net::ElementType precision = net::ElementType::f32;
   swap::Budgets budgets{};
-  std::string description() const;       // for people
-  std::int64_t voxel_alignment() const;  // of images there (net/backends/backend.h)
+  std::optional<swap::Network> network{};  // of ranks that train together
+  std::string description() const;         // for people
+  std::int64_t voxel_alignment() const;    // of images there (net/backends/backend.h)
 };
 // `as`: one of known_devices(), whether or not it is here, and with as much host memory as is asked for;
 // empty: memory.device. `tuned`: it may time routines to choose among them (BackendOptions).
@@ -56,6 +58,8 @@ struct PlannableStep {
       compiled;  // null on a device that is not here: kernels without workspace
   std::vector<std::int64_t> workspaces;
   std::optional<swap::CostModel> costs;
+  // Of a step that takes several samples: the step of one, by which all are planned and measured.
+  std::unique_ptr<PlannableStep> one_sample = nullptr;
 };
 PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept,
                         net::Exchange* exchange = nullptr);
@@ -85,10 +89,13 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t channels, 
                               const Target& target);
 struct Steps {
   std::optional<net::TrainingStep> training;
-  net::InferenceStep inference;  // of one case; with the loss where there is training
+  std::optional<net::TrainingStep> one_sample;  // where training takes several
+  net::InferenceStep inference;                 // of one case; with the loss where there is training
 };
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
+// Of these steps, which have one for training.
+PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange);
 
 }  // namespace voxswap::pipeline

@@ -20,6 +20,7 @@
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
+#include "pipeline/plan/several_ranks.h"
 #include "pipeline/plan/step_memory.h"
 #include "pipeline/predict/evaluate.h"
 #include "pipeline/predict/predict.h"
@@ -63,13 +64,6 @@ class Stopwatch {
 
 void write_phases(const Job& job) {
   write_noted(job.options.output, {{"phases.csv", csv_text(phases_csv(job.phases))}});
-}
-
-void check_share(std::int64_t batch, std::int64_t ranks) {
-  if (batch % ranks == 0) return;
-  const std::int64_t less = batch / ranks * ranks, more = less + ranks;
-  fail(Exit::usage, "{}: {} samples cannot be shared out equally among {} ranks; the nearest that can: {}{}",
-       key::training_batch_size, batch, ranks, less > 0 ? format("{} and ", less) : "", more);
 }
 
 Job open_job(const RunOptions& options) {

@@ -10,7 +10,7 @@ namespace voxswap::swap {
 CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
     : backend_(&backend), graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
-    const bool exchanges = node.operation == &net::exchange_operation();
+    const bool exchanges = net::is_exchange(node);
     assert((!exchanges || exchange != nullptr) && "a graph for several ranks comes with what joins them");
     kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
     workspaces_.push_back(kernels_.back()->workspace_bytes());

@@ -74,8 +74,9 @@ struct Executor::State {
     for (const Instruction& instruction : plan.instructions) used[index(instruction.lane())] = true;
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
       if (!used[lane]) continue;
-      const bool disk = lane == index(Lane::to_disk) || lane == index(Lane::from_disk);
-      streams[lane] = disk ? backend.make_host_stream() : backend.make_stream();
+      const bool of_host =
+          lane == index(Lane::to_disk) || lane == index(Lane::from_disk) || lane == index(Lane::exchange);
+      streams[lane] = of_host ? backend.make_host_stream() : backend.make_stream();
     }
     const auto slow_down = [&](Lane lane, double rate) {
       if (used[index(lane)] && rate > 0) links[index(lane)] = std::make_unique<SlowLink>(backend, rate);

@@ -18,6 +18,7 @@
 #include <numeric>
 
 #include "base/index.h"
+#include "net/graph/operation.h"
 #include "swap/plan/arena.h"
 #include "swap/plan/in_place.h"
 
@@ -143,7 +144,7 @@ std::vector<Remake> remakes(const net::Graph& graph, const Needs& needs, const C
   std::vector<Remake> all;
   for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
     const net::Node& node = graph.node(id);
-    if (!node.updates.empty()) continue;
+    if (!node.updates.empty() || net::is_exchange(node)) continue;
     double bytes = 0;
     for (const net::ValueId output : node.outputs) bytes += static_cast<double>(graph.value(output).bytes());
     for (const net::ValueId output : node.outputs)
@@ -222,13 +223,33 @@ void refine(const Cut& cut, const Stretch& stretch, Least& least) {
         try_at(cut, stretch, (lines[j].a - lines[i].a) / (lines[i].b - lines[j].b), least);
 }
 
+// Exchanges run beside what is computed.
+std::vector<double> compute_seconds(const net::Graph& graph, const CostModel& costs) {
+  std::vector<double> seconds = costs.node_seconds;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    if (net::is_exchange(graph.nodes()[i])) seconds[i] = 0;
+  return seconds;
+}
+
+// When the last exchange is done: they follow one another, each after what is computed before it.
+double exchange_bound(const net::Graph& graph, const CostModel& costs) {
+  double computed = 0, exchanged = 0;
+  for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
+    if (net::is_exchange(graph.node(id)))
+      exchanged = std::max(exchanged, computed) + costs.node_seconds[index(id)];
+    else
+      computed += costs.node_seconds[index(id)];
+  }
+  return exchanged;
+}
+
 class Sweep {
  public:
   Sweep(const net::Graph& graph, const Needs& needs, const CostModel& costs, const Budgets& budgets)
       : graph_(graph),
         needs_(needs),
         budgets_(budgets),
-        node_seconds_(costs.node_seconds),
+        node_seconds_(compute_seconds(graph, costs)),
         remakes_(remakes(graph, needs, costs)),
         // A budget that ends between two multiples of the alignment may still hold the last place.
         room_(occupied(budgets.device) - needs.persistent),
@@ -239,7 +260,7 @@ class Sweep {
     cut_.from_disk = rate(costs.from_disk);
     cut_.host = static_cast<double>(budgets.host);
     bound_.compute_seconds = std::accumulate(node_seconds_.begin(), node_seconds_.end(), 0.0);
-    bound_.seconds = bound_.compute_seconds;
+    bound_.seconds = std::max(bound_.compute_seconds, exchange_bound(graph, costs));
   }
 
   Bound run() {
@@ -254,6 +275,7 @@ class Sweep {
     for (net::NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
       const WorkingSet& working = needs_.working[index(node)];
       if (working.least_bytes > room_) return impossible(node);
+      if (net::is_exchange(graph_.node(node))) continue;  // what is alive across it may be gone while it runs
       cut_.excess = static_cast<double>(across[index(node)] + working.bytes - room_);
       cut_.read = static_cast<double>(read[index(node)]);
       cut_.given = static_cast<double>(given[index(node)]);
@@ -323,7 +345,7 @@ class Sweep {
   const net::Graph& graph_;
   const Needs& needs_;
   const Budgets& budgets_;
-  const std::vector<double>& node_seconds_;
+  const std::vector<double> node_seconds_;  // of the compute lane
   const std::vector<Remake> remakes_;
   const std::int64_t room_;
   std::vector<net::NodeId> stays_;  // of every value: the last node seen that needs it on the device

@@ -9,7 +9,8 @@
 // to make r bytes of what is alive across k again, cheapest seconds per byte first, in fractions, as if their
 // inputs cost nothing. With a disk tier, what exceeds the host budget also has to pass the disk. The bound is
 // the largest over k of the smallest over r: a relaxation (fractions, no latency, no interference, no
-// packing), so no plan that runs the nodes in the graph's order is below it.
+// packing), so no plan that runs the nodes in the graph's order is below it. Exchanges with other ranks run
+// beside the nodes that follow them, one after the other: no step ends before the last of them.
 #pragma once
 
 #include <cstdint>

@@ -102,6 +102,10 @@ class Simulator {
         lane.remaining = costs_.node_seconds[index(instruction.node)];
         group.stalled += now_ - group.compute_free;
         break;
+      case Lane::exchange:
+        lane.delay = 0;
+        lane.remaining = costs_.node_seconds[index(instruction.node)];
+        break;
       case Lane::to_host:
       case Lane::to_device:
         lane.delay = costs_.copy_seconds;
@@ -129,6 +133,7 @@ class Simulator {
       activity.rate = (busy ? link->busy : link->alone) / sharers;
       if (!disk) copied += activity.rate;
     }
+    group.lanes[static_cast<std::size_t>(Lane::exchange)].rate = 1;
     group.lanes[compute].rate = std::max(least_kernel_speed, 1 - costs_.interference * copied);
   }
 

@@ -1,9 +1,9 @@
 // What a plan would take: the step's time line under a cost model.
 //
-// Compute, each copy direction and each disk direction is a resource that does one instruction at a time, in
-// the plan's order, after the instructions it waits for. Rates change as others start and end: copies run at
-// their `busy` rate while a kernel runs, kernels lose CostModel::interference seconds per byte copied, and
-// devices that share a link share its rate.
+// Compute, each copy direction, each disk direction and the exchange with other ranks is a resource that does
+// one instruction at a time, in the plan's order, after the instructions it waits for. Rates change as others
+// start and end: copies run at their `busy` rate while a kernel runs, kernels lose CostModel::interference
+// seconds per byte copied, and devices that share a link share its rate.
 #pragma once
 
 #include <vector>

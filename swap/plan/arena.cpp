@@ -167,7 +167,7 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
                            [](const Packing& a, const Packing& b) { return a.height < b.height; });
 }
 
-std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim, bool thorough) {
+std::int64_t sweep_within(std::vector<Interval>& intervals, std::int64_t aim, bool thorough) {
   const std::vector<std::int64_t> offsets =
       sweep(intervals, aim / place_alignment * place_alignment, thorough);
   std::int64_t height = 0;
@@ -178,13 +178,24 @@ std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t aim, 
   return height;
 }
 
+// A sweep uses all of what it aims at: so it is given little more than is live, where that is enough.
+std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t limit, std::int64_t enough,
+                            bool thorough) {
+  for (const double more : {1.0, 1.02, 1.05, 1.1, 1.2, 1.5}) {
+    const auto aim = static_cast<std::int64_t>(more * static_cast<double>(limit));
+    if (!thorough || aim >= enough) break;
+    if (const std::int64_t height = sweep_within(intervals, aim, thorough); height <= aim) return height;
+  }
+  return sweep_within(intervals, std::max(limit, enough), thorough);
+}
+
 }  // namespace
 
 // The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
   if (intervals.empty()) return 0;
-  const std::int64_t aim = std::max(live_limit(intervals), enough);
-  if (intervals.size() > very_many) return pack_by_sweeps(intervals, aim, effort > 2e6);
+  const std::int64_t limit = live_limit(intervals), aim = std::max(limit, enough);
+  if (intervals.size() > very_many) return pack_by_sweeps(intervals, limit, enough, effort > 2e6);
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < intervals.size(); ++i)
     if (intervals[i].bytes > aim / 200) large.push_back(i);

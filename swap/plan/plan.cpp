@@ -18,6 +18,8 @@ std::string_view lane_name(Lane lane) {
       return "to_disk";
     case Lane::from_disk:
       return "from_disk";
+    case Lane::exchange:
+      return "exchange";
   }
   return "";
 }

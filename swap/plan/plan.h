@@ -1,6 +1,9 @@
 // A plan: where every value of a step lies, from when to when, and in which order things happen on which
 // stream. It is data: printable, comparable, written as plan.json. It changes when and where, never what.
 //
+// What ranks that train together exchange (net/collective/) is run on a lane of its own, so that the compute
+// lane goes on with what is left of the backward pass. Its order is the graph's, the same on all ranks.
+//
 // The instructions form one list. It is the order in which they are handed to their streams, and one in which
 // they could run one after the other; what really orders two instructions is that they are of the same
 // stream, or a chain of waits between them. Times in a plan are positions in this list.
@@ -30,8 +33,8 @@
 
 namespace voxswap::swap {
 
-enum class Lane { compute, to_host, to_device, to_disk, from_disk };  // a stream each
-constexpr std::size_t lane_count = 5;
+enum class Lane { compute, to_host, to_device, to_disk, from_disk, exchange };  // a stream each
+constexpr std::size_t lane_count = 6;
 std::string_view lane_name(Lane lane);
 
 // A stretch of instructions during which a value (or a kernel's workspace) has a place in the device arena.
@@ -47,7 +50,7 @@ struct Residency {
 
 struct Instruction {
   enum class Kind {
-    run,         // a node, on the compute stream
+    run,         // a node, on the compute stream, or that of exchanges
     copy_out,    // device -> host pool
     copy_in,     // host pool -> device
     write_disk,  // host pool -> scratch file
@@ -55,6 +58,7 @@ struct Instruction {
   } kind = Kind::run;
   net::NodeId node = net::none;    // run
   bool again = false;              // run: the node ran before in this step
+  bool exchanges = false;          // run: the node waits for other ranks, on a stream of its own
   net::ValueId value = net::none;  // otherwise: whose bytes [begin, begin + bytes) are moved
   std::int64_t begin = 0, bytes = 0;
   std::int64_t host = 0;  // otherwise: where byte `begin` lies in the host pool
@@ -62,7 +66,7 @@ struct Instruction {
   std::vector<std::int32_t>
       waits;  // earlier instructions, of other streams, that must be done before it starts
 
-  Lane lane() const { return static_cast<Lane>(kind); }
+  Lane lane() const { return exchanges ? Lane::exchange : static_cast<Lane>(kind); }
   bool operator==(const Instruction&) const = default;
 };
 std::string_view kind_name(Instruction::Kind kind);  // as written in plan.json

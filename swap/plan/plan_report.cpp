@@ -143,6 +143,8 @@ std::string work_text(const Plan& plan) {
   line(Lane::to_device, "host to device", sums.in_bytes, "");
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
   line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
+  if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
+    text += format("{:<20}{:>12}   with other ranks, beside what is computed\n", "exchanges", exchanges);
   if (again > 0)
     text += format("{:<20}{:>12}   run again, {} times in all\n", "recomputed",
                    format("{} nodes", sums.recomputed_nodes), again);

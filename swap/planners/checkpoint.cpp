@@ -1,5 +1,6 @@
 // Nothing leaves the device; what does not fit is computed again (Chen et al., "Training deep nets with
 // sublinear memory cost", 2016; here with the search of hybrid instead of equal segments).
+#include "swap/planners/by_sample.h"
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"
 
@@ -13,7 +14,9 @@ Plan plan_checkpoint(const PlanRequest& request) {
     kept.planner = "checkpoint";
     return kept;
   }
-  return search_plan(GraphFacts(inside), "checkpoint", {.may_swap = false, .quick = request.quick});
+  const SearchOptions options{.may_swap = false, .quick = request.quick};
+  if (request.one_sample != nullptr) return search_plan_by_sample(inside, "checkpoint", options);
+  return search_plan(GraphFacts(inside), "checkpoint", options).plan;
 }
 
 }  // namespace voxswap::swap

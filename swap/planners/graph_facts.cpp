@@ -37,7 +37,14 @@ NodeFacts digest_node(const PlanRequest& request, net::NodeId id) {
   }
   const std::int64_t workspace = request.workspaces[static_cast<std::size_t>(id)];
   result.workspace = workspace > 0 ? occupied(workspace) : 0;
-  if (request.costs != nullptr) result.seconds = request.costs->node_seconds[static_cast<std::size_t>(id)];
+  result.exchanges = net::is_exchange(node);
+  if (request.costs != nullptr)
+    (result.exchanges ? result.exchange_seconds : result.seconds) =
+        request.costs->node_seconds[static_cast<std::size_t>(id)];
+  for (const net::ValueId value : result.reads)
+    if (const net::NodeId maker = graph.value(value).producer;
+        maker != net::none && net::is_exchange(graph.node(maker)))
+      add_once(result.awaits, maker);
   return result;
 }
 

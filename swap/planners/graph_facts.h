@@ -19,7 +19,10 @@ struct NodeFacts {
   std::vector<std::pair<net::ValueId, net::ValueId>>
       over;                    // (made, read): what is made may lie over what was read
   std::int64_t workspace = 0;  // occupied bytes
-  double seconds = 0;
+  double seconds = 0;          // of the compute lane
+  bool exchanges = false;      // with other ranks, beside the nodes that follow
+  double exchange_seconds = 0;
+  std::vector<net::NodeId> awaits;  // exchanges of which it needs what they make
 };
 
 struct ValueFacts {

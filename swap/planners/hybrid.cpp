@@ -1,6 +1,7 @@
 // Ours: for every value keep, swap (to host or disk) or compute again, so that the step is shortest.
 #include <algorithm>
 
+#include "swap/planners/by_sample.h"
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"
 
@@ -12,24 +13,40 @@ void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
   if (within(budgets, other) && ahead) best = std::move(other);
 }
 
+PlanRequest without_host(const PlanRequest& request) {
+  PlanRequest inside = request;
+  inside.budgets.host = inside.budgets.disk = 0;
+  return inside;
+}
+
+Plan best_by_sample(const PlanRequest& request) {
+  Plan best = search_plan_by_sample(request, "hybrid", {.quick = request.quick});
+  const bool fits = within(request.budgets, best);
+  if (request.quick || (fits && is_near_computing(GraphFacts(request), best))) return best;
+  const SearchOptions repeating{.may_swap = false, .effort = fits ? 0.25 : 1};
+  take_if_ahead(request.budgets, search_plan_by_sample(without_host(request), "hybrid", repeating), best);
+  return best;
+}
+
 }  // namespace
 
 // The others' plans are among its choices; where one of them is ahead of what the search came to, it is
 // taken.
 Plan plan_hybrid(const PlanRequest& request) {
   Plan best = plan_keep(request);
-  if (!within(request.budgets, best)) {
+  if (!within(request.budgets, best) && request.one_sample != nullptr) {
+    best = best_by_sample(request);
+  } else if (!within(request.budgets, best)) {
     // Choices of a step in thousands of pieces take longer to judge; making again alone is seldom of use
     // there.
     const GraphFacts facts(request);
     const double more = facts.in_pieces ? std::min(static_cast<double>(facts.nodes.size()) / 1000, 3.0) : 0;
-    best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick});
+    best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick}).plan;
     if (!request.quick) {
-      PlanRequest inside = request;
-      inside.budgets.host = inside.budgets.disk = 0;
+      const PlanRequest inside = without_host(request);
       SearchOptions repeating{.may_swap = false, .effort = facts.in_pieces ? 0.1 : 1};
       if (within(request.budgets, best)) repeating.to_beat = 1.02 * best.predicted_seconds;
-      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", repeating), best);
+      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", repeating).plan, best);
       take_if_ahead(request.budgets, plan_tflms(request), best);
     }
   }

@@ -116,6 +116,7 @@ class Layout {
       Instruction& run = append(Kind::run, net::none);
       run.node = step.node;
       run.again = step.again;
+      run.exchanges = facts_.nodes[index(step.node)].exchanges;
       if (waited_out_ != net::none) run.waits.push_back(waited_out_);
       waited_out_ = net::none;
       leave(t);

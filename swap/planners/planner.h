@@ -28,6 +28,9 @@ struct PlanRequest {
   TflmsOptions tflms{};
   std::int64_t lms_threshold = 8 << 20;  // bytes
   bool quick = false;                    // less search: to find out what fits
+  // Of a step that takes several samples one after the other: the same step of one of them, with its costs.
+  // Null: it is searched as a whole.
+  const PlanRequest* one_sample = nullptr;
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the

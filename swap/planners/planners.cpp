@@ -77,7 +77,8 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
     at = plan.instructions[static_cast<std::size_t>(i)].node;
   std::int64_t needed = plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  if (row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
+  const bool one_of_many = request.quick && request.one_sample != nullptr;  // of a search for what fits
+  if (!one_of_many && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/index.h"
+#include "swap/planners/exchange_lane.h"
 #include "swap/planners/outside.h"
 #include "swap/planners/range_max.h"
 
@@ -67,8 +68,7 @@ class Scheduler {
     double best = std::numeric_limits<double>::max();
     std::vector<IdleTime> best_stretches;
     std::vector<std::int64_t> best_memory;
-    constexpr int rounds = 3;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < 3; ++round) {
       schedule_.memory = without;
       if (!fixed_returns)
         for (IdleTime& stretch : schedule_.stretches) stretch.back_at = stretch.needed;
@@ -334,8 +334,8 @@ class Scheduler {
     const auto& all = schedule_.stretches;
     std::size_t out = 0, place = 0, in = 0, need = 0;
     Way out_way, in_way;
-    double now = 0;
-    schedule_.moved_bytes = 0;
+    ExchangeLane exchanges(facts_);
+    double now = schedule_.moved_bytes = 0;
     const auto leave = [&](std::int32_t step) {
       for (; out < out_order_.size() && all[index(out_order_[out])].copied_after == step; ++out) {
         const IdleTime& stretch = all[index(out_order_[out])];
@@ -345,7 +345,7 @@ class Scheduler {
     };
     leave(-1);
     for (std::int32_t t = 0; t < steps_; ++t) {
-      double start = now;
+      double start = exchanges.begin(schedule_.sequence.steps[index(t)].node, now);
       for (; place < by_held_until.size() && all[index(by_held_until[place])].held_until < t; ++place) {
         const IdleTime& stretch = all[index(by_held_until[place])];
         if (stretch.first && stretch.held_until + 1 < stretch.back_at)

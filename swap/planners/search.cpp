@@ -37,29 +37,24 @@ class Search {
     climbing_.least_volume = largest_volume / 256;
   }
 
-  Plan run() {
+  Searched run() {
     begin();
     if (starts_.front().score.excess > 0) {  // everything counts when memory is scarce
       climbing_.least_bytes = climbing_.least_volume = 0;
       begin();
     }
-    if (options_.quick) return packed(starts_.front()).plan;
+    if (options_.quick) return packed(starts_.front());
     improve_starts();
-    if (starts_.front().score.seconds > options_.to_beat) return packed(starts_.front()).plan;
+    if (starts_.front().score.seconds > options_.to_beat) return packed(starts_.front());
     improve_for_less_memory();
     pack_the_best();
     polish();
-    return std::move(best_->plan);
+    return *std::move(best_);
   }
 
- private:
-  // A plan and what it was made of.
-  struct Packed {
-    Plan plan;
-    Decisions choice;
-    std::int64_t aim = 0;
-  };
+  Searched packed(const Decisions& choice) const { return packed(Start{choice, {}, budget_}); }
 
+ private:
   Schedule schedule_of(const Decisions& choice, std::int64_t aim) const {
     return voxswap::swap::schedule_of(facts_, choice, aim, climbing_.least_bytes);
   }
@@ -113,7 +108,7 @@ class Search {
 
   // Each by a search of its own, side by side; what they find does not depend on the number of threads.
   void improve(std::vector<Start>& starts, double effort_to_spend) {
-    std::vector<std::optional<Packed>> found(starts.size());
+    std::vector<std::optional<Searched>> found(starts.size());
     const std::uint64_t seed = seeds_;
     seeds_ += starts.size();
     parallel_for(starts.size(), [&](std::size_t i) {
@@ -124,13 +119,13 @@ class Search {
       climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
       starts[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
-        found[i] = Packed{std::move(climb.found()->plan), std::move(climb.found()->choice), options.aim};
+        found[i] = Searched{std::move(climb.found()->plan), std::move(climb.found()->choice), options.aim};
     });
-    for (std::optional<Packed>& packed : found)
+    for (std::optional<Searched>& packed : found)
       if (packed) take_if_better(std::move(*packed));
   }
 
-  void take_if_better(Packed packed) {
+  void take_if_better(Searched packed) {
     if (!best_ || better(packed.plan, best_->plan)) best_ = std::move(packed);
   }
 
@@ -142,15 +137,15 @@ class Search {
 
   // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too.
   void pack_the_best() {
-    std::vector<std::optional<Packed>> all(std::min<std::size_t>(6, starts_.size()));
+    std::vector<std::optional<Searched>> all(std::min<std::size_t>(6, starts_.size()));
     parallel_for(all.size(), [&](std::size_t i) { all[i] = packed(starts_[i]); });
-    for (std::optional<Packed>& packed : all) take_if_better(std::move(*packed));
+    for (std::optional<Searched>& packed : all) take_if_better(std::move(*packed));
   }
 
   // Packing may need more than the sum of what is live: then with less memory to aim at, and less again.
-  Packed packed(const Start& start) const {
+  Searched packed(const Start& start) const {
     const std::int64_t notch = (start.aim - facts_.persistent_bytes) / 80;
-    Packed best{{}, start.choice, start.aim};
+    Searched best{{}, start.choice, start.aim};
     int good = 0;
     constexpr int attempts = 32;
     for (int attempt = 0; attempt < attempts && good < 2; ++attempt) {
@@ -189,7 +184,7 @@ class Search {
       ++failures;
       if (!better(other, best_->plan)) continue;
       failures = 0;
-      best_ = Packed{std::move(other), std::move(choice), best_->aim};
+      best_ = Searched{std::move(other), std::move(choice), best_->aim};
       estimate = schedule.seconds;
     }
   }
@@ -204,13 +199,18 @@ class Search {
   HillClimbOptions climbing_;
   std::vector<Start> starts_;  // best first
   std::uint64_t seeds_ = 0;    // used up
-  std::optional<Packed> best_;
+  std::optional<Searched> best_;
 };
 
 }  // namespace
 
-Plan search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
+Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
   return Search(facts, planner, options).run();
+}
+
+Plan lay_out_within_budget(const GraphFacts& facts, const std::string& planner, const SearchOptions& options,
+                           const Decisions& choice) {
+  return Search(facts, planner, options).packed(choice).plan;
 }
 
 }  // namespace voxswap::swap

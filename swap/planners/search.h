@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "swap/planners/graph_facts.h"
+#include "swap/planners/decisions.h"
 
 namespace voxswap::swap {
 
@@ -17,6 +17,13 @@ struct SearchOptions {
   double to_beat = std::numeric_limits<double>::max();
 };
 
+// A plan and what it was made of.
+struct Searched {
+  Plan plan;
+  Decisions choice;
+  std::int64_t aim = 0;  // device memory that it was to use
+};
+
 // The best plan found whose arena, host pool and scratch file are within the budgets; otherwise one that is
 // over them, the nearest that was found. A pure function of the request.
 //
@@ -24,6 +31,10 @@ struct SearchOptions {
 // limited length; then flags and weights are tried in turn, those of large values first, as long as that
 // helps, and then some of them at random, seeded. A choice is judged by its schedule's time; the best ones
 // are laid out and judged by simulation.
-Plan search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
+Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
+
+// The plan of a choice that is made already, within the budgets if it can be packed so.
+Plan lay_out_within_budget(const GraphFacts& facts, const std::string& planner, const SearchOptions& options,
+                           const Decisions& choice);
 
 }  // namespace voxswap::swap

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <utility>
 
 #include "base/index.h"
@@ -103,7 +104,20 @@ class Expansion {
     sequence_.steps.push_back({id, again});
     const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
+    hold_while_exchanged(id, step);
     for (const net::ValueId value : node.makes) begin_life(value, step);
+  }
+
+  // An exchange runs beside the steps that follow it: what it reads and does not write over keeps its place
+  // until what it makes is needed.
+  void hold_while_exchanged(net::NodeId id, std::int32_t step) {
+    const NodeFacts& node = facts_.nodes[index(id)];
+    for (const net::NodeId exchange : node.awaits)
+      for (const std::int32_t life : held_[exchange]) sequence_.lives[index(life)].last = step;
+    if (!node.exchanges) return;
+    for (const net::ValueId value : node.reads)
+      if (std::none_of(node.over.begin(), node.over.end(), [&](auto& pair) { return pair.second == value; }))
+        held_[id].push_back(present_[index(value)]);
   }
 
   void use(std::int32_t id, std::int32_t step) {
@@ -156,6 +170,7 @@ class Expansion {
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
   std::deque<std::pair<net::ValueId, net::NodeId>> passing_;  // made for others, and for which node
+  std::map<net::NodeId, std::vector<std::int32_t>> held_;     // lives, by the exchange that reads them
   std::vector<bool> costly_;  // passing, and making it once more would take more than cheap nodes
   Sequence sequence_;
 };

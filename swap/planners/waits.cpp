@@ -14,7 +14,11 @@ namespace {
 constexpr std::int32_t never = -1;
 using Latest = std::array<std::int32_t, lane_count>;  // per lane: the last instruction meant
 
-constexpr Latest nobody = {never, never, never, never, never};
+constexpr Latest nobody = [] {
+  Latest all{};
+  all.fill(never);
+  return all;
+}();
 
 void raise(Latest& latest, const Latest& other) {
   for (std::size_t lane = 0; lane < lane_count; ++lane) latest[lane] = std::max(latest[lane], other[lane]);

@@ -5,8 +5,11 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr std::array<std::int32_t, lane_count> nobody = {net::none, net::none, net::none, net::none,
-                                                         net::none};
+constexpr std::array<std::int32_t, lane_count> nobody = [] {
+  std::array<std::int32_t, lane_count> all{};
+  all.fill(net::none);
+  return all;
+}();
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/index.h"
+#include "net/graph/operation.h"
 #include "swap/plan/disk_blocks.h"
 #include "swap/verify/verify_memory.h"
 #include "swap/verify/verify_places.h"
@@ -30,8 +31,7 @@ class InstructionChecker {
     for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
       const Instruction& instruction = plan_.instructions[index(i)];
       if (instruction.kind == Kind::run) {
-        if (instruction.node < 0 || index(instruction.node) >= graph_.nodes().size())
-          bad("instruction {} runs node {}, which does not exist", i, instruction.node);
+        check_run(i, instruction);
       } else {
         check_move(i, instruction);
       }
@@ -63,7 +63,21 @@ class InstructionChecker {
           value.name, value.bytes(), streamed.host, plan_.streamed_bytes, plan_.host_bytes);
   }
 
+  void check_run(std::int32_t at, const Instruction& i) {
+    if (i.node < 0 || index(i.node) >= graph_.nodes().size())
+      return bad("instruction {} runs node {}, which does not exist", at, i.node);
+    const net::Node& node = graph_.node(i.node);
+    if (i.exchanges != net::is_exchange(node))
+      return bad("instruction {} runs '{}' on the stream {}", at, node.name, lane_name(i.lane()));
+    if (!i.exchanges) return;
+    if (i.node <= last_exchange_)
+      bad("instruction {} runs '{}' after '{}', where other ranks do not", at, node.name,
+          graph_.node(last_exchange_).name);
+    last_exchange_ = i.node;
+  }
+
   void check_move(std::int32_t at, const Instruction& i) {
+    if (i.exchanges) bad("instruction {} is no node and cannot exchange anything", at);
     if (i.value < 0 || index(i.value) >= graph_.values().size()) {
       bad("instruction {} moves value {}, which does not exist", at, i.value);
       return;
@@ -113,6 +127,7 @@ class InstructionChecker {
   const net::Graph& graph_;
   const Plan& plan_;
   Violations& violations_;
+  net::NodeId last_exchange_ = net::none;
   bool good_ = true;
 };
 

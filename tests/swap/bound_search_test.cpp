@@ -227,7 +227,7 @@ class Walk {
   }
 
   struct Uses {
-    std::int32_t at[lane_count] = {net::none, net::none, net::none, net::none, net::none};
+    std::int32_t at[lane_count] = {net::none, net::none, net::none, net::none, net::none, net::none};
   };
   const net::Graph& graph_;
   const Philox random_;
@@ -239,7 +239,7 @@ class Walk {
   std::vector<std::int32_t> made_, copied_;  // instructions of the present residency, of the copy on the host
   std::vector<std::vector<net::NodeId>> reads_;
   std::vector<Uses> last_use_;
-  std::int32_t freed_[lane_count] = {net::none, net::none, net::none, net::none, net::none};
+  std::int32_t freed_[lane_count] = {net::none, net::none, net::none, net::none, net::none, net::none};
   std::vector<net::ValueId> pins_;
   Plan plan_;
 };

@@ -7,7 +7,10 @@
 #include "net/collective/exchange.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"
+#include "swap/model/network.h"
+#include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
+#include "swap/verify/verify.h"
 #include "tests/net/rank_threads.h"
 #include "tests/net/run_graph.h"
 #include "tests/swap/runs.h"
@@ -28,7 +31,8 @@ struct Case {
 Results trained(net::Ranks& ranks, const Case& of) {
   net::StepOptions options = test::tiny("isensee2017");
   options.network.depth = 2;
-  options.input = {1, 4, 4, 4, 2};
+  const std::int64_t side = of.swaps ? 8 : 4;
+  options.input = {1, side, side, side, 2};
   options.pieces = of.pieces;
   options.activations = of.type;
   options.share = net::share_of(of.batch, ranks.rank(), ranks.count());
@@ -40,9 +44,13 @@ Results trained(net::Ranks& ranks, const Case& of) {
   const CostModel costs = estimate_costs(graph, find_device_rates("cpu"));
   PlanRequest request{&graph, compiled.workspaces(), {}, {step.loss}, &costs};
   request.quick = true;
-  if (of.swaps)
-    request.budgets = {least_budget(graph, compiled.workspaces(), {step.loss}).bytes + 4096, 1 << 30, 0};
+  if (of.swaps) {
+    const std::int64_t least = least_budget(graph, compiled.workspaces(), {step.loss}).bytes,
+                       most = make_plan("keep", request).peak_bytes;
+    request.budgets = {(least + 3 * most) / 4, 1 << 30, 0};
+  }
   const Plan plan = make_plan(of.swaps ? "hybrid" : "keep", request);
+  EXPECT_EQ(totals(plan).out_bytes > 0 || totals(plan).recomputed_nodes > 0, of.swaps);
   Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, {}));
   exchange.begin();
 
@@ -116,9 +124,10 @@ TEST(RankSteps, GiveTheSameBitsWithAScaledLoss) {
 
 // What is made of one sample is gone before the next one's is there.
 TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
-  const auto peak = [](std::int64_t batch) {
+  const auto peak = [](std::int64_t batch, std::int64_t pieces) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
+    options.pieces = pieces;
     options.share = {0, batch, batch};
     const net::TrainingStep step = net::build_training_step(options);
     PlanRequest request{
@@ -126,7 +135,88 @@ TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
     return make_plan("keep", request).peak_bytes;
   };
   const std::int64_t image = 16 * 16 * 16 * (2 * 4 + 1);
-  EXPECT_LT(peak(8), peak(1) + 8 * image + peak(1) / 8);
+  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}})
+    EXPECT_LT(peak(8, pieces), peak(1, pieces) + 8 * image + peak(1, pieces) / 8) << pieces;
+}
+
+// A step of the first of two ranks, of which the exchange takes a tenth of the time.
+struct Shared {
+  net::TrainingStep step;
+  CostModel costs;
+  PlanRequest request;
+
+  explicit Shared(std::int64_t samples = 2) {
+    net::StepOptions options = test::tiny("isensee2017");
+    options.input = {1, 16, 16, 16, 2};
+    options.share = {0, samples, 2 * samples};
+    step = net::build_training_step(options);
+    costs = estimate_costs(step.graph, find_device_rates("cpu"));
+    set_exchange_seconds(step.graph, {.ranks = 2, .local_rate = 1e9, .message_seconds = 1e-6}, costs);
+    request = {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
+  }
+};
+
+TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
+  const Shared shared;
+  const Plan plan = make_plan("keep", shared.request);
+  const Simulation simulation = simulate(plan, shared.costs);
+  const double exchanging = simulation.busy_seconds[static_cast<std::size_t>(Lane::exchange)];
+  EXPECT_GT(exchanging, 0);
+  EXPECT_LT(simulation.seconds - simulation.compute_seconds, 0.25 * exchanging);
+  EXPECT_GE(simulation.seconds,
+            lower_bound(shared.step.graph, shared.request.workspaces, {shared.step.loss}, shared.costs, {})
+                .seconds);
+}
+
+TEST(RankPlans, AreRefusedWhereAnExchangeIsNotOnItsLaneOrInAnotherOrder) {
+  const Shared shared;
+  const Plan plan = make_plan("keep", shared.request);
+  const auto violations = [&](const Plan& changed) {
+    return verify(shared.step.graph, shared.request.workspaces, changed);
+  };
+  EXPECT_TRUE(violations(plan).empty());
+  std::vector<std::size_t> exchanges;
+  for (std::size_t i = 0; i < plan.instructions.size(); ++i)
+    if (plan.instructions[i].exchanges) exchanges.push_back(i);
+  ASSERT_GE(exchanges.size(), 2u);
+  Plan elsewhere = plan;
+  elsewhere.instructions[exchanges[0]].exchanges = false;
+  EXPECT_FALSE(violations(elsewhere).empty());
+  Plan turned = plan;
+  std::swap(turned.instructions[exchanges[0]].node, turned.instructions[exchanges[1]].node);
+  EXPECT_FALSE(violations(turned).empty());
+  // Whoever needs what an exchange gives waits for it.
+  Plan hasty = plan;
+  for (Instruction& instruction : hasty.instructions)
+    if (!instruction.exchanges) instruction.waits.clear();
+  EXPECT_FALSE(violations(hasty).empty());
+}
+
+// What is decided for one sample holds for all: no search through thousands of nodes.
+TEST(RankPlans, OfManySamplesAreThoseOfOne) {
+  net::StepOptions options = test::tiny("isensee2017");
+  options.input = {1, 16, 16, 16, 2};
+  const net::TrainingStep one = net::build_training_step(options);
+  options.share = {0, 8, 8};
+  const net::TrainingStep all = net::build_training_step(options);
+  const auto request_of = [](const net::TrainingStep& step, const CostModel& costs) {
+    return PlanRequest{
+        &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
+  };
+  const CostModel costs_of_one = estimate_costs(one.graph, find_device_rates("v100")),
+                  costs = estimate_costs(all.graph, find_device_rates("v100"));
+  const PlanRequest sample = request_of(one, costs_of_one);
+  PlanRequest request = request_of(all, costs);
+  request.one_sample = &sample;
+  const std::int64_t least = least_budget(all.graph, request.workspaces, {all.loss}).bytes,
+                     most = make_plan("keep", request).peak_bytes;
+  request.budgets = {(least + most) / 2, 1 << 30, 0};
+  for (const char* planner : {"hybrid", "checkpoint"}) {
+    if (planner == std::string("checkpoint")) request.budgets.device = (least + 3 * most) / 4;
+    const Plan plan = make_plan(planner, request);
+    EXPECT_LE(plan.peak_bytes, request.budgets.device) << planner;
+    EXPECT_TRUE(verify(all.graph, request.workspaces, plan).empty()) << planner;
+  }
 }
 
 }  // namespace

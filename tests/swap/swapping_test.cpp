@@ -157,7 +157,7 @@ TEST(Swapping, ReportsWhenEveryInstructionRan) {
       free_at[lane] = report.end[i];
       busy[lane] += report.end[i] - report.begin[i];
     }
-    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(Lane::exchange); ++lane) {
       EXPECT_GT(busy[lane], 0);
       EXPECT_DOUBLE_EQ(report.busy_seconds[lane], busy[lane]);
     }

@@ -1,0 +1,36 @@
+// What a training step takes on several ranks, which need not be here (docs/ranks.md).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/collective/ranks.h"
+#include "pipeline/plan/forecast.h"
+#include "swap/model/network.h"
+
+namespace voxswap::pipeline {
+
+// Throws Exit::usage, naming the nearest batches that can be, when ranks cannot share one out equally.
+void check_share(std::int64_t batch, std::int64_t ranks);
+
+// The first of so many ranks, for planning: there is nobody to talk to.
+std::unique_ptr<net::Ranks> planned_ranks(int count);
+
+struct RanksForecast {
+  swap::Network network;
+  double step_seconds = 0;
+  double alone_seconds = 0;     // of a rank by itself that has as many samples
+  double exchange_seconds = 0;  // of the step, during which ranks exchange gradients
+  std::int64_t exchanged_bytes = 0;
+
+  double exposed_seconds() const { return step_seconds - alone_seconds; }
+  double efficiency() const { return alone_seconds / step_seconds; }  // volumes per second, of the ideal
+  std::string limit() const;                                          // for people: what keeps it from more
+};
+
+// REQUIRES: `step` and `forecast` are of these options, whose ranks are planned, and of `how`, which has
+// their network.
+RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,
+                             const DataShape& data, const ForecastOptions& how);
+
+}  // namespace voxswap::pipeline

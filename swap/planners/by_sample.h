@@ -1,0 +1,18 @@
+// Plans for steps that take several samples one after the other: what is decided for one of them suits all,
+// so that the search is as long as for one.
+#pragma once
+
+#include <string>
+
+#include "swap/planners/search.h"
+
+namespace voxswap::swap {
+
+// As search_plan(). REQUIRES: the request has the step of one sample.
+Plan search_plan_by_sample(const PlanRequest& request, const std::string& planner,
+                           const SearchOptions& options);
+
+// So that there is little to gain by another.
+bool is_near_computing(const GraphFacts& facts, const Plan& plan);
+
+}  // namespace voxswap::swap
