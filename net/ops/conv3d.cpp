@@ -1,24 +1,15 @@
 // Convolution in three dimensions and its two gradients. The data gradient is also the transposed
 // convolution, so each of the three differentiates into the others.
+#include "net/graph/kernel_axes.h"
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
 namespace {
 
-std::int64_t output_side(std::int64_t side, std::int64_t kernel, const Attributes& attributes) {
-  return (side + 2 * attributes.integer("padding") - kernel) / attributes.integer("stride") + 1;
-}
-
-// Along the depth what lies before and behind the volume may differ (windows.h).
-std::int64_t output_depth(std::int64_t depth, std::int64_t kernel, const Attributes& attributes) {
-  return (depth + front_of(attributes) + back_of(attributes) - kernel) / attributes.integer("stride") + 1;
-}
-
 // The volume that a convolution makes of `x`, O channels.
 Shape convolved(const Shape& x, const Shape& w, const Attributes& attributes) {
-  return {x[0], output_depth(x[1], w[2], attributes), output_side(x[2], w[3], attributes),
-          output_side(x[3], w[4], attributes), w[0]};
+  return output_shape(x, kernel_axes(attributes, w), w[0]);
 }
 
 // Two per multiply-add, border voxels counted like the others. `y` is the small side: one row of weights per
@@ -60,22 +51,25 @@ std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vect
                                              const Attributes& attributes) {
   assert(inputs.size() == 2);
   const Shape &x = shape_of(graph, inputs[0]), &dy = shape_of(graph, inputs[1]);
-  const std::int64_t kernel = attributes.integer("kernel");
-  const Shape dw = {dy[4], x[4], kernel, kernel, kernel};
-  assert(convolved(x, dw, attributes) == dy);
+  const KernelAxes axes = kernel_axes(attributes);
+  const Shape dw = {dy[4], x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel};
+  assert(output_shape(x, axes, dy[4]) == dy);
   const ElementType type = full_type(graph, inputs[0]);
   std::vector<ValueSpec> outputs = {{dw, type}};
   if (attributes.flag("bias")) outputs.push_back({Shape{dy[4]}, type});
   return outputs;
 }
 
-Attributes window(const Attributes& attributes) {
-  return {{"stride", attributes.real("stride")}, {"padding", attributes.real("padding")}};
+// Of the weight gradient of a node whose weights are its second input.
+Attributes weight_gradient_attributes(const Graph& graph, const Node& node) {
+  Attributes attributes = kernel_attributes(node.attributes);
+  set_kernel(attributes, kernel_axes(node.attributes, shape_of(graph, node.inputs[1])));
+  return attributes;
 }
 
 ValueId add_data_gradient(Graph& graph, const Node& node, ValueId dy) {
   const Shape x = shape_of(graph, node.inputs[0]);
-  Attributes attributes = window(node.attributes);
+  Attributes attributes = kernel_attributes(node.attributes);
   attributes.set("d", static_cast<double>(x[1]));
   attributes.set("h", static_cast<double>(x[2]));
   attributes.set("w", static_cast<double>(x[3]));
@@ -88,8 +82,7 @@ std::vector<ValueId> gradient_of_convolution(Graph& graph, const Node& node, Val
                                              const std::vector<bool>& wanted) {
   std::vector<ValueId> gradients(node.inputs.size(), none);
   if (wanted[1]) {
-    Attributes attributes = window(node.attributes);
-    attributes.set("kernel", static_cast<double>(shape_of(graph, node.inputs[1])[2]));
+    Attributes attributes = weight_gradient_attributes(graph, node);
     attributes.set("bias", bias);
     const NodeId made =
         graph.add("conv3d_weight_gradient", node.name + ".weight_gradient", {node.inputs[0], dy}, attributes);
@@ -125,17 +118,14 @@ std::vector<ValueId> gradient_data_gradient(Graph& graph, NodeId id,
   const Node node = graph.node(id);
   const ValueId dy = output_gradients[0];
   std::vector<ValueId> gradients(node.inputs.size(), none);
-  if (wanted[1]) {
-    Attributes attributes = window(node.attributes);
-    attributes.set("kernel", static_cast<double>(shape_of(graph, node.inputs[1])[2]));
+  if (wanted[1])
     gradients[1] = graph.apply("conv3d_weight_gradient", node.name + ".weight_gradient", {dy, node.inputs[0]},
-                               attributes);
-  }
+                               weight_gradient_attributes(graph, node));
   if (node.inputs.size() == 3 && wanted[2])
     gradients[2] = graph.apply("channel_sum", node.name + ".bias_gradient", {dy});
   if (wanted[0])
-    gradients[0] =
-        graph.apply("conv3d", node.name + ".data_gradient", {dy, node.inputs[1]}, window(node.attributes));
+    gradients[0] = graph.apply("conv3d", node.name + ".data_gradient", {dy, node.inputs[1]},
+                               kernel_attributes(node.attributes));
   return gradients;
 }
 
@@ -153,39 +143,60 @@ double flops_weight_gradient(const Graph& graph, const Node& node) {
 struct Geometry {
   std::string name;
   Shape x;  // N,D,H,W,I
-  std::int64_t outputs, kernel, stride, padding;
+  std::int64_t outputs;
+  KernelAxes axes;
   bool bias;
 
-  Shape w() const { return {outputs, x[4], kernel, kernel, kernel}; }
-  Attributes attributes() const {
-    return {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(padding)}};
-  }
-  Shape y() const { return convolved(x, w(), attributes()); }
+  Shape w() const { return {outputs, x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel}; }
+  Attributes attributes() const { return attributes_of(axes); }
+  Shape y() const { return output_shape(x, axes, outputs); }
 };
+
+KernelAxes anisotropic(std::int64_t kernel, const std::array<std::int64_t, 3>& strides) {
+  KernelAxes axes = cube(kernel, 1, kernel / 2);
+  for (std::size_t i = 0; i < 3; ++i) axes[i].stride = strides[i];
+  return axes;
+}
 
 const std::vector<Geometry>& geometries() {
   static const std::vector<Geometry> list = {
-      {"one voxel", {1, 1, 1, 1, 1}, 1, 1, 1, 0, true},
-      {"kernel larger than the volume", {1, 2, 1, 2, 5}, 3, 3, 1, 1, true},
-      {"odd channels, unequal sides", {1, 5, 7, 6, 3}, 5, 3, 1, 1, true},
-      {"odd channels, stride 2, odd sides", {2, 7, 6, 9, 3}, 4, 3, 2, 1, true},
-      {"batch of two, no bias", {2, 4, 5, 6, 4}, 20, 3, 1, 1, false},
-      {"no padding", {1, 5, 6, 4, 4}, 3, 3, 1, 0, true},
-      {"20 to 16, long row", {1, 3, 4, 35, 20}, 16, 3, 1, 1, true},
-      {"kernel 1, odd channels", {2, 3, 5, 7, 5}, 3, 1, 1, 0, true},
-      {"kernel 2, stride 2", {1, 6, 4, 8, 16}, 32, 2, 2, 0, false},
-      {"kernel 2, stride 2, odd channels, batch of two", {2, 4, 6, 2, 3}, 5, 2, 2, 0, true},
-      {"isensee2017 first: 4 to 16", {1, 8, 10, 12, 4}, 16, 3, 1, 1, true},
-      {"one channel to 16", {1, 6, 8, 10, 1}, 16, 3, 1, 1, true},
-      {"isensee2017 16 to 16", {1, 8, 10, 12, 16}, 16, 3, 1, 1, true},
-      {"isensee2017 16 to 32, stride 2", {1, 8, 12, 10, 16}, 32, 3, 2, 1, true},
-      {"isensee2017 32 to 16", {1, 6, 8, 10, 32}, 16, 3, 1, 1, true},
-      {"isensee2017 32 to 32", {1, 6, 4, 8, 32}, 32, 3, 1, 1, true},
-      {"isensee2017 32 to 32, kernel 1", {1, 6, 8, 10, 32}, 32, 1, 1, 0, true},
-      {"isensee2017 head: 16 to 3, kernel 1", {1, 8, 10, 12, 16}, 3, 1, 1, 0, true},
-      {"head whose voxels divide by 8 alone: 16 to 3, kernel 1", {1, 1, 10, 12, 16}, 3, 1, 1, 0, false},
-      {"three planes become two: 17 to 5, stride 2", {1, 3, 6, 7, 17}, 5, 3, 2, 1, true},
-      {"isensee2017 deep: 64 to 128, stride 2", {1, 4, 4, 6, 64}, 128, 3, 2, 1, true},
+      {"one voxel", {1, 1, 1, 1, 1}, 1, cube(1, 1, 0), true},
+      {"kernel larger than the volume", {1, 2, 1, 2, 5}, 3, cube(3, 1, 1), true},
+      {"odd channels, unequal sides", {1, 5, 7, 6, 3}, 5, cube(3, 1, 1), true},
+      {"odd channels, stride 2, odd sides", {2, 7, 6, 9, 3}, 4, cube(3, 2, 1), true},
+      {"batch of two, no bias", {2, 4, 5, 6, 4}, 20, cube(3, 1, 1), false},
+      {"no padding", {1, 5, 6, 4, 4}, 3, cube(3, 1, 0), true},
+      {"20 to 16, long row", {1, 3, 4, 35, 20}, 16, cube(3, 1, 1), true},
+      {"kernel 1, odd channels", {2, 3, 5, 7, 5}, 3, cube(1, 1, 0), true},
+      {"kernel 2, stride 2", {1, 6, 4, 8, 16}, 32, cube(2, 2, 0), false},
+      {"kernel 2, stride 2, odd channels, batch of two", {2, 4, 6, 2, 3}, 5, cube(2, 2, 0), true},
+      {"isensee2017 first: 4 to 16", {1, 8, 10, 12, 4}, 16, cube(3, 1, 1), true},
+      {"one channel to 16", {1, 6, 8, 10, 1}, 16, cube(3, 1, 1), true},
+      {"isensee2017 16 to 16", {1, 8, 10, 12, 16}, 16, cube(3, 1, 1), true},
+      {"isensee2017 16 to 32, stride 2", {1, 8, 12, 10, 16}, 32, cube(3, 2, 1), true},
+      {"isensee2017 32 to 16", {1, 6, 8, 10, 32}, 16, cube(3, 1, 1), true},
+      {"isensee2017 32 to 32", {1, 6, 4, 8, 32}, 32, cube(3, 1, 1), true},
+      {"isensee2017 32 to 32, kernel 1", {1, 6, 8, 10, 32}, 32, cube(1, 1, 0), true},
+      {"isensee2017 head: 16 to 3, kernel 1", {1, 8, 10, 12, 16}, 3, cube(1, 1, 0), true},
+      {"head whose voxels divide by 8 alone: 16 to 3, kernel 1", {1, 1, 10, 12, 16}, 3, cube(1, 1, 0), false},
+      {"three planes become two: 17 to 5, stride 2", {1, 3, 6, 7, 17}, 5, cube(3, 2, 1), true},
+      {"isensee2017 deep: 64 to 128, stride 2", {1, 4, 4, 6, 64}, 128, cube(3, 2, 1), true},
+      {"image, 3x3, odd channels", {2, 1, 7, 9, 3}, 5, square(3, 1, 1), true},
+      {"image, 3x3, 16 to 32", {1, 1, 10, 12, 16}, 32, square(3, 1, 1), false},
+      {"image, 7x7, stride 2: 3 to 64", {1, 1, 15, 18, 3}, 64, square(7, 2, 3), false},
+      {"image, 3x3, stride 2: 16 to 16", {2, 1, 9, 12, 16}, 16, square(3, 2, 1), false},
+      {"image, 1x1, stride 2: 16 to 32", {2, 1, 8, 7, 16}, 32, square(1, 2, 0), false},
+      {"image, 1x1, stride 2, odd channels", {1, 1, 5, 6, 5}, 3, square(1, 2, 0), true},
+      {"image, 3x3, dilation 2: 16 to 32", {1, 1, 9, 11, 16}, 32, square(3, 1, 2, 2), false},
+      {"image, 3x3, dilation 6: 32 to 16", {1, 1, 14, 13, 32}, 16, square(3, 1, 6, 6), false},
+      {"image, 3x3, dilation 12, wider than the image", {2, 1, 9, 17, 16}, 16, square(3, 1, 12, 12), true},
+      {"image, 3x3, stride 2, dilation 2, odd channels", {1, 1, 11, 10, 3}, 5, square(3, 2, 2, 2), true},
+      {"dilation 2 along all axes", {1, 7, 6, 8, 4}, 16, cube(3, 1, 2, 2), true},
+      {"flat kernel over planes", {1, 4, 6, 7, 16}, 16, square(3, 1, 1), true},
+      {"flat kernel, stride 1x2x2: 16 to 32", {1, 5, 8, 7, 16}, 32, square(3, 2, 1), false},
+      {"3x3x3, stride 1x2x2: 16 to 32", {1, 5, 8, 9, 16}, 32, anisotropic(3, {1, 2, 2}), true},
+      {"3x3x3, stride 2x1x2, odd channels", {2, 5, 4, 7, 3}, 5, anisotropic(3, {2, 1, 2}), true},
+      {"kernel 1x2x2, stride 1x2x2", {1, 3, 4, 6, 16}, 8, square(2, 2, 0), false},
   };
   return list;
 }
@@ -215,7 +226,7 @@ std::vector<OperationCase> cases_data_gradient() {
     example.attributes.set("h", static_cast<double>(g.x[2]));
     example.attributes.set("w", static_cast<double>(g.x[3]));
     cases.push_back(example);
-    if (g.kernel == 2 || g.name.starts_with("odd")) {  // as a transposed convolution it has a bias
+    if (g.axes == cube(2, 2, 0) || g.name.starts_with("odd")) {  // as a transposed convolution it has a bias
       example.name += ", with bias";
       example.inputs.push_back(full({g.x[4]}));
       cases.push_back(std::move(example));
@@ -228,7 +239,7 @@ std::vector<OperationCase> cases_weight_gradient() {
   std::vector<OperationCase> cases;
   for (const Geometry& g : geometries()) {
     OperationCase example{g.name, {activation(g.x), activation(g.y())}, g.attributes(), {}};
-    example.attributes.set("kernel", static_cast<double>(g.kernel));
+    set_kernel(example.attributes, g.axes);
     example.attributes.set("bias", g.bias);
     cases.push_back(std::move(example));
   }
@@ -237,9 +248,10 @@ std::vector<OperationCase> cases_weight_gradient() {
 
 }  // namespace
 
-// x, w[O,I,k,k,k] (, b[O]) -> y; zeros around. Attributes stride, padding (both sides): output side = (n +
-// 2 padding - k) / stride + 1. Attributes front and back, where they are there, are the padding before and
-// behind the volume along its depth; so in the other three.
+// x, w[O,I,kd,kh,kw] (, b[O]) -> y; zeros around. Attributes stride, padding (, dilation), for all axes or
+// for each (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
+// Attributes front and back, where they are there, are the padding before and behind the volume along its
+// depth; so in the other three.
 const Operation& conv3d() {
   static const Operation operation = {"conv3d",
                                       infer_conv3d,
@@ -265,7 +277,7 @@ const Operation& conv3d_sum() {
   return operation;
 }
 
-// dy, w[O,I,k,k,k] (, b[I]) -> dx[N,d,h,w,I]. Attributes stride, padding, d, h, w (of dx). With the bias,
+// dy, w[O,I,kd,kh,kw] (, b[I]) -> dx[N,d,h,w,I]. Attributes as conv3d, and d, h, w (of dx). With the bias,
 // which is added to every voxel of dx, also the transposed convolution.
 const Operation& conv3d_data_gradient() {
   static const Operation operation = {"conv3d_data_gradient",
@@ -279,7 +291,7 @@ const Operation& conv3d_data_gradient() {
   return operation;
 }
 
-// x, dy -> dw[O,I,k,k,k] full, and db[O] full if `bias`. Attributes stride, padding, kernel, bias.
+// x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias.
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

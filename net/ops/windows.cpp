@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "net/graph/kernel_axes.h"
+
 namespace voxswap::net::ops {
 
 namespace {
 
-// Output plane o of a convolution meets input planes o stride - front + tap for 0 <= tap < kernel.
-Cut::Window window_of_taps(const Node& node, std::int64_t depth, std::int64_t kernel, Planes made) {
-  const std::int64_t stride = node.attributes.integer("stride"), front = front_of(node.attributes);
-  const Planes reached = {made.from * stride - front, (made.to - 1) * stride - front + kernel};
+// What the taps of these output planes reach.
+Cut::Window window_of_taps(const Node& node, std::int64_t depth, const KernelAxis& axis, Planes made) {
+  const Planes reached = {axis.start(made.from), axis.start(made.to - 1) + axis.reach()};
   const Planes read = {std::max<std::int64_t>(reached.from, 0), std::min(reached.to, depth)};
   Attributes attributes = node.attributes;
   attributes.set("front", static_cast<double>(read.from - reached.from));
@@ -19,33 +20,29 @@ Cut::Window window_of_taps(const Node& node, std::int64_t depth, std::int64_t ke
 
 }  // namespace
 
-std::int64_t front_of(const Attributes& attributes) {
-  return attributes.integer_or("front", attributes.integer("padding"));
-}
-std::int64_t back_of(const Attributes& attributes) {
-  return attributes.integer_or("back", attributes.integer("padding"));
-}
-
 Cut::Window window_conv3d(const Graph& graph, const Node& node, Planes made) {
-  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], shape_of(graph, node.inputs[1])[2], made);
+  const KernelAxes axes = kernel_axes(node.attributes, shape_of(graph, node.inputs[1]));
+  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], axes[0], made);
 }
 
 // What is made here is summed; `made` counts planes of dy.
 Cut::Window window_weight_gradient(const Graph& graph, const Node& node, Planes made) {
-  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], node.attributes.integer("kernel"), made);
+  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
 }
 
-// Plane i of dx gets something from the planes o of dy with 0 <= i - (o stride - front) < kernel.
+// Plane i of dx gets something from planes o of dy with 0 <= i - (o stride - front) < reach, from all of them
+// where there is no dilation.
 Cut::Window window_data_gradient(const Graph& graph, const Node& node, Planes made) {
-  const std::int64_t stride = node.attributes.integer("stride"), front = front_of(node.attributes);
-  const std::int64_t depth = shape_of(graph, node.inputs[0])[1], kernel = shape_of(graph, node.inputs[1])[2];
+  const KernelAxis axis = kernel_axes(node.attributes, shape_of(graph, node.inputs[1]))[0];
+  const std::int64_t stride = axis.stride, front = axis.before, reach = axis.reach();
+  const std::int64_t depth = shape_of(graph, node.inputs[0])[1];
   const auto divided_up = [&](std::int64_t n) { return n <= 0 ? 0 : (n + stride - 1) / stride; };
-  Planes read = {divided_up(made.from + front - kernel + 1),
+  Planes read = {divided_up(made.from + front - reach + 1),
                  std::min((made.to - 1 + front) / stride + 1, depth)};
   read.from = std::min(read.from, read.to - 1);  // planes that get nothing: any will do
   Attributes attributes = node.attributes;
   const std::int64_t before = made.from + front - read.from * stride;
-  const std::int64_t behind = (read.count() - 1) * stride + kernel - made.count() - before;
+  const std::int64_t behind = (read.count() - 1) * stride + reach - made.count() - before;
   attributes.set("d", static_cast<double>(made.count()));
   attributes.set("front", static_cast<double>(before));
   attributes.set("back", static_cast<double>(std::max<std::int64_t>(behind, 0)));

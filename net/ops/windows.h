@@ -8,11 +8,6 @@
 
 namespace voxswap::net::ops {
 
-// Planes of zeros before and behind the volume that a convolution reads: its padding, unless it says
-// otherwise with the attributes `front` and `back`.
-std::int64_t front_of(const Attributes& attributes);
-std::int64_t back_of(const Attributes& attributes);
-
 Cut::Window window_conv3d(const Graph&, const Node&, Planes made);
 Cut::Window window_data_gradient(const Graph&, const Node&, Planes made);
 Cut::Window window_weight_gradient(const Graph&, const Node&, Planes made);

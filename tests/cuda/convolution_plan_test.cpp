@@ -40,8 +40,7 @@ Problem cube(Problem::Kind kind, ElementType type, std::int64_t side, std::int64
   problem.kind = kind;
   problem.type = type;
   problem.x = problem.y = {1, side, side, side, channels};
-  problem.kernel = 3;
-  problem.stride = problem.padding = 1;
+  problem.axes = net::cube(3, 1, 1);
   return problem;
 }
 

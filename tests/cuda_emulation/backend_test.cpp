@@ -119,8 +119,7 @@ TEST(CudaEngines, OfASurveyAreHeldAgainstThePlainestOnTheSameNumbers) {
   Problem problem;
   problem.type = ElementType::bf16;
   problem.x = problem.y = {1, 6, 5, 4, 8};
-  problem.kernel = 3;
-  problem.stride = problem.padding = 1;
+  problem.axes = cube(3, 1, 1);
   for (const auto kind :
        {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient}) {
     problem.kind = kind;

@@ -53,7 +53,8 @@ void for_each_meeting(const Sizes& x, const Sizes& w, const Sizes& y, const Wind
       std::int64_t from = sample;
       bool inside = true;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::int64_t i = place[axis] * window.stride[axis] - window.before[axis] + shift[axis];
+        const std::int64_t i =
+            place[axis] * window.stride[axis] - window.before[axis] + shift[axis] * window.dilation[axis];
         inside = inside && i >= 0 && i < x[axis + 2];
         from = from * x[axis + 2] + i;
       }

@@ -50,20 +50,21 @@ const Convolution* convolution_of(cudnnBackendDescriptorType_t type);
 
 // How x, w and y of a convolution belong together, whichever of them is computed.
 struct Window {
-  Sizes before, stride;
+  Sizes before, stride, dilation;
   bool fits = true;
 
   Window(const Content& of, const Sizes& x, const Sizes& w, const Sizes& y)
       : before(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS)),
-        stride(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES)) {
+        stride(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES)),
+        dilation(of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS)) {
     const Sizes after = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
-    const Sizes dilation = of.all<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
     fits = of.one<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CROSS_CORRELATION &&
            of.one<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) == 3 && x[0] == y[0] && x[1] == w[1] &&
            y[1] == w[0];
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      fits = fits && dilation[axis] == 1 &&
-             y[axis + 2] == (x[axis + 2] + before[axis] + after[axis] - w[axis + 2]) / stride[axis] + 1;
+      const std::int64_t reach = (w[axis + 2] - 1) * dilation[axis] + 1;
+      fits = fits && dilation[axis] > 0 &&
+             y[axis + 2] == (x[axis + 2] + before[axis] + after[axis] - reach) / stride[axis] + 1;
     }
   }
 };

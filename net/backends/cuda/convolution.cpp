@@ -17,7 +17,7 @@ namespace {
 using Problem = ConvolutionProblem;
 
 WeightShape weight_shape(const Problem& problem) {
-  return {problem.y[4], problem.x[4], problem.kernel * problem.kernel * problem.kernel};
+  return {problem.y[4], problem.x[4], taps(problem.axes)};
 }
 
 std::int64_t voxels_of(const Shape& shape) {

@@ -43,18 +43,20 @@ Sizes channels_second(const Shape& shape) {
 }
 
 Descriptor window(const Problem& problem) {
-  const auto each_axis = [](std::int64_t value) { return Sizes(3, value); };
+  const auto of_axes = [&](auto get) {
+    Sizes sizes;
+    for (const KernelAxis& axis : problem.axes) sizes.push_back(get(axis));
+    return sizes;
+  };
   const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
   Descriptor result(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   result.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{3})
-      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
-           Sizes{problem.padding_before(), problem.padding, problem.padding})
-      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
-           Sizes{problem.padding_behind(), problem.padding, problem.padding})
-      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, each_axis(problem.stride))
-      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, each_axis(1))
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, of_axes([](const KernelAxis& axis) { return axis.before; }))
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, of_axes([](const KernelAxis& axis) { return axis.behind; }))
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, of_axes([](const KernelAxis& axis) { return axis.stride; }))
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, of_axes([](const KernelAxis& axis) { return axis.dilation; }))
       .finalize();
   return result;
 }
@@ -113,10 +115,12 @@ Descriptor added(const Descriptor& products, const Descriptor& bias, const Descr
 
 Descriptor operation_graph(const Problem& problem, const PlanDevice& device) {
   const cudnnDataType_t type = library_type(problem.type);
-  const std::int64_t k = problem.kernel, channels = problem.y[4];
+  const std::int64_t channels = problem.y[4];
+  const KernelAxes& axes = problem.axes;
   const bool with_bias = problem.start == Problem::Start::bias;
   const Descriptor x = tensor(id_x, type, channels_second(problem.x)),
-                   w = tensor(id_w, type, {channels, problem.x[4], k, k, k}),
+                   w = tensor(id_w, type,
+                              {channels, problem.x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel}),
                    y = tensor(id_y, type, channels_second(problem.y)), conv = window(problem);
   Descriptor products, bias, addition;
   if (with_bias) {

@@ -15,19 +15,21 @@ namespace {
 
 using Problem = ConvolutionProblem;
 
-Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const Value& y,
-                   std::int64_t kernel) {
+Problem problem_of(Problem::Kind kind, const Value& x, const Value& y, const KernelAxes& axes) {
   Problem problem;
   problem.kind = kind;
   problem.type = x.type;
   problem.x = x.shape;
   problem.y = y.shape;
-  problem.kernel = kernel;
-  problem.stride = node.attributes.integer("stride");
-  problem.padding = node.attributes.integer("padding");
-  problem.front = node.attributes.integer_or("front", -1);
-  problem.back = node.attributes.integer_or("back", -1);
+  problem.axes = axes;
   return problem;
+}
+
+// A number for all axes, or one for each: "3", "1x3x3".
+template <class Get>
+std::string axes_text(const KernelAxes& axes, Get get) {
+  if (get(axes[0]) == get(axes[2]) && get(axes[1]) == get(axes[2])) return format("{}", get(axes[2]));
+  return format("{}x{}x{}", get(axes[0]), get(axes[1]), get(axes[2]));
 }
 
 }  // namespace
@@ -35,11 +37,18 @@ Problem problem_of(Problem::Kind kind, const Node& node, const Value& x, const V
 std::string ConvolutionProblem::text() const {
   constexpr std::array kinds = {"forward", "data_gradient", "weight_gradient"};
   constexpr std::array starts = {"zero", "bias", "sum"};
-  const bool same = padding_before() == padding && padding_behind() == padding;
-  return format("{} from {} {} x {} y {} kernel {} stride {} padding {}{}",
+  const auto of_axes = [&](auto get) { return axes_text(axes, get); };
+  KernelAxes sides = axes;  // of the depth, where it is another padding, more is told
+  sides[0].before = axes[2].before;
+  const bool same = axes[0].before == axes[2].before && axes[0].behind == axes[2].before;
+  const std::string dilation = of_axes([](const KernelAxis& axis) { return axis.dilation; });
+  return format("{} from {} {} x {} y {} kernel {} stride {} padding {}{}{}",
                 kinds[static_cast<std::size_t>(kind)], starts[static_cast<std::size_t>(start)],
-                element_name(type), x.text(), y.text(), kernel, stride, padding,
-                same ? "" : format(" depth {} and {}", padding_before(), padding_behind()));
+                element_name(type), x.text(), y.text(), of_axes([](const KernelAxis& a) { return a.kernel; }),
+                of_axes([](const KernelAxis& a) { return a.stride; }),
+                axes_text(sides, [](const KernelAxis& a) { return a.before; }),
+                same ? "" : format(" depth {} and {}", axes[0].before, axes[0].behind),
+                dilation == "1" ? "" : format(" dilation {}", dilation));
 }
 
 std::optional<Problem> convolution_problem(const Graph& graph, const Node& node) {
@@ -48,17 +57,17 @@ std::optional<Problem> convolution_problem(const Graph& graph, const Node& node)
   };
   const std::string_view name = node.operation->name;
   if (name == "conv3d" || name == "conv3d_sum") {
-    Problem problem = problem_of(Problem::Kind::forward, node, value(node.inputs, 0), value(node.outputs, 0),
-                                 value(node.inputs, 1).shape[2]);
+    Problem problem = problem_of(Problem::Kind::forward, value(node.inputs, 0), value(node.outputs, 0),
+                                 kernel_axes(node.attributes, value(node.inputs, 1).shape));
     if (node.inputs.size() > 2) problem.start = name == "conv3d" ? Problem::Start::bias : Problem::Start::sum;
     return problem;
   }
   if (name == "conv3d_data_gradient")
-    return problem_of(Problem::Kind::data_gradient, node, value(node.outputs, 0), value(node.inputs, 0),
-                      value(node.inputs, 1).shape[2]);
+    return problem_of(Problem::Kind::data_gradient, value(node.outputs, 0), value(node.inputs, 0),
+                      kernel_axes(node.attributes, value(node.inputs, 1).shape));
   if (name == "conv3d_weight_gradient")
-    return problem_of(Problem::Kind::weight_gradient, node, value(node.inputs, 0), value(node.inputs, 1),
-                      node.attributes.integer("kernel"));
+    return problem_of(Problem::Kind::weight_gradient, value(node.inputs, 0), value(node.inputs, 1),
+                      kernel_axes(node.attributes));
   return std::nullopt;
 }
 
@@ -77,8 +86,7 @@ std::vector<Problem> convolution_problems(const Graph& graph, const Node& node) 
 }
 
 bool is_matrix_product(const Problem& problem) {
-  return problem.kernel == 1 && problem.stride == 1 && problem.padding == 0 &&
-         problem.padding_before() == 0 && problem.padding_behind() == 0;
+  return is_pointwise(problem.axes);
 }
 
 }  // namespace voxswap::net::cuda

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/graph/graph.h"
+#include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::cuda {
 
@@ -21,13 +22,10 @@ struct ConvolutionProblem {
   enum class Start { zero, bias, sum } start = Start::zero;
   ElementType type = ElementType::f32;
   Shape x, y;  // N,D,H,W,I (dx) and N,d,h,w,O (dy)
-  std::int64_t kernel = 1, stride = 1, padding = 0;
-  std::int64_t front = -1, back = -1;  // padding before and behind the volume along its depth; -1: `padding`
-  std::string text() const;            // different for different problems
+  KernelAxes axes;
+  std::string text() const;  // different for different problems
 
-  std::int64_t weights() const { return x[4] * y[4] * kernel * kernel * kernel; }
-  std::int64_t padding_before() const { return front < 0 ? padding : front; }  // along the depth
-  std::int64_t padding_behind() const { return back < 0 ? padding : back; }
+  std::int64_t weights() const { return x[4] * y[4] * taps(axes); }
   double flops() const {
     return 2.0 * static_cast<double>(y.count()) * static_cast<double>(weights()) / y[4];
   }

@@ -56,13 +56,12 @@ void require_memory_for_code(const Node& node) {
   munmap(trial, several_kernels);
 }
 
-Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
+Geometry geometry(const Shape& x, const Shape& y, const Shape& w, const KernelAxes& axes, ElementType type,
                   const Node& node) {
   check_voxels(x, node);
   check_voxels(y, node);
   const memory::data_type activations = library_type(type, node), full = memory::data_type::f32;
   const memory::dims weights(w.extents().begin(), w.extents().end());
-  const std::int64_t stride = node.attributes.integer("stride");
   Geometry g;
   g.x = {channels_second(x), activations, Tag::ndhwc};
   g.y = {channels_second(y), activations, Tag::ndhwc};
@@ -70,20 +69,13 @@ Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t p
   g.weights = {weights, activations, Tag::any};
   g.full_weights = {weights, full, Tag::any};
   g.bias = {{w[0]}, full, Tag::a};
-  g.strides = {stride, stride, stride};
-  g.padding = g.padding_end = {padding, padding, padding};
+  for (const KernelAxis& axis : axes) {
+    g.strides.push_back(axis.stride);
+    g.dilation.push_back(axis.dilation - 1);
+    g.padding.push_back(axis.before);
+    g.padding_end.push_back(axis.behind);
+  }
   return g;
-}
-
-void set_depth_padding(Geometry& g, std::int64_t front, std::int64_t back) {
-  g.padding[0] = front;
-  g.padding_end[0] = back;
-}
-std::int64_t front_of(const Node& node) {
-  return node.attributes.integer_or("front", node.attributes.integer("padding"));
-}
-std::int64_t back_of(const Node& node) {
-  return node.attributes.integer_or("back", node.attributes.integer("padding"));
 }
 
 dnnl::primitive_attr own_scratchpad() {
@@ -98,8 +90,9 @@ dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g,
   const auto kind = dnnl::prop_kind::forward_training;
   const Forward::desc description =
       start == Start::bias
-          ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
-          : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end);
+          ? Forward::desc(kind, direct, g.x, g.weights, g.bias, g.y, g.strides, g.dilation, g.padding,
+                          g.padding_end)
+          : Forward::desc(kind, direct, g.x, g.weights, g.y, g.strides, g.dilation, g.padding, g.padding_end);
   dnnl::primitive_attr attributes = own_scratchpad();
   if (start == Start::sum) {
     dnnl::post_ops add_what_is_there;
@@ -212,10 +205,10 @@ namespace {
 
 std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) {
   return guarded(node, [&] {
-    Geometry g = geometry(input_shape(graph, node, 0), output_shape(graph, node), input_shape(graph, node, 1),
-                          node.attributes.integer("padding"), input_type(graph, node), node);
-    set_depth_padding(g, front_of(node), back_of(node));
-    return convolution_kernel(g, start);
+    const Shape& w = input_shape(graph, node, 1);
+    return convolution_kernel(geometry(input_shape(graph, node, 0), output_shape(graph, node), w,
+                                       kernel_axes(node.attributes, w), input_type(graph, node), node),
+                              start);
   });
 }
 

@@ -10,22 +10,20 @@
 #include "base/error.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/primitive.h"
+#include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::onednn {
 
 // The descriptions of a convolution y = w * x that its three kernels share.
 struct Geometry {
   dnnl::memory::desc x, y, plain_weights, weights, full_weights,
-      bias;                                          // weights: of the activations' type, any format
-  dnnl::memory::dims strides, padding, padding_end;  // before and after the volume, per axis
+      bias;                                 // weights: of the activations' type, any format
+  dnnl::memory::dims strides, dilation;     // per axis; the library counts dilation from 0
+  dnnl::memory::dims padding, padding_end;  // before and after the volume
 };
 
-Geometry geometry(const Shape& x, const Shape& y, const Shape& w, std::int64_t padding, ElementType type,
+Geometry geometry(const Shape& x, const Shape& y, const Shape& w, const KernelAxes& axes, ElementType type,
                   const Node& node);
-// Along the depth, padding may differ before and behind the volume.
-void set_depth_padding(Geometry& g, std::int64_t front, std::int64_t back);
-std::int64_t front_of(const Node& node);  // attributes `front` and `back`, or `padding`
-std::int64_t back_of(const Node& node);
 dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
 
 // What a convolution adds its products to: zeros, a value per channel, or a volume like y.

@@ -1,5 +1,6 @@
 // The gradients of a convolution by oneDNN: with respect to its input (also the transposed convolution) and
 // to its weights and bias, which come out in the library's format and are reordered to the graph's.
+#include <algorithm>
 #include <limits>
 
 #include "base/keys.h"
@@ -54,7 +55,7 @@ class DataGradient final : public Kernel {
 
  private:
   static Description describe(const Geometry& g) {
-    return {{direct, g.x, g.weights, g.y, g.strides, g.padding, g.padding_end},
+    return {{direct, g.x, g.weights, g.y, g.strides, g.dilation, g.padding, g.padding_end},
             own_scratchpad(),
             engine(),
             forward_description(g, Start::zero)};
@@ -103,9 +104,10 @@ class WeightGradient final : public Kernel {
  private:
   static Description describe(const Geometry& g, bool bias) {
     using Backward = dnnl::convolution_backward_weights;
-    const Backward::desc description =
-        bias ? Backward::desc(direct, g.x, g.full_weights, g.bias, g.y, g.strides, g.padding, g.padding_end)
-             : Backward::desc(direct, g.x, g.full_weights, g.y, g.strides, g.padding, g.padding_end);
+    const Backward::desc description = bias ? Backward::desc(direct, g.x, g.full_weights, g.bias, g.y,
+                                                             g.strides, g.dilation, g.padding, g.padding_end)
+                                            : Backward::desc(direct, g.x, g.full_weights, g.y, g.strides,
+                                                             g.dilation, g.padding, g.padding_end);
     return {description, own_scratchpad(), engine(), forward_description(g, Start::zero)};
   }
   WeightGradient(const Geometry& g, const Description& description, bool bias)
@@ -136,25 +138,40 @@ class WeightGradient final : public Kernel {
 // Without a stride the gradient is a convolution of dy with the mirrored weights, and oneDNN's forward
 // routines are about 1.3 times as fast as its data gradients in N,D,H,W,C (measured on AVX-512 in f32). Below
 // some hundred voxels, mirroring the weights costs more than that gains.
-bool faster_as_convolution(const Shape& w, const Shape& dx, const Node& node) {
+bool faster_as_convolution(const KernelAxes& axes, const Shape& dx) {
   const std::int64_t voxels = dx[0] * dx[1] * dx[2] * dx[3];
-  return node.attributes.integer("stride") == 1 && w[2] > 1 && w[2] > node.attributes.integer("padding") &&
-         voxels >= 128;
+  const bool possible = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
+    return axis.stride == 1 && axis.reach() > axis.before && axis.reach() > axis.behind;
+  });
+  return possible && taps(axes) > 1 && voxels >= 128;
+}
+
+// Of dy and the mirrored weights.
+KernelAxes mirrored(KernelAxes axes) {
+  for (KernelAxis& axis : axes) {
+    axis.before = axis.reach() - 1 - axis.before;
+    axis.behind = axis.reach() - 1 - axis.behind;
+  }
+  return axes;
 }
 
 // oneDNN 2.6 reads bf16 in pairs: its data gradients of 1^3 kernels are wrong where dy has an odd number of
 // channels and the voxels do not divide evenly among its threads.
-bool wrong_as_gradient(const Shape& w, ElementType type, const Node& node) {
-  return type == ElementType::bf16 && w[2] == 1 && w[0] % 2 == 1 && node.attributes.integer("stride") == 1 &&
-         node.attributes.integer("padding") == 0;
+bool wrong_as_gradient(const KernelAxes& axes, const Shape& w, ElementType type) {
+  return type == ElementType::bf16 && is_pointwise(axes) && w[0] % 2 == 1;
 }
 
-// oneDNN 2.6 leaves some of a bf16 weight gradient unwritten where a strided kernel reaches into the padding
-// on both sides of a volume of few planes: of kernels of 3 at stride 2, where three planes become two.
-bool leaves_weights_unwritten(const Geometry& g, ElementType type) {
-  const std::int64_t kernel = g.full_weights.dims()[2], planes = g.y.dims()[2];
-  return type == ElementType::bf16 && g.strides[0] > 1 && g.padding[0] > 0 && g.padding_end[0] > 0 &&
-         planes <= kernel;
+// oneDNN 2.6 leaves some of a bf16 weight gradient, or of that of the bias, unwritten where a kernel reaches
+// into the padding on both sides of a volume of few planes: of kernels of 3 at stride 2, where three planes
+// become two, of kernels of 7 in images at any stride, along their sides too.
+bool leaves_weights_unwritten(const KernelAxes& axes, const Shape& dy, ElementType type) {
+  if (type != ElementType::bf16) return false;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const KernelAxis& axis = axes[i];
+    const bool both_sides = axis.before > 0 && axis.behind > 0 && dy[static_cast<int>(i) + 1] <= axis.reach();
+    if (both_sides && (axis.kernel > 3 || (i == 0 && axis.stride > 1))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -194,17 +211,14 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
   return guarded(node, [&]() -> std::unique_ptr<Kernel> {
     const Shape &dy = input_shape(graph, node, 0), &w = input_shape(graph, node, 1),
                 &dx = output_shape(graph, node);
-    const std::int64_t padding = node.attributes.integer("padding");
+    const KernelAxes axes = kernel_axes(node.attributes, w);
     const ElementType type = input_type(graph, node);
     const bool bias = node.inputs.size() > 2;
-    if (faster_as_convolution(w, dx, node) || wrong_as_gradient(w, type, node)) {
-      const Shape mirrored{w[1], w[0], w[2], w[3], w[4]};
-      Geometry g = geometry(dy, dx, mirrored, w[2] - 1 - padding, type, node);
-      set_depth_padding(g, w[2] - 1 - front_of(node), w[2] - 1 - back_of(node));
+    if (faster_as_convolution(axes, dx) || wrong_as_gradient(axes, w, type)) {
+      const Geometry g = geometry(dy, dx, {w[1], w[0], w[2], w[3], w[4]}, mirrored(axes), type, node);
       return mirrored_convolution_kernel(g, bias ? Start::bias : Start::zero);
     }
-    Geometry g = geometry(dx, dy, w, padding, type, node);
-    set_depth_padding(g, front_of(node), back_of(node));
+    const Geometry g = geometry(dx, dy, w, axes, type, node);
     std::unique_ptr<Kernel> whole = data_gradient_kernel(g, dx, type, bias, node);
     const std::int64_t slabs = slab_count(graph, node, whole->workspace_bytes());
     return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
@@ -214,10 +228,10 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node) {
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_weight_gradient);
   return guarded(node, [&] {
-    Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1), output_shape(graph, node),
-                          node.attributes.integer("padding"), input_type(graph, node), node);
-    set_depth_padding(g, front_of(node), back_of(node));
-    if (leaves_weights_unwritten(g, input_type(graph, node)))
+    const KernelAxes axes = kernel_axes(node.attributes);
+    const Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1),
+                                output_shape(graph, node), axes, input_type(graph, node), node);
+    if (leaves_weights_unwritten(axes, input_shape(graph, node, 1), input_type(graph, node)))
       return through_f32(graph, node, make_conv3d_weight_gradient);
     const std::int64_t fewest = fewest_slabs(graph, node);
     std::unique_ptr<Kernel> kernel =

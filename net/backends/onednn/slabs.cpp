@@ -7,6 +7,7 @@
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/graph.h"
+#include "net/graph/kernel_axes.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::net::onednn {
@@ -58,21 +59,21 @@ class WeightGradientInSlabs final : public Kernel {
   WeightGradientInSlabs(const Graph& graph, const Node& node, std::int64_t count) {
     const Value &x = graph.value(node.inputs[0]), &dy = graph.value(node.inputs[1]);
     const Shape& w = graph.value(node.outputs[0]).shape;
-    const std::int64_t padding = node.attributes.integer("padding"), front = front_of(node),
-                       stride = node.attributes.integer("stride");
+    const KernelAxes axes = kernel_axes(node.attributes);
     const std::int64_t in_planes = x.shape[1], out_planes = dy.shape[1];
     for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
       for (std::int64_t i = 0; i < count; ++i) {
         // Planes [from, to) of dy read planes [low, high) of x; what sticks out of x is padding.
         const std::int64_t from = i * out_planes / count, to = (i + 1) * out_planes / count;
-        const std::int64_t low = from * stride - front, high = (to - 1) * stride - front + w[2];
+        const std::int64_t low = axes[0].start(from), high = axes[0].start(to - 1) + axes[0].reach();
         const std::int64_t before = std::max<std::int64_t>(-low, 0),
                            after = std::max<std::int64_t>(high - in_planes, 0);
         Kernel* kernel = kernels_.get({to - from, before, after}, [&] {
-          Geometry g = geometry(with_planes(x.shape, 1, high - after - low - before),
-                                with_planes(dy.shape, 1, to - from), w, padding, x.type, node);
-          g.padding[0] = before;
-          g.padding_end[0] = after;
+          KernelAxes of_slab = axes;
+          of_slab[0].before = before;
+          of_slab[0].behind = after;
+          const Geometry g = geometry(with_planes(x.shape, 1, high - after - low - before),
+                                      with_planes(dy.shape, 1, to - from), w, of_slab, x.type, node);
           return weight_gradient_kernel(g, x.type, node.attributes.flag("bias"), node);
         });
         slabs_.push_back({kernel, (sample * in_planes + low + before) * plane_bytes(x),
@@ -126,8 +127,9 @@ class PointwiseDataGradientInSlabs final : public Kernel {
       const std::int64_t from = i * planes / count, to = (i + 1) * planes / count;
       Kernel* kernel = kernels_.get({to - from, 0, 0}, [&] {
         const Shape out = with_planes(dx.shape, 1, to - from);
-        return data_gradient_kernel(geometry(out, with_planes(dy.shape, 1, to - from), w, 0, dy.type, node),
-                                    out, dy.type, node.inputs.size() > 2, node);
+        return data_gradient_kernel(
+            geometry(out, with_planes(dy.shape, 1, to - from), w, KernelAxes{}, dy.type, node), out, dy.type,
+            node.inputs.size() > 2, node);
       });
       slabs_.push_back({kernel, from * plane_bytes(dy), from * plane_bytes(dx)});
     }
@@ -157,13 +159,13 @@ class PointwiseDataGradientInSlabs final : public Kernel {
 }  // namespace
 
 std::int64_t slab_count(const Graph& graph, const Node& node, std::int64_t workspace) {
-  if (node.attributes.integer("stride") != 1) return 1;
   const Shape& first = graph.value(node.inputs[0]).shape;
   std::int64_t planes = graph.value(node.inputs[1]).shape[1];  // of dy
   if (node.operation->name == "conv3d_data_gradient") {
-    const std::int64_t side = graph.value(node.inputs[1]).shape[2];  // of the weights
-    if (side != 1 || node.attributes.integer("padding") != 0) return 1;
+    if (!is_pointwise(kernel_axes(node.attributes, graph.value(node.inputs[1]).shape))) return 1;
     planes = first[0] * first[1];
+  } else if (kernel_axes(node.attributes)[0].stride != 1) {
+    return 1;
   }
   std::int64_t read = 0;
   for (const ValueId id : node.inputs) read += graph.value(id).bytes();
@@ -174,11 +176,11 @@ std::int64_t slab_count(const Graph& graph, const Node& node, std::int64_t works
 
 std::int64_t fewest_slabs(const Graph& graph, const Node& node) {
   const Value &x = graph.value(node.inputs[0]), &dy = graph.value(node.inputs[1]);
-  const std::int64_t stride = node.attributes.integer("stride"), kernel = node.attributes.integer("kernel");
+  const KernelAxis depth = kernel_axes(node.attributes)[0];
   const std::int64_t read =
-      most_planes(x.shape[2], x.shape[3], x.type);  // of x; it reaches `kernel` for one of dy
+      most_planes(x.shape[2], x.shape[3], x.type);  // of x; so many are reached for one of dy
   const std::int64_t planes =
-      std::min(most_planes(dy.shape[2], dy.shape[3], dy.type), (read - kernel) / stride + 1);
+      std::min(most_planes(dy.shape[2], dy.shape[3], dy.type), (read - depth.reach()) / depth.stride + 1);
   const std::int64_t all = dy.shape[1];
   return planes < 1 ? all : (all + planes - 1) / planes;
 }

@@ -3,34 +3,30 @@
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"
+#include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::reference {
 
 namespace {
 
-// One axis: output position o meets input position o * stride + tap - padding where that lies inside. What is
-// behind the volume needs no telling.
-struct Axis {
-  std::int64_t input, output, kernel, stride, padding;
-  std::int64_t start(std::int64_t o) const { return o * stride - padding; }  // input position of tap 0
-  std::int64_t first_tap(std::int64_t o) const { return std::max<std::int64_t>(0, -start(o)); }
-  std::int64_t end_tap(std::int64_t o) const { return std::min(kernel, input - start(o)); }
+struct Axis : KernelAxis {
+  std::int64_t input = 1, output = 1;  // sides
+  std::int64_t end(std::int64_t o) const { return end_tap(o, input); }
+  std::int64_t at(std::int64_t o, std::int64_t tap) const { return start(o) + tap * dilation; }
 };
 
 struct Geometry {
-  std::int64_t samples, inputs, outputs, taps;  // channels in and out; kernel^3
+  std::int64_t samples, inputs, outputs, taps;  // channels in and out; of the kernel
   Axis z, y, x;
 };
 
-Geometry geometry(const Shape& input, const Shape& output, std::int64_t kernel,
+Geometry geometry(const Shape& input, const Shape& output, const Shape& weights,
                   const Attributes& attributes) {
-  const std::int64_t stride = attributes.integer("stride"), padding = attributes.integer("padding");
-  const auto axis = [&](int a, std::int64_t before) {
-    return Axis{input[a], output[a], kernel, stride, before};
+  const KernelAxes axes = kernel_axes(attributes, weights);
+  const auto axis = [&](int i) {
+    return Axis{axes[static_cast<std::size_t>(i)], input[i + 1], output[i + 1]};
   };
-  const std::int64_t front = attributes.integer_or("front", padding);
-  return {input[0],       input[4],         output[4],       kernel * kernel * kernel,
-          axis(1, front), axis(2, padding), axis(3, padding)};
+  return {input[0], input[4], output[4], taps(axes), axis(0), axis(1), axis(2)};
 }
 
 // Calls visit(output voxel, input voxel, tap), the voxels counted from the first one of the first sample.
@@ -41,12 +37,12 @@ void for_each_tap(const Geometry& g, Visit visit) {
     for (std::int64_t oz = 0; oz < g.z.output; ++oz)
       for (std::int64_t oy = 0; oy < g.y.output; ++oy)
         for (std::int64_t ox = 0; ox < g.x.output; ++ox, ++out)
-          for (std::int64_t kz = g.z.first_tap(oz); kz < g.z.end_tap(oz); ++kz)
-            for (std::int64_t ky = g.y.first_tap(oy); ky < g.y.end_tap(oy); ++ky)
-              for (std::int64_t kx = g.x.first_tap(ox); kx < g.x.end_tap(ox); ++kx) {
-                const std::int64_t iz = g.z.start(oz) + kz, iy = g.y.start(oy) + ky, ix = g.x.start(ox) + kx;
+          for (std::int64_t kz = g.z.first_tap(oz); kz < g.z.end(oz); ++kz)
+            for (std::int64_t ky = g.y.first_tap(oy); ky < g.y.end(oy); ++ky)
+              for (std::int64_t kx = g.x.first_tap(ox); kx < g.x.end(ox); ++kx) {
+                const std::int64_t iz = g.z.at(oz, kz), iy = g.y.at(oy, ky), ix = g.x.at(ox, kx);
                 visit(out, ((n * g.z.input + iz) * g.y.input + iy) * g.x.input + ix,
-                      (kz * g.z.kernel + ky) * g.z.kernel + kx);
+                      (kz * g.y.kernel + ky) * g.x.kernel + kx);
               }
 }
 
@@ -84,7 +80,7 @@ namespace {
 
 void add_convolution(const Call& call) {
   const Array &x = call.inputs[0], &w = call.inputs[1], &y = call.outputs[0];
-  const Geometry g = geometry(x.shape, y.shape, w.shape[2], call.attributes);
+  const Geometry g = geometry(x.shape, y.shape, w.shape, call.attributes);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
       const double* weights = w.data + o * g.inputs * g.taps + tap;
@@ -109,7 +105,7 @@ void conv3d_sum(const Call& call) {
 
 void conv3d_data_gradient(const Call& call) {
   const Array &dy = call.inputs[0], &w = call.inputs[1], &dx = call.outputs[0];
-  const Geometry g = geometry(dx.shape, dy.shape, w.shape[2], call.attributes);
+  const Geometry g = geometry(dx.shape, dy.shape, w.shape, call.attributes);
   start_with_bias(dx, call.inputs);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
@@ -123,7 +119,7 @@ void conv3d_data_gradient(const Call& call) {
 
 void conv3d_weight_gradient(const Call& call) {
   const Array &x = call.inputs[0], &dy = call.inputs[1], &dw = call.outputs[0];
-  const Geometry g = geometry(x.shape, dy.shape, dw.shape[2], call.attributes);
+  const Geometry g = geometry(x.shape, dy.shape, dw.shape, call.attributes);
   std::fill_n(dw.data, dw.shape.count(), 0.0);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
