@@ -28,6 +28,7 @@ enum class Fill {
   positive,
   statistics /* (mean, 1/deviation) pairs */,
   bits /* u8 target bits */,
+  classes /* u8 0 to 4 */,
   zeros,
   one_infinite /* the others normal */
 };
@@ -119,6 +120,9 @@ struct Operation {
 
   // Of an operation on windows (net/graph/window.h): the one that it does there.
   const Operation& (*inner)() = nullptr;
+
+  // What it makes for one sample of a batch depends on the others: a batch cannot be taken sample by sample.
+  bool mixes_samples = false;
 };
 
 const std::vector<const Operation*>& operations();        // the table: what every backend has

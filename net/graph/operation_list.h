@@ -15,6 +15,10 @@
   X(norm_activation_sums)           \
   X(norm_activation_gradient)       \
   X(norm_parameter_gradient)        \
+  X(statistics_of_batch)            \
+  X(sums_of_batch)                  \
+  X(running_statistics)             \
+  X(running_statistics_update)      \
   X(spatial_dropout_scale)          \
   X(leaky_relu)                     \
   X(leaky_relu_gradient)            \
@@ -30,6 +34,15 @@
   X(interleave_gradient)            \
   X(max_pool)                       \
   X(max_pool_gradient)              \
+  X(sliding_max_pool)               \
+  X(sliding_max_pool_gradient)      \
+  X(average_pool)                   \
+  X(average_pool_gradient)          \
+  X(resize_linear)                  \
+  X(resize_linear_gradient)         \
+  X(softmax)                        \
+  X(softmax_cross_entropy)          \
+  X(softmax_cross_entropy_gradient) \
   X(sigmoid)                        \
   X(sigmoid_gradient)               \
   X(cast)                           \

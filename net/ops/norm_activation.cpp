@@ -79,10 +79,15 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
     if (wanted[3]) gradients[3] = graph.node(made).outputs[1];
   }
   if (wanted[0]) {
-    inputs.push_back(sums);
+    const Shape& x = shape_of(graph, node.inputs[0]);
+    double normed_together = static_cast<double>(voxels(x));  // which a piece of x does not tell
+    if (node.attributes.flag("batch")) normed_together *= static_cast<double>(x[0]);
+    inputs.push_back(node.attributes.flag("batch")
+                         ? graph.apply("sums_of_batch", node.name + ".batch_sums", {sums})
+                         : sums);
     if (has_scale) inputs.push_back(node.inputs[4]);
-    Attributes with_voxels = attributes;  // which a piece of x does not tell
-    with_voxels.set("voxels", static_cast<double>(voxels(shape_of(graph, node.inputs[0]))));
+    Attributes with_voxels = attributes;
+    with_voxels.set("voxels", normed_together);
     gradients[0] = graph.apply("norm_activation_gradient", node.name + ".norm_gradient", inputs, with_voxels);
   }
   return gradients;
@@ -92,7 +97,7 @@ struct Example {
   std::string name;
   Shape x;
   double slope;
-  bool scale, residual;
+  bool scale, residual, batch = false;
 };
 
 const std::vector<Example>& examples() {
@@ -107,6 +112,8 @@ const std::vector<Example>& examples() {
       {"32 channels, batch of two, residual", {2, 4, 3, 5, 32}, 0.3, false, true},
       {"identity activation, 4 channels", {1, 6, 5, 7, 4}, 1, false, false},
       {"256 channels, few voxels", {1, 2, 3, 2, 256}, 0.3, true, true},
+      {"batch norm, images, residual", {3, 1, 5, 7, 16}, 1, false, true, true},
+      {"batch norm, ReLU, odd channels", {2, 2, 5, 3, 5}, 0, false, false, true},
   };
   return list;
 }
@@ -124,6 +131,7 @@ std::vector<OperationCase> cases_activation() {
   for (const Example& e : examples()) {
     OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
     example.attributes.set("has_residual", e.residual);
+    if (e.batch) example.attributes.set("batch", 1);
     if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
     if (e.residual) example.inputs.push_back(activation(e.x));
     cases.push_back(std::move(example));
@@ -153,7 +161,7 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
 
 // x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x. z = gamma (x - mean) /
 // deviation + beta, y = (z > 0 ? z : slope z) * scale + residual. Attributes slope, has_scale,
-// has_residual.
+// has_residual (, batch: the statistics are of all samples together, batch_norm.cpp).
 const Operation& norm_activation() {
   static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
                                       per_element<6>,    {{0, 0}},
@@ -176,7 +184,8 @@ const Operation& norm_activation_sums() {
 }
 
 // x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy. dx = gamma / deviation (dz - sums0 / V -
-// xhat sums1 / V), V = D H W of the whole volume. Attributes slope, has_scale, voxels (V).
+// xhat sums1 / V), V = D H W of the whole volume, of all that were normed together. Attributes slope,
+// has_scale, voxels (V).
 const Operation& norm_activation_gradient() {
   static const Operation operation = {"norm_activation_gradient",
                                       infer_gradient,

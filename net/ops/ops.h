@@ -47,6 +47,9 @@ inline Input full(Shape shape, Fill fill = Fill::normal) {
 inline Input bits(Shape shape) {
   return {std::move(shape), Fill::bits, Input::Kind::bits};
 }
+inline Input classes(Shape shape) {
+  return {std::move(shape), Fill::classes, Input::Kind::bits};
+}
 
 // The type of statistics, sums and parameters beside an activation.
 inline ElementType full_type(ElementType activation_type) {

@@ -2,6 +2,7 @@
 // formats, and operations on numbers small enough to be worked out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +12,7 @@
 namespace voxswap::net {
 namespace {
 
+constexpr StepContext some_step{.seed = 7, .step = 3, .learning_rate = 1e-2};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double through_bf16(double x) {
@@ -172,6 +174,54 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
       depends = depends || found[0] != found[1];
     }
     EXPECT_EQ(depends, operation->depends_on_step) << operation->name;
+  }
+}
+
+// Of a batch, what an operation makes of the first sample after the others have changed.
+bool first_sample_depends_on_others(const Operation& operation, const OperationCase& example,
+                                    Backend& backend) {
+  const CaseGraph graph = case_graph(operation, example, ElementType::f32);
+  const std::int64_t samples = example.inputs[0].shape[0];
+  std::vector<std::vector<double>> found[2];
+  for (const bool changed : {false, true}) {
+    GraphRun run(graph.graph, backend);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      const Shape& shape = example.inputs[i].shape;
+      std::vector<double> values = fill_values(example.inputs[i].fill, shape.count(), i);
+      const bool of_samples = shape.rank() > 1 && shape[0] == samples;
+      if (changed && of_samples) std::reverse(values.begin() + shape.count() / samples, values.end());
+      run.set(graph.inputs[i], values);
+    }
+    run.run(some_step);
+    for (const ValueId id : graph.graph.node(graph.node).outputs) {
+      const Shape& shape = graph.graph.value(id).shape;
+      if (shape.rank() == 1 || shape[0] != samples) continue;
+      std::vector<double> values = run.get(id);
+      values.resize(static_cast<std::size_t>(shape.count() / samples));
+      found[changed ? 1 : 0].push_back(std::move(values));
+    }
+  }
+  return found[0] != found[1];
+}
+
+// A step may take the samples of a batch one after the other where no operation does.
+TEST(Operations, ThatMixTheSamplesOfABatchSayThatTheyDo) {
+  const auto backend = make_backend("reference");
+  for (const Operation* operation : operations()) {
+    bool mixes = false, asked = false;
+    for (const OperationCase& example : operation->cases) {
+      using Kind = OperationCase::Input::Kind;
+      if (example.inputs.empty() || example.inputs[0].shape[0] < 2 || example.updates.size() > 0) continue;
+      const bool weights = std::any_of(example.inputs.begin(), example.inputs.end(), [](const auto& input) {
+        return input.kind == Kind::full && input.shape.rank() == 5;
+      });
+      if (weights || example.inputs[0].shape.rank() < 3 || example.attributes.values().contains("axis"))
+        continue;
+      asked = true;
+      mixes = mixes || first_sample_depends_on_others(*operation, example, *backend);
+    }
+    EXPECT_EQ(mixes, operation->mixes_samples) << operation->name;
+    EXPECT_TRUE(asked || !operation->mixes_samples) << operation->name;
   }
 }
 

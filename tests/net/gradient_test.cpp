@@ -24,7 +24,7 @@ struct Differentiated {
 
   // A copy of the shape: adding a value moves the others, one of which it may be of.
   ValueId add_input(const std::string& name, Shape shape, Fill fill) {
-    const bool bits = fill == Fill::bits;
+    const bool bits = fill == Fill::bits || fill == Fill::classes;
     const ValueId id = graph.add_value(name, shape, bits ? ElementType::u8 : ElementType::f64, Role::input);
     contents.emplace_back(id, fill_values(fill, shape.count(), contents.size()));
     return id;
@@ -94,6 +94,8 @@ Differentiated differentiated_case(const Operation& operation, const OperationCa
     if (input.fill == Fill::statistics) {
       inputs.push_back(
           d.graph.apply("instance_norm_statistics", "statistics", {inputs[0]}, {{"epsilon", 1e-5}}));
+      if (attributes.flag("batch"))
+        inputs.back() = d.graph.apply("statistics_of_batch", "batch", {inputs.back()}, {{"epsilon", 1e-5}});
       continue;
     }
     inputs.push_back(d.add_input("input" + std::to_string(i), input.shape, input.fill));
@@ -108,7 +110,8 @@ Differentiated differentiated_case(const Operation& operation, const OperationCa
 
 // Statistics alone have no gradient: it is part of norm_activation's.
 bool differentiable_alone(const Operation& operation) {
-  return operation.gradient != nullptr && operation.name != "instance_norm_statistics";
+  return operation.gradient != nullptr && operation.name != "instance_norm_statistics" &&
+         operation.name != "statistics_of_batch";
 }
 
 std::vector<const Operation*> differentiable_operations() {

@@ -190,6 +190,9 @@ inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint6
       case Fill::bits:
         values[i] = random.word(i) & 0xff;
         break;
+      case Fill::classes:
+        values[i] = random.word(i) % 5;
+        break;
     }
   }
   return values;

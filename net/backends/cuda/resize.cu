@@ -1,0 +1,216 @@
+// Other sides by linear interpolation, the mean over a volume, and the gradients of both. A thread takes one
+// vector of channels of a voxel of what is made.
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/sums.cuh"
+
+namespace voxswap::net::cuda {
+
+namespace {
+
+// An axis of the forward pass (net/ops/resize_linear.cpp).
+struct ResizeAxis {
+  std::int64_t side, outputs;
+
+  __device__ double place(std::int64_t o) const {
+    const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
+    return fmax((static_cast<double>(o) + 0.5) * ratio - 0.5, 0.0);
+  }
+  __device__ std::int64_t low(std::int64_t o) const {
+    const auto i = static_cast<std::int64_t>(place(o));
+    return i < side - 1 ? i : side - 1;
+  }
+  __device__ std::int64_t high(std::int64_t o) const { return low(o) + 1 < side ? low(o) + 1 : side - 1; }
+  __device__ float of_high(std::int64_t o) const {
+    return static_cast<float>(place(o) - static_cast<double>(low(o)));
+  }
+  __device__ float weight(std::int64_t o, std::int64_t i) const {
+    return (low(o) == i ? 1.0f - of_high(o) : 0.0f) + (high(o) == i ? of_high(o) : 0.0f);
+  }
+  // Outputs that may lie beside input i, one more on each side than rounding could move.
+  __device__ std::int64_t first_of(std::int64_t i) const {
+    const std::int64_t o = (i - 1) * outputs / side - 2;
+    return i <= 1 || o < 0 ? 0 : o;
+  }
+  __device__ std::int64_t end_of(std::int64_t i) const {
+    const std::int64_t o = (i + 2) * outputs / side + 2;
+    return i >= side - 1 || o > outputs ? outputs : o;
+  }
+};
+
+template <class Index>
+struct Resize {
+  ResizeAxis z, y, x;
+  Index pieces, columns;  // of the volume that is made; vectors of a voxel
+};
+
+template <int width, class T, class Index>
+__global__ void resize(Resize<Index> r, const T* from, T* to) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(r.pieces)) return;
+  Index rest = static_cast<Index>(piece);
+  const auto columns = static_cast<std::int64_t>(r.columns);
+  const std::int64_t column = take_axis(rest, r.columns),
+                     ox = take_axis(rest, static_cast<Index>(r.x.outputs)),
+                     oy = take_axis(rest, static_cast<Index>(r.y.outputs)),
+                     oz = take_axis(rest, static_cast<Index>(r.z.outputs)),
+                     n = static_cast<std::int64_t>(rest);
+  const float wz = r.z.of_high(oz), wy = r.y.of_high(oy), wx = r.x.of_high(ox);
+  float sums[width] = {};
+  for (int i = 0; i < 8; ++i) {
+    const std::int64_t iz = i & 4 ? r.z.high(oz) : r.z.low(oz), iy = i & 2 ? r.y.high(oy) : r.y.low(oy),
+                       ix = i & 1 ? r.x.high(ox) : r.x.low(ox);
+    const float weight = (i & 4 ? wz : 1.0f - wz) * (i & 2 ? wy : 1.0f - wy) * (i & 1 ? wx : 1.0f - wx);
+    const Vector<T, width> corner =
+        load<width>(from, (((n * r.z.side + iz) * r.y.side + iy) * r.x.side + ix) * columns + column);
+    for (int lane = 0; lane < width; ++lane) sums[lane] += weight * to_float(corner.lane[lane]);
+  }
+  Vector<T, width> result;
+  for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
+  store(to, piece, result);
+}
+
+template <int width, class T, class Index>
+__global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(r.pieces)) return;
+  Index rest = static_cast<Index>(piece);
+  const auto columns = static_cast<std::int64_t>(r.columns);
+  const std::int64_t column = take_axis(rest, r.columns), ix = take_axis(rest, static_cast<Index>(r.x.side)),
+                     iy = take_axis(rest, static_cast<Index>(r.y.side)),
+                     iz = take_axis(rest, static_cast<Index>(r.z.side)), n = static_cast<std::int64_t>(rest);
+  float sums[width] = {};
+  for (std::int64_t oz = r.z.first_of(iz); oz < r.z.end_of(iz); ++oz) {
+    const float wz = r.z.weight(oz, iz);
+    if (wz == 0.0f) continue;
+    for (std::int64_t oy = r.y.first_of(iy); oy < r.y.end_of(iy); ++oy) {
+      const float wzy = wz * r.y.weight(oy, iy);
+      if (wzy == 0.0f) continue;
+      for (std::int64_t ox = r.x.first_of(ix); ox < r.x.end_of(ix); ++ox) {
+        const float weight = wzy * r.x.weight(ox, ix);
+        if (weight == 0.0f) continue;
+        const Vector<T, width> gradient = load<width>(
+            dy, (((n * r.z.outputs + oz) * r.y.outputs + oy) * r.x.outputs + ox) * columns + column);
+        for (int lane = 0; lane < width; ++lane) sums[lane] += weight * to_float(gradient.lane[lane]);
+      }
+    }
+  }
+  Vector<T, width> result;
+  for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
+  store(dx, piece, result);
+}
+
+// start.operator()<width, T, Index>(resize, arguments, blocks); `made` is what is made, from `small` to
+// `large` or back.
+template <class Start>
+std::unique_ptr<Kernel> make_for_resize(const Shape& from, const Shape& to, const Shape& made,
+                                        const Node& node, ElementType type, Start start) {
+  const ResizeAxis z = {from[1], to[1]}, y = {from[2], to[2]}, x = {from[3], to[3]};
+  return for_type(type, node.name, [&]<class T>(T) {
+    const bool whole = made[4] % full_width<T> == 0;
+    const std::int64_t size = whole ? full_width<T> : 1, pieces = made.count() / size,
+                       columns = made[4] / size;
+    return make_own([=](const KernelArguments& arguments) {
+      for_index(pieces, [&]<class Index>() {
+        const Resize<Index> r = {z, y, x, static_cast<Index>(pieces), static_cast<Index>(columns)};
+        if (whole) {
+          start.template operator()<full_width<T>, T, Index>(r, arguments, blocks_for(pieces));
+        } else {
+          start.template operator()<1, T, Index>(r, arguments, blocks_for(pieces));
+        }
+      });
+    });
+  });
+}
+
+struct StartResize {
+  template <int width, class T, class Index>
+  void operator()(const Resize<Index>& r, const KernelArguments& arguments, dim3 grid) const {
+    launch("resize_linear", resize<width, T, Index>, grid, block_threads, r, input<T>(arguments, 0),
+           output<T>(arguments));
+  }
+};
+struct StartResizeGradient {
+  template <int width, class T, class Index>
+  void operator()(const Resize<Index>& r, const KernelArguments& arguments, dim3 grid) const {
+    launch("resize_linear_gradient", resize_gradient<width, T, Index>, grid, block_threads, r,
+           input<T>(arguments, 0), output<T>(arguments));
+  }
+};
+
+template <int width, class T>
+__global__ void sums_of_blocks(Rows rows, const T* x, double* written) {
+  x += sample_start(rows) * width;
+  float sums[width] = {};
+  go_down<4>(
+      walk_of_thread(rows), [&](std::int64_t vector) { return load<width>(x, vector); },
+      [&](std::int64_t, const Vector<T, width>& loaded) {
+        for (int lane = 0; lane < width; ++lane) sums[lane] += to_float(loaded.lane[lane]);
+      });
+  double doubles[1][width];
+  for (int lane = 0; lane < width; ++lane) doubles[0][lane] = sums[lane];
+  write_sums_of_block<width, 1>(rows, doubles, written);
+}
+
+template <class T>
+struct TakeMean {
+  T* means;
+  int channels;
+  double voxels;
+  __device__ void operator()(std::int64_t sample, int channel, const double (&found)[1]) const {
+    set_rounded(means[sample * channels + channel], static_cast<float>(found[0] / voxels));
+  }
+};
+
+template <class T>
+__global__ void spread(std::int64_t count, std::int64_t sample, std::int64_t channels, float factor,
+                       const T* dy, T* dx) {
+  const std::int64_t i = index_of_thread();
+  if (i < count) set_rounded(dx[i], factor * to_float(dy[i / sample * channels + i % channels]));
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node, Device&) {
+  const Shape &x = input_shape(graph, node), &y = output_shape(graph, node);
+  return make_for_resize(x, y, y, node, input_type(graph, node), StartResize{});
+}
+
+std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape &dy = input_shape(graph, node), &dx = output_shape(graph, node);
+  return make_for_resize(dx, dy, dx, node, input_type(graph, node), StartResizeGradient{});
+}
+
+std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, Device& device) {
+  const Shape& x = input_shape(graph, node);
+  const double voxels = static_cast<double>(x[1] * x[2] * x[3]);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_rows(device, x, full_width<T>, rows_of_a_sum);
+    return make_own(
+        rows,
+        [rows, voxels](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("average_pool", sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+                   input<T>(arguments, 0), written);
+          });
+          launch_finish<1>("average_pool, finish", rows, written,
+                           TakeMean<T>{output<T>(arguments), rows.channels, voxels});
+        },
+        sums_bytes(rows, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape& dx = output_shape(graph, node);
+  const std::int64_t count = dx.count(), sample = count / dx[0], channels = dx[4];
+  const auto factor = static_cast<float>(1.0 / static_cast<double>(sample / channels));
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("average_pool_gradient", spread<T>, blocks_for(count), block_threads, count, sample, channels,
+             factor, input<T>(arguments, 0), output<T>(arguments));
+    });
+  });
+}
+
+}  // namespace voxswap::net::cuda

@@ -1,0 +1,173 @@
+// The maximum under a sliding kernel, and its gradient. A thread takes one vector of channels of a voxel of
+// y, or, for the gradient, of x: what goes to a voxel is gathered there, so that no two threads add to one
+// place.
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+#include "net/graph/kernel_axes.h"
+
+namespace voxswap::net::cuda {
+
+namespace {
+
+struct PoolAxis {
+  std::int64_t kernel, stride, before, input, output;
+
+  __device__ std::int64_t from(std::int64_t o) const {  // the first input position under the kernel
+    const std::int64_t start = o * stride - before;
+    return start < 0 ? 0 : start;
+  }
+  __device__ std::int64_t to(std::int64_t o) const {  // behind the last
+    const std::int64_t end = o * stride - before + kernel;
+    return end < input ? end : input;
+  }
+  // The outputs first <= o < end under whose kernels an input position lies.
+  __device__ std::int64_t first_over(std::int64_t i) const {
+    const std::int64_t least = i + before - kernel + 1;
+    return least <= 0 ? 0 : (least + stride - 1) / stride;
+  }
+  __device__ std::int64_t end_over(std::int64_t i) const {
+    const std::int64_t end = (i + before) / stride + 1;
+    return end < output ? end : output;
+  }
+};
+
+template <class Index>
+struct Pool {
+  PoolAxis z, y, x;
+  Index pieces, columns;  // of the volume whose voxels threads take; vectors of a voxel
+
+  __device__ std::int64_t in(std::int64_t n, std::int64_t iz, std::int64_t iy, std::int64_t ix,
+                             std::int64_t column) const {
+    return (((n * z.input + iz) * y.input + iy) * x.input + ix) * static_cast<std::int64_t>(columns) + column;
+  }
+  __device__ std::int64_t out(std::int64_t n, std::int64_t oz, std::int64_t oy, std::int64_t ox,
+                              std::int64_t column) const {
+    return (((n * z.output + oz) * y.output + oy) * x.output + ox) * static_cast<std::int64_t>(columns) +
+           column;
+  }
+};
+
+template <int width, class T, class Index>
+__global__ void pool_maxima(Pool<Index> pool, const T* x, T* y) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
+  Index rest = static_cast<Index>(piece);
+  const std::int64_t column = take_axis(rest, pool.columns),
+                     ox = take_axis(rest, static_cast<Index>(pool.x.output)),
+                     oy = take_axis(rest, static_cast<Index>(pool.y.output)),
+                     oz = take_axis(rest, static_cast<Index>(pool.z.output)),
+                     n = static_cast<std::int64_t>(rest);
+  Vector<T, width> most =
+      load<width>(x, pool.in(n, pool.z.from(oz), pool.y.from(oy), pool.x.from(ox), column));
+  for (std::int64_t iz = pool.z.from(oz); iz < pool.z.to(oz); ++iz)
+    for (std::int64_t iy = pool.y.from(oy); iy < pool.y.to(oy); ++iy)
+      for (std::int64_t ix = pool.x.from(ox); ix < pool.x.to(ox); ++ix) {
+        const Vector<T, width> next = load<width>(x, pool.in(n, iz, iy, ix, column));
+        for (int lane = 0; lane < width; ++lane)
+          if (to_float(next.lane[lane]) > to_float(most.lane[lane])) most.lane[lane] = next.lane[lane];
+      }
+  store(y, piece, most);
+}
+
+// Adds what the kernel at oz, oy, ox gives to the voxel at `here`, which takes it where it is the first
+// maximum under the kernel: larger than all before it, no smaller than those behind.
+template <int width, class T, class Index>
+__device__ void take_gradient(const Pool<Index>& pool, const T* x, const Vector<T, width>& own,
+                              std::int64_t here, std::int64_t n, std::int64_t oz, std::int64_t oy,
+                              std::int64_t ox, std::int64_t column, const Vector<T, width>& gradient,
+                              float (&sums)[width]) {
+  bool first[width];
+  for (int lane = 0; lane < width; ++lane) first[lane] = true;
+  for (std::int64_t iz = pool.z.from(oz); iz < pool.z.to(oz); ++iz)
+    for (std::int64_t iy = pool.y.from(oy); iy < pool.y.to(oy); ++iy)
+      for (std::int64_t ix = pool.x.from(ox); ix < pool.x.to(ox); ++ix) {
+        const std::int64_t there = pool.in(n, iz, iy, ix, column);
+        if (there == here) continue;
+        const Vector<T, width> other = load<width>(x, there);
+        for (int lane = 0; lane < width; ++lane) {
+          const float a = to_float(own.lane[lane]), b = to_float(other.lane[lane]);
+          first[lane] = first[lane] && (there < here ? a > b : !(b > a));
+        }
+      }
+  for (int lane = 0; lane < width; ++lane)
+    if (first[lane]) sums[lane] += to_float(gradient.lane[lane]);
+}
+
+template <int width, class T, class Index>
+__global__ void pool_gradient(Pool<Index> pool, const T* x, const T* dy, T* dx) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
+  Index rest = static_cast<Index>(piece);
+  const std::int64_t column = take_axis(rest, pool.columns),
+                     ix = take_axis(rest, static_cast<Index>(pool.x.input)),
+                     iy = take_axis(rest, static_cast<Index>(pool.y.input)),
+                     iz = take_axis(rest, static_cast<Index>(pool.z.input)),
+                     n = static_cast<std::int64_t>(rest);
+  const Vector<T, width> own = load<width>(x, piece);
+  float sums[width] = {};
+  for (std::int64_t oz = pool.z.first_over(iz); oz < pool.z.end_over(iz); ++oz)
+    for (std::int64_t oy = pool.y.first_over(iy); oy < pool.y.end_over(iy); ++oy)
+      for (std::int64_t ox = pool.x.first_over(ix); ox < pool.x.end_over(ix); ++ox)
+        take_gradient<width>(pool, x, own, piece, n, oz, oy, ox, column,
+                             load<width>(dy, pool.out(n, oz, oy, ox, column)), sums);
+  Vector<T, width> result;
+  for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
+  store(dx, piece, result);
+}
+
+// start.operator()<width, T, Index>(pool, arguments, blocks) for threads that take the voxels of `taken`.
+template <class Start>
+std::unique_ptr<Kernel> make_for_pool(const Shape& x, const Shape& y, const Shape& taken, const Node& node,
+                                      ElementType type, Start start) {
+  const KernelAxes axes = kernel_axes(node.attributes);
+  const auto axis = [&](int i) {
+    const KernelAxis& a = axes[static_cast<std::size_t>(i)];
+    return PoolAxis{a.kernel, a.stride, a.before, x[i + 1], y[i + 1]};
+  };
+  const PoolAxis z_axis = axis(0), y_axis = axis(1), x_axis = axis(2);
+  return for_type(type, node.name, [&]<class T>(T) {
+    const bool whole = taken[4] % full_width<T> == 0;
+    const std::int64_t size = whole ? full_width<T> : 1, pieces = taken.count() / size,
+                       columns = taken[4] / size;
+    return make_own([=](const KernelArguments& arguments) {
+      for_index(pieces, [&]<class Index>() {
+        const Pool<Index> pool = {z_axis, y_axis, x_axis, static_cast<Index>(pieces),
+                                  static_cast<Index>(columns)};
+        if (whole) {
+          start.template operator()<full_width<T>, T, Index>(pool, arguments, blocks_for(pieces));
+        } else {
+          start.template operator()<1, T, Index>(pool, arguments, blocks_for(pieces));
+        }
+      });
+    });
+  });
+}
+
+struct StartPool {
+  template <int width, class T, class Index>
+  void operator()(const Pool<Index>& pool, const KernelArguments& arguments, dim3 grid) const {
+    launch("sliding_max_pool", pool_maxima<width, T, Index>, grid, block_threads, pool,
+           input<T>(arguments, 0), output<T>(arguments));
+  }
+};
+struct StartPoolGradient {
+  template <int width, class T, class Index>
+  void operator()(const Pool<Index>& pool, const KernelArguments& arguments, dim3 grid) const {
+    launch("sliding_max_pool_gradient", pool_gradient<width, T, Index>, grid, block_threads, pool,
+           input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_sliding_max_pool(const Graph& graph, const Node& node, Device&) {
+  const Shape &x = input_shape(graph, node), &y = output_shape(graph, node);
+  return make_for_pool(x, y, y, node, input_type(graph, node), StartPool{});
+}
+
+std::unique_ptr<Kernel> make_sliding_max_pool_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape &x = input_shape(graph, node), &dy = input_shape(graph, node, 1);
+  return make_for_pool(x, dy, x, node, input_type(graph, node), StartPoolGradient{});
+}
+
+}  // namespace voxswap::net::cuda

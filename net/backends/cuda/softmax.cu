@@ -1,0 +1,126 @@
+// Soft-max over the channels of a voxel and its cross entropy: a thread per voxel, and of the loss a double
+// per block, added up in order.
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+
+namespace voxswap::net::cuda {
+
+namespace {
+
+using Class = std::uint8_t;
+
+// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
+struct Voxel {
+  float largest, sum;
+};
+template <class T>
+__device__ Voxel look_at(const T* x, std::int64_t channels) {
+  float largest = to_float(x[0]), sum = 0;
+  for (std::int64_t c = 1; c < channels; ++c) largest = fmaxf(largest, to_float(x[c]));
+  for (std::int64_t c = 0; c < channels; ++c) sum += expf(to_float(x[c]) - largest);
+  return {largest, sum};
+}
+
+template <class T>
+__global__ void softmax(std::int64_t voxels, std::int64_t channels, const T* x, T* y) {
+  const std::int64_t voxel = index_of_thread();
+  if (voxel >= voxels) return;
+  const T* from = x + voxel * channels;
+  const Voxel v = look_at(from, channels);
+  for (std::int64_t c = 0; c < channels; ++c)
+    set_rounded(y[voxel * channels + c], expf(to_float(from[c]) - v.largest) / v.sum);
+}
+
+template <class T>
+__global__ void loss_of_blocks(std::int64_t voxels, std::int64_t channels, const T* logits,
+                               const Class* target, double* written) {
+  __shared__ double shared[block_threads];
+  const std::int64_t voxel = index_of_thread();
+  const int thread = static_cast<int>(threadIdx.x);
+  double loss = 0;
+  if (voxel < voxels && target[voxel] < channels) {
+    const T* x = logits + voxel * channels;
+    const Voxel v = look_at(x, channels);
+    loss = static_cast<double>(v.largest - to_float(x[target[voxel]])) + static_cast<double>(logf(v.sum));
+  }
+  shared[thread] = loss;
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) shared[thread] += shared[thread + half];
+    __syncthreads();
+  }
+  if (thread == 0) written[blockIdx.x] = shared[0];
+}
+
+__global__ void add_losses(const double* written, std::int64_t blocks, double voxels, float* loss) {
+  __shared__ double shared[block_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  double sum = 0;
+  for (std::int64_t i = thread; i < blocks; i += block_threads) sum += written[i];
+  shared[thread] = sum;
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) shared[thread] += shared[thread + half];
+    __syncthreads();
+  }
+  if (thread == 0) *loss = static_cast<float>(shared[0] / voxels);
+}
+
+template <class T>
+__global__ void loss_gradient(std::int64_t voxels, std::int64_t channels, double count, const T* logits,
+                              const Class* target, const float* dloss, T* dlogits) {
+  const std::int64_t voxel = index_of_thread();
+  if (voxel >= voxels) return;
+  const T* x = logits + voxel * channels;
+  const std::int64_t of = target[voxel];
+  const Voxel v = look_at(x, channels);
+  const float factor = of < channels ? static_cast<float>(*dloss / count) : 0.0f;
+  for (std::int64_t c = 0; c < channels; ++c)
+    set_rounded(dlogits[voxel * channels + c],
+                factor * (expf(to_float(x[c]) - v.largest) / v.sum - (c == of ? 1.0f : 0.0f)));
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node, Device&) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels;
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("softmax", softmax<T>, blocks_for(voxels), block_threads, voxels, channels,
+             input<T>(arguments, 0), output<T>(arguments));
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Node& node, Device&) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels;
+  const std::int64_t blocks = (voxels + block_threads - 1) / block_threads;
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own(
+        [=](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          launch("softmax_cross_entropy", loss_of_blocks<T>, blocks_for(voxels), block_threads, voxels,
+                 channels, input<T>(arguments, 0), input<Class>(arguments, 1), written);
+          launch("softmax_cross_entropy, finish", add_losses, dim3(1), block_threads, written, blocks,
+                 static_cast<double>(voxels), output<float>(arguments));
+        },
+        blocks * static_cast<std::int64_t>(sizeof(double)));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_cross_entropy_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels;
+  const double count = node.attributes.real("count");
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("softmax_cross_entropy_gradient", loss_gradient<T>, blocks_for(voxels), block_threads, voxels,
+             channels, count, input<T>(arguments, 0), input<Class>(arguments, 1), input<float>(arguments, 2),
+             output<T>(arguments));
+    });
+  });
+}
+
+}  // namespace voxswap::net::cuda

@@ -1,0 +1,225 @@
+// Other sides by linear interpolation, the mean over a volume, and the gradients of both.
+#include <vector>
+
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/passes.h"
+#include "net/graph/graph.h"
+
+namespace voxswap::net::onednn {
+
+namespace {
+
+// Where the outputs of an axis come from (net/ops/resize_linear.cpp), and which outputs an input goes to.
+struct Shares {
+  std::vector<std::int64_t> low, high;   // inputs, per output
+  std::vector<float> of_high;            // the second one's weight
+  std::vector<std::int64_t> first, end;  // outputs, per input
+
+  Shares(std::int64_t side, std::int64_t outputs)
+      : first(static_cast<std::size_t>(side), outputs), end(static_cast<std::size_t>(side), 0) {
+    const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
+    for (std::int64_t o = 0; o < outputs; ++o) {
+      const double at = std::max((static_cast<double>(o) + 0.5) * ratio - 0.5, 0.0);
+      low.push_back(std::min(static_cast<std::int64_t>(at), side - 1));
+      high.push_back(std::min(low.back() + 1, side - 1));
+      of_high.push_back(static_cast<float>(at - static_cast<double>(low.back())));
+      for (const std::int64_t i : {low.back(), high.back()}) {
+        const auto at_i = static_cast<std::size_t>(i);
+        first[at_i] = std::min(first[at_i], o);
+        end[at_i] = std::max(end[at_i], o + 1);
+      }
+    }
+  }
+  VOXSWAP_INLINE float weight(std::int64_t o, std::int64_t i) const {
+    const auto at = static_cast<std::size_t>(o);
+    return (low[at] == i ? 1.0f - of_high[at] : 0.0f) + (high[at] == i ? of_high[at] : 0.0f);
+  }
+};
+
+struct Resize {
+  Shape from, to;  // of the forward pass
+  Shares z, y, x;
+  Resize(const Shape& in, const Shape& out)
+      : from(in), to(out), z(in[1], out[1]), y(in[2], out[2]), x(in[3], out[3]) {}
+};
+
+template <class Body>
+VOXSWAP_INLINE void over_channels(std::int64_t channels, const Body& body) {
+  std::int64_t c = 0;
+  for (; c + 16 <= channels; c += 16) body.template at<Floats>(c);
+  for (; c < channels; ++c) body.template at<float>(c);
+}
+
+// A row of y at a time.
+template <class T>
+struct Forward {
+  const Resize& resize;
+  const T* x;
+  T* y;
+
+  struct Place {
+    const T* corners[8];
+    float weights[8];
+    T* to;
+    template <class V>
+    VOXSWAP_INLINE void at(std::int64_t c) const {
+      V sum = load<V>(corners[0] + c) * weights[0];
+      for (int i = 1; i < 8; ++i) sum += load<V>(corners[i] + c) * weights[i];
+      store(to + c, sum);
+    }
+  };
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const Shape &from = resize.from, &to = resize.to;
+    const std::int64_t channels = to[4];
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto oy = static_cast<std::size_t>(row % to[2]),
+                 oz = static_cast<std::size_t>(row / to[2] % to[1]);
+      const std::int64_t n = row / to[2] / to[1];
+      for (std::int64_t ox = 0; ox < to[3]; ++ox) {
+        const auto at_x = static_cast<std::size_t>(ox);
+        Place place;
+        for (int i = 0; i < 8; ++i) {
+          const std::int64_t iz = i & 4 ? resize.z.high[oz] : resize.z.low[oz],
+                             iy = i & 2 ? resize.y.high[oy] : resize.y.low[oy],
+                             ix = i & 1 ? resize.x.high[at_x] : resize.x.low[at_x];
+          place.corners[i] = x + (((n * from[1] + iz) * from[2] + iy) * from[3] + ix) * channels;
+          const float wz = resize.z.of_high[oz], wy = resize.y.of_high[oy], wx = resize.x.of_high[at_x];
+          place.weights[i] = (i & 4 ? wz : 1.0f - wz) * (i & 2 ? wy : 1.0f - wy) * (i & 1 ? wx : 1.0f - wx);
+        }
+        place.to = y + (row * to[3] + ox) * channels;
+        over_channels(channels, place);
+      }
+    }
+  }
+};
+
+// A row of x at a time: each of its voxels gathers what the outputs give that it went to.
+template <class T>
+struct Backward {
+  const Resize& resize;
+  const T* dy;
+  T* dx;
+
+  struct Place {
+    const Backward& of;
+    std::int64_t n, iz, iy, ix;
+    T* to;
+    template <class V>
+    VOXSWAP_INLINE void at(std::int64_t c) const {
+      const Resize& r = of.resize;
+      const auto z = static_cast<std::size_t>(iz), y = static_cast<std::size_t>(iy),
+                 x = static_cast<std::size_t>(ix);
+      V sum{};
+      for (std::int64_t oz = r.z.first[z]; oz < r.z.end[z]; ++oz)
+        for (std::int64_t oy = r.y.first[y]; oy < r.y.end[y]; ++oy) {
+          const float weight = r.z.weight(oz, iz) * r.y.weight(oy, iy);
+          const T* row = of.dy + (((n * r.to[1] + oz) * r.to[2] + oy) * r.to[3]) * r.to[4] + c;
+          for (std::int64_t ox = r.x.first[x]; ox < r.x.end[x]; ++ox)
+            sum += load<V>(row + ox * r.to[4]) * (weight * r.x.weight(ox, ix));
+        }
+      store(to + c, sum);
+    }
+  };
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const Shape& from = resize.from;
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t ix = 0; ix < from[3]; ++ix)
+        over_channels(from[4], Place{*this, row / from[2] / from[1], row / from[2] % from[1], row % from[2],
+                                     ix, dx + (row * from[3] + ix) * from[4]});
+  }
+};
+
+template <class T>
+struct Sum {
+  const T* x;
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
+      const std::int64_t last = std::min(first + summed_rows, at.rows);
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        V sum{};
+        for (std::int64_t row = first; row < last; ++row) sum += load<V>(x + at.offset + row * at.wide + c);
+        add_to(at.sums + c, sum);
+      }
+    }
+  }
+};
+
+// Every lane of a row is one of what `expand` made.
+template <class T>
+struct Fill {
+  T* x;
+  const float* values;
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+      const V value = load<V>(values + at.parameters + c);
+      for (std::int64_t row = 0; row < at.rows; ++row) store(x + at.offset + row * at.wide + c, value);
+    }
+  }
+};
+
+float as_float(float x) {
+  return x;
+}
+float as_float(Bf16 x) {
+  return load<float>(&x);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node) {
+  const auto resize = std::make_shared<Resize>(input_shape(graph, node), output_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      const Shape& to = resize->to;
+      parallel(to[0] * to[1] * to[2], 1, Forward<T>{*resize, input<T>(arguments, 0), output<T>(arguments)});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const Node& node) {
+  const auto resize = std::make_shared<Resize>(output_shape(graph, node), input_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      const Shape& from = resize->from;
+      parallel(from[0] * from[1] * from[2], 1,
+               Backward<T>{*resize, input<T>(arguments, 0), output<T>(arguments)});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(input_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          T* y = output<T>(arguments);
+          sum_over_voxels<1>(layout, Sum<T>{input<T>(arguments, 0)}, place<double>(arguments, 0),
+                             [&](std::int64_t sample, std::int64_t channel, const double* sums) {
+                               store(y + sample * layout.channels + channel,
+                                     static_cast<float>(sums[0] / static_cast<double>(layout.voxels)));
+                             });
+        },
+        sums_bytes(layout, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(output_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const T* dy = input<T>(arguments, 0);
+          float* values = place<float>(arguments, 0);
+          expand(values, layout, [&](std::int64_t n, std::int64_t c) {
+            return as_float(dy[n * layout.channels + c]) / static_cast<float>(layout.voxels);
+          });
+          for_each_chunk(layout, Fill<T>{output<T>(arguments), values});
+        },
+        expanded_bytes(layout));
+  });
+}
+
+}  // namespace voxswap::net::onednn

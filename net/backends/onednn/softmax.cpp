@@ -1,0 +1,139 @@
+// Soft-max over the channels of a voxel and its cross entropy: blocks of voxels are the unit of work, and the
+// loss adds up theirs one after the other.
+#include <cmath>
+
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/exponential.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/passes.h"
+#include "net/graph/graph.h"
+
+namespace voxswap::net::onednn {
+
+namespace {
+
+// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
+struct Voxel {
+  float largest, sum;
+};
+template <class T>
+VOXSWAP_INLINE Voxel look_at(const T* x, std::int64_t channels) {
+  float largest = load<float>(x), sum = 0;
+  for (std::int64_t c = 1; c < channels; ++c) {
+    const float value = load<float>(x + c);
+    largest = value > largest ? value : largest;
+  }
+  for (std::int64_t c = 0; c < channels; ++c) sum += exp_of_negative<float>(load<float>(x + c) - largest);
+  return {largest, sum};
+}
+
+template <class T>
+struct Softmax {
+  const T* x;
+  T* y;
+  std::int64_t channels;
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
+      const T* from = x + voxel * channels;
+      const Voxel v = look_at(from, channels);
+      for (std::int64_t c = 0; c < channels; ++c)
+        store(y + voxel * channels + c, exp_of_negative<float>(load<float>(from + c) - v.largest) / v.sum);
+    }
+  }
+};
+
+template <class T>
+struct Loss {
+  const T* logits;
+  const std::uint8_t* target;
+  double* sums;  // per block
+  std::int64_t channels, voxels, block;
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t index = begin; index < end; ++index) {
+      const std::int64_t last = std::min(voxels, (index + 1) * block);
+      double sum = 0;
+      for (std::int64_t voxel = index * block; voxel < last; ++voxel) {
+        const std::int64_t of = target[voxel];
+        if (of >= channels) continue;
+        const T* x = logits + voxel * channels;
+        const Voxel v = look_at(x, channels);
+        sum += static_cast<double>(v.largest - load<float>(x + of)) + std::log(static_cast<double>(v.sum));
+      }
+      sums[index] = sum;
+    }
+  }
+};
+
+template <class T>
+struct LossGradient {
+  const T* logits;
+  const std::uint8_t* target;
+  T* dlogits;
+  float factor;
+  std::int64_t channels;
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
+      const T* x = logits + voxel * channels;
+      const std::int64_t of = target[voxel];
+      const Voxel v = look_at(x, channels);
+      const float scale = of < channels ? factor : 0.0f;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float p = exp_of_negative<float>(load<float>(x + c) - v.largest) / v.sum;
+        store(dlogits + voxel * channels + c, scale * (p - (c == of ? 1.0f : 0.0f)));
+      }
+    }
+  }
+};
+
+// Voxels of a block: some thousand exponentials.
+std::int64_t block_of(std::int64_t channels) {
+  return std::max<std::int64_t>(1, 8192 / channels);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels;
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      parallel(voxels, block_of(channels),
+               Softmax<T>{input<T>(arguments, 0), output<T>(arguments), channels});
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels, block = block_of(channels);
+  const std::int64_t blocks = (voxels + block - 1) / block;
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* sums = place<double>(arguments, 0);
+          parallel(blocks, 1,
+                   Loss<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1), sums, channels, voxels,
+                           block});
+          double sum = 0;
+          for (std::int64_t i = 0; i < blocks; ++i) sum += sums[i];
+          *output<float>(arguments) = static_cast<float>(sum / static_cast<double>(voxels));
+        },
+        blocks * static_cast<std::int64_t>(sizeof(double)));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_cross_entropy_gradient(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels;
+  const double count = node.attributes.real("count");
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      const auto factor = static_cast<float>(*input<float>(arguments, 2) / count);
+      parallel(voxels, block_of(channels),
+               LossGradient<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1),
+                               output<T>(arguments), factor, channels});
+    });
+  });
+}
+
+}  // namespace voxswap::net::onednn

@@ -1,0 +1,133 @@
+// Batch normalisation (Ioffe & Szegedy 2015) as instance normalisation whose statistics are those of all
+// samples together: what passes over volumes is the same (norm_activation.cpp), and here are a few numbers
+// per channel. Statistics and sums stand once for every sample, because that is where the passes read them.
+//
+// Predictions take running means and variances instead, which training keeps as persistent values.
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+namespace {
+
+bool is_statistics(const Graph& graph, ValueId id) {
+  return shape_of(graph, id).rank() == 3 && shape_of(graph, id)[2] == 2;
+}
+
+std::vector<ValueSpec> infer_of_batch(const Graph& graph, const std::vector<ValueId>& inputs,
+                                      const Attributes&) {
+  assert(inputs.size() == 1 && is_statistics(graph, inputs[0]));
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueSpec> infer_running(const Graph& graph, const std::vector<ValueId>& inputs,
+                                     const Attributes& attributes) {
+  assert(inputs.size() == 2 && shape_of(graph, inputs[0]).rank() == 1);
+  assert(shape_of(graph, inputs[0]) == shape_of(graph, inputs[1]));
+  return {{{attributes.integer("n"), shape_of(graph, inputs[0])[0], 2}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes& attributes) {
+  assert(inputs.size() == 1 && is_statistics(graph, inputs[0]) && attributes.integer("count") > 0);
+  return {};
+}
+
+// Nothing flows back here: the gradient of norm_activation already takes the statistics for functions of x.
+std::vector<ValueId> gradient_of_statistics(Graph&, NodeId, std::span<const ValueId>,
+                                            const std::vector<bool>&) {
+  return {none};
+}
+
+OperationCase of_batch(std::string name, Shape shape, Fill fill, const Attributes& attributes) {
+  return {std::move(name), {full(std::move(shape), fill)}, attributes, {}};
+}
+
+std::vector<OperationCase> statistics_cases() {
+  const Attributes epsilon = {{"epsilon", 1e-5}};
+  return {of_batch("one sample", {1, 16, 2}, Fill::statistics, epsilon),
+          of_batch("three samples, odd channels", {3, 5, 2}, Fill::statistics, epsilon),
+          of_batch("16 samples", {16, 64, 2}, Fill::statistics, epsilon)};
+}
+
+OperationCase update_case(std::string name, std::int64_t samples, std::int64_t channels, double count) {
+  return {std::move(name),
+          {full({samples, channels, 2}, Fill::statistics)},
+          {{"epsilon", 1e-5}, {"momentum", 0.1}, {"count", count}},
+          {full({channels}), full({channels}, Fill::positive)}};
+}
+
+Operation mixing(Operation operation) {
+  operation.mixes_samples = true;
+  return operation;
+}
+
+}  // namespace
+
+// statistics[N,C,2] of every sample (mean, 1/sqrt(variance + epsilon)), of as many voxels each -> the same of
+// all samples together, N times: mean = mean_n, variance = mean of variance_n + (mean_n - mean)^2. Attribute
+// epsilon.
+const Operation& statistics_of_batch() {
+  static const Operation operation = mixing({"statistics_of_batch",
+                                             infer_of_batch,
+                                             gradient_of_statistics,
+                                             per_element<4>,
+                                             {},
+                                             /*cheap=*/false,
+                                             whole,
+                                             statistics_cases()});
+  return operation;
+}
+
+// sums[N,C,2] -> their sums over the samples, N times.
+const Operation& sums_of_batch() {
+  static const Operation operation =
+      mixing({"sums_of_batch",
+              infer_of_batch,
+              nullptr,
+              per_element<1>,
+              {},
+              /*cheap=*/false,
+              whole,
+              {of_batch("one sample", {1, 16, 2}, Fill::normal, {}),
+               of_batch("three samples, odd channels", {3, 5, 2}, Fill::normal, {}),
+               of_batch("16 samples", {16, 64, 2}, Fill::normal, {})}});
+  return operation;
+}
+
+// mean[C], variance[C] full -> statistics[N,C,2]: mean, 1/sqrt(variance + epsilon), N times. Attributes n,
+// epsilon.
+const Operation& running_statistics() {
+  static const Operation operation = {
+      "running_statistics",
+      infer_running,
+      nullptr,
+      per_element<2>,
+      {},
+      /*cheap=*/true,
+      whole,
+      {{"one sample", {full({16}), full({16}, Fill::positive)}, {{"n", 1}, {"epsilon", 1e-5}}, {}},
+       {"three samples, odd channels",
+        {full({5}), full({5}, Fill::positive)},
+        {{"n", 3}, {"epsilon", 1e-3}},
+        {}}}};
+  return operation;
+}
+
+// statistics[N,C,2] of the batch; updates mean[C], variance[C]: each goes `momentum` of its way to what the
+// batch has, to the variance times count / (count - 1). Attributes momentum, epsilon, count (voxels of the
+// batch).
+const Operation& running_statistics_update() {
+  static const Operation operation = {
+      "running_statistics_update",
+      infer_update,
+      nullptr,
+      per_element<4>,
+      {},
+      /*cheap=*/false,
+      whole,
+      {update_case("one sample", 1, 16, 60), update_case("three samples, odd channels", 3, 5, 7),
+       update_case("one voxel", 1, 3, 1)}};
+  return operation;
+}
+
+}  // namespace voxswap::net::ops

@@ -1,0 +1,75 @@
+// Linear interpolation to other sides (bilinear for images), voxel centres aligned as PyTorch's interpolate()
+// does without align_corners; and its gradient.
+//
+// Along an axis, output o of n lies at s = max((o + 1/2) side / n - 1/2, 0), between i = floor(s) and
+// min(i + 1, side - 1), with the weights 1 - (s - i) and s - i.
+#include <algorithm>
+
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+namespace {
+
+Shape resized(const Shape& x, const Attributes& attributes) {
+  return {x[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), x[4]};
+}
+
+std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs,
+                             const Attributes& attributes) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 5);
+  const Shape to = resized(shape_of(graph, inputs[0]), attributes);
+  assert(to.count() > 0);
+  return {{to, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                              const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  const Shape x = shape_of(graph, node.inputs[0]);
+  return {graph.apply("resize_linear_gradient", node.name + ".gradient", {output_gradients[0]},
+                      {{"d", static_cast<double>(x[1])},
+                       {"h", static_cast<double>(x[2])},
+                       {"w", static_cast<double>(x[3])}})};
+}
+
+// Two operations for each of the eight voxels around a place of the larger volume.
+double flops(const Graph& graph, const Node& node) {
+  const double larger = static_cast<double>(
+      std::max(shape_of(graph, node.inputs[0]).count(), shape_of(graph, node.outputs[0]).count()));
+  return 16 * larger;
+}
+
+// Forward from `small` to `large`; backward the other way round, the first being dy's.
+OperationCase example(std::string name, Shape from, double d, double h, double w) {
+  return {std::move(name), {activation(std::move(from))}, {{"d", d}, {"h", h}, {"w", w}}, {}};
+}
+
+std::vector<OperationCase> cases() {
+  return {example("one voxel, to many", {2, 1, 1, 1, 5}, 1, 4, 3),
+          example("image, twice the sides", {1, 1, 3, 4, 16}, 1, 6, 8),
+          example("image, eight times, odd channels", {2, 1, 2, 3, 3}, 1, 16, 24),
+          example("image, uneven factors, 20 channels", {1, 1, 5, 4, 20}, 1, 13, 17),
+          example("image, smaller", {1, 1, 12, 9, 16}, 1, 5, 7),
+          example("the same sides", {1, 2, 3, 4, 3}, 2, 3, 4),
+          example("volume", {1, 3, 4, 2, 5}, 7, 5, 6),
+          example("volume, smaller along the depth alone", {1, 6, 3, 4, 16}, 2, 5, 4)};
+}
+
+}  // namespace
+
+// x -> y of other sides. Attributes d, h, w (of y).
+const Operation& resize_linear() {
+  static const Operation operation = {"resize_linear", infer, gradient, flops, {},
+                                      /*cheap=*/true,  whole, cases()};
+  return operation;
+}
+
+// dy -> dx: every element of dy in the shares in which it was made. Attributes d, h, w (of dx).
+const Operation& resize_linear_gradient() {
+  static const Operation operation = {"resize_linear_gradient", infer, nullptr, flops, {},
+                                      /*cheap=*/false,          whole, cases()};
+  return operation;
+}
+
+}  // namespace voxswap::net::ops
