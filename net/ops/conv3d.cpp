@@ -196,6 +196,12 @@ const std::vector<Geometry>& geometries() {
       {"flat kernel, stride 1x2x2: 16 to 32", {1, 5, 8, 7, 16}, 32, square(3, 2, 1), false},
       {"3x3x3, stride 1x2x2: 16 to 32", {1, 5, 8, 9, 16}, 32, anisotropic(3, {1, 2, 2}), true},
       {"3x3x3, stride 2x1x2, odd channels", {2, 5, 4, 7, 3}, 5, anisotropic(3, {2, 1, 2}), true},
+      {"image, 7x7, few rows: 3 to 8", {1, 1, 6, 9, 3}, 8, square(7, 1, 3), true},
+      {"flat kernel, stride 1x2x1, rows of one voxel: 32 to 16",
+       {2, 6, 1, 4, 32},
+       16,
+       {KernelAxis{}, {3, 2, 1, 1, 1}, {3, 1, 1, 1, 1}},
+       true},
       {"kernel 1x2x2, stride 1x2x2", {1, 3, 4, 6, 16}, 8, square(2, 2, 0), false},
   };
   return list;

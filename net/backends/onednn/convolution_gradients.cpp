@@ -161,15 +161,14 @@ bool wrong_as_gradient(const KernelAxes& axes, const Shape& w, ElementType type)
   return type == ElementType::bf16 && is_pointwise(axes) && w[0] % 2 == 1;
 }
 
-// oneDNN 2.6 leaves some of a bf16 weight gradient, or of that of the bias, unwritten where a kernel reaches
-// into the padding on both sides of a volume of few planes: of kernels of 3 at stride 2, where three planes
-// become two, of kernels of 7 in images at any stride, along their sides too.
-bool leaves_weights_unwritten(const KernelAxes& axes, const Shape& dy, ElementType type) {
-  if (type != ElementType::bf16) return false;
+// oneDNN 2.6 leaves some of a bf16 weight gradient, or of that of the bias, unwritten, and reads beside its
+// own temporaries, where a kernel reaches into the padding on both sides of a volume that is no larger along
+// that axis: seen of kernels of 3 at stride 2 and of 7 at any.
+bool goes_astray_in_bf16(const KernelAxes& axes, const Shape& dy) {
   for (std::size_t i = 0; i < 3; ++i) {
     const KernelAxis& axis = axes[i];
     const bool both_sides = axis.before > 0 && axis.behind > 0 && dy[static_cast<int>(i) + 1] <= axis.reach();
-    if (both_sides && (axis.kernel > 3 || (i == 0 && axis.stride > 1))) return true;
+    if (both_sides && (axis.kernel > 3 || axis.stride > 1 || axis.dilation > 1)) return true;
   }
   return false;
 }
@@ -231,7 +230,8 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
     const KernelAxes axes = kernel_axes(node.attributes);
     const Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1),
                                 output_shape(graph, node), axes, input_type(graph, node), node);
-    if (leaves_weights_unwritten(axes, input_shape(graph, node, 1), input_type(graph, node)))
+    if (input_type(graph, node) == ElementType::bf16 &&
+        goes_astray_in_bf16(axes, input_shape(graph, node, 1)))
       return through_f32(graph, node, make_conv3d_weight_gradient);
     const std::int64_t fewest = fewest_slabs(graph, node);
     std::unique_ptr<Kernel> kernel =

@@ -1,0 +1,97 @@
+// Convolutions and their gradients of many geometries against the reference: kernels, strides, padding and
+// dilation that differ from axis to axis, sides and channels of all kinds. Libraries have routines for each,
+// and some have had faults in few of them.
+#include <gtest/gtest.h>
+
+#include "base/philox.h"
+#include "net/backends/backends.h"
+#include "net/graph/kernel_axes.h"
+#include "tests/conformance/agreement.h"
+
+namespace voxswap::net {
+namespace {
+
+struct Geometry {
+  Shape x;
+  std::int64_t outputs = 1;
+  KernelAxes axes;
+
+  Shape w() const { return {outputs, x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel}; }
+  Shape y() const { return output_shape(x, axes, outputs); }
+};
+
+// Every second one is of images: one plane.
+Geometry drawn(std::uint64_t number) {
+  const Philox random(2026, number);
+  std::uint64_t draws = 0;
+  const auto one_of = [&](const std::vector<std::int64_t>& choices) {
+    return choices[random.word(draws++) % choices.size()];
+  };
+  Geometry g;
+  const bool image = number % 2 == 0;
+  const std::int64_t kernel = one_of({1, 2, 3, 3, 3, image ? 7 : 3}),
+                     dilation = kernel == 3 ? one_of({1, 1, 2, 3, 6}) : 1;
+  for (std::size_t i = image ? 1 : 0; i < 3; ++i) {
+    KernelAxis& axis = g.axes[i];
+    axis.kernel = image || one_of({0, 0, 1}) == 0 ? kernel : 1;
+    axis.stride = one_of({1, 1, 2});
+    axis.dilation = axis.kernel == 1 ? 1 : image ? dilation : std::min<std::int64_t>(dilation, 2);
+    axis.before = axis.behind = one_of({axis.reach() / 2, axis.reach() / 2, 0});
+  }
+  g.x = {one_of({1, 1, 2}), 1, 1, 1, one_of({1, 3, 4, 5, 16, 17, 32})};
+  for (int i = 0; i < 3; ++i) {
+    const KernelAxis& axis = g.axes[static_cast<std::size_t>(i)];
+    const std::int64_t least = std::max<std::int64_t>(1, axis.reach() - axis.before - axis.behind);
+    g.x[i + 1] = i == 0 && image ? 1 : least + one_of({0, 1, 2, 3, 5, 8});
+  }
+  g.outputs = one_of({1, 3, 5, 8, 16, 20, 32});
+  return g;
+}
+
+// All that is asked of a convolution of this geometry, as cases of the operations.
+std::vector<std::pair<const char*, OperationCase>> cases_of(const Geometry& g) {
+  using Kind = OperationCase::Input::Kind;
+  const OperationCase::Input x = {g.x}, y = {g.y()}, w = {g.w(), Fill::normal, Kind::full};
+  const Attributes attributes = attributes_of(g.axes);
+  Attributes of_data = attributes, of_weights = attributes;
+  of_data.set("d", static_cast<double>(g.x[1]));
+  of_data.set("h", static_cast<double>(g.x[2]));
+  of_data.set("w", static_cast<double>(g.x[3]));
+  set_kernel(of_weights, g.axes);
+  of_weights.set("bias", 1);
+  return {{"conv3d", {"drawn", {x, w}, attributes, {}}},
+          {"conv3d_sum", {"drawn", {x, w, y}, attributes, {}}},
+          {"conv3d_data_gradient", {"drawn", {y, w}, of_data, {}}},
+          {"conv3d_weight_gradient", {"drawn", {x, y}, of_weights, {}}}};
+}
+
+class Geometries : public testing::TestWithParam<std::string> {};
+
+TEST_P(Geometries, OfAllKindsGiveTheConvolutionsOfTheReference) {
+  const auto backend = make_backend(GetParam());
+  for (std::uint64_t number = 150; number < 190; ++number) {
+    const Geometry g = drawn(number);
+    for (const auto& [name, example] : cases_of(g)) {
+      for (const ElementType type : checked_types) {
+        if (!backend->supports(type)) continue;
+        const Check check = {&find_operation(name), &example, backend.get(), type};
+        const CaseGraph graph = case_graph(*check.operation, example, type);
+        SCOPED_TRACE(format("geometry {} {}: {}", number, element_name(type), graph.graph.text()));
+        expect_agreement(check, graph);
+      }
+    }
+  }
+}
+
+std::vector<std::string> tested_backends() {
+  std::vector<std::string> names = backend_names();
+  std::erase(names, "reference");
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Every, Geometries, testing::ValuesIn(tested_backends()),
+                         [](const testing::TestParamInfo<std::string>& parameter) {
+                           return parameter.param;
+                         });
+
+}  // namespace
+}  // namespace voxswap::net
