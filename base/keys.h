@@ -27,6 +27,7 @@
   X(network_dropout, "network.dropout")                                   \
   X(network_heads, "network.heads")                                       \
   X(network_name, "network.name")                                         \
+  X(network_output_stride, "network.output_stride")                       \
   X(network_slope, "network.slope")                                       \
   X(network_upsampling, "network.upsampling")                             \
   X(training_section, "training.")                                        \

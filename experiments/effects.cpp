@@ -53,7 +53,8 @@ const std::vector<Row>& rows() {
        [](const pipeline::RunOptions& o) {
          return o.split.file.empty() ? "" : "data.split.file says which cases validate";
        }},
-      {{"network.dropout"}, unless_network({"isensee2017"})},
+      {{"network.depth"}, unless_network({"isensee2017", "unet3d", "resnet3d"})},
+      {{"network.dropout"}, unless_network({"isensee2017", "deeplabv3"})},
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
       {{"training.optimizer.reference_batch"},
        unless("training.optimizer.rate_scaling", {"linear", "sqrt"},

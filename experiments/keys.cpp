@@ -155,15 +155,19 @@ void add_preprocess(std::vector<Key>& table) {
 
 void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
-      choice("network.name", "two U-Nets, and a deep residual network without levels", AT(network.name),
-             net::network_names()));
+      choice("network.name", "two U-Nets, a deep residual network without levels, and networks of images",
+             AT(network.name), net::network_names()));
   add(table, Decides::model,
-      whole("network.base_filters", "channels at full resolution; each level of a U-Net has twice as many",
-            AT(network.base_filters), {1, 1024}));
+      whole(
+          "network.base_filters",
+          "channels at full resolution; each level of a U-Net has twice as many; networks of images: behind "
+          "the first convolution, 64 as published",
+          AT(network.base_filters), {1, 1024}));
   add(table, Decides::model,
-      whole("network.depth", "levels, 2 to 8; resnet3d: residual blocks", AT(network.depth), {1, 2000}));
+      whole("network.depth", "levels, 2 to 8; resnet3d: residual blocks; nothing to networks of images",
+            AT(network.depth), {1, 2000}));
   add(table, Decides::model,
-      real("network.dropout", "isensee2017: probability that a channel is dropped in training",
+      real("network.dropout", "isensee2017, deeplabv3: probability that a channel is dropped in training",
            AT(network.dropout), {0, 1, false, true}));
   add(table, Decides::model,
       real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
@@ -173,6 +177,9 @@ void add_network(std::vector<Key>& table) {
       choice("network.upsampling",
              "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
              AT(network.upsampling)));
+  add(table, Decides::model,
+      choice("network.output_stride", "deeplabv3: by how much its feature maps are smaller than the image",
+             AT(network.output_stride)));
 }
 
 void add_training(std::vector<Key>& table) {

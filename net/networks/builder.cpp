@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "base/text.h"
+
 namespace voxswap::net {
 
 ValueId NetworkBuilder::add_image(const Shape& shape, std::int64_t voxel_alignment) {
@@ -21,21 +23,53 @@ ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {
   return entry->second;
 }
 
+ValueId NetworkBuilder::padded_weight(ValueId x, ValueId weight, const std::string& name) {
+  const std::int64_t stored = graph.value(x).shape[-1];
+  if (stored == channels(x)) return weight;
+  return graph.apply("zero_pad", name + ".padded_weight", {weight},
+                     {{"axis", 1}, {"side", static_cast<double>(stored)}});
+}
+
 std::vector<ValueId> NetworkBuilder::operands(ValueId x, ValueId weight, const std::string& name,
                                               std::int64_t outputs, Bias bias) {
+  if (bias == Bias::absent) return {x, padded_weight(x, weight, name)};
   const ValueId added = parameter(name + ".bias", {outputs});
-  const std::int64_t stored = graph.value(x).shape[-1];
-  if (stored > channels(x))
-    weight = graph.apply("zero_pad", name + ".padded_weight", {weight},
-                         {{"axis", 1}, {"side", static_cast<double>(stored)}});
+  weight = padded_weight(x, weight, name);
   return bias == Bias::added ? std::vector{x, weight, added} : std::vector{x, weight};
 }
 
 ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int64_t outputs,
                                     std::int64_t kernel, Bias bias, std::int64_t stride) {
-  const ValueId weight = parameter(name + ".weight", {outputs, channels(x), kernel, kernel, kernel});
-  return graph.apply("conv3d", name, operands(x, weight, name, outputs, bias),
-                     {{"stride", static_cast<double>(stride)}, {"padding", static_cast<double>(kernel / 2)}});
+  return convolution(name, x, outputs, cube(kernel, stride, kernel / 2), bias);
+}
+
+ValueId NetworkBuilder::convolution(const std::string& name, ValueId x, std::int64_t outputs,
+                                    const KernelAxes& axes, Bias bias) {
+  const ValueId weight =
+      parameter(name + ".weight", {outputs, channels(x), axes[0].kernel, axes[1].kernel, axes[2].kernel});
+  return graph.apply("conv3d", name, operands(x, weight, name, outputs, bias), attributes_of(axes));
+}
+
+ValueId NetworkBuilder::convolution_of_parts(const std::string& name, const std::vector<ValueId>& parts,
+                                             std::int64_t outputs) {
+  assert(!parts.empty());
+  std::int64_t inputs = 0;
+  for (const ValueId part : parts) inputs += channels(part);
+  ValueId rest = parameter(name + ".weight", {outputs, inputs, 1, 1, 1}), sum = none;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ValueId weight = rest;
+    if (i + 1 < parts.size()) {
+      const NodeId split = graph.add("split", format("{}.weights.{}", name, i), {rest},
+                                     {{"axis", 1}, {"count", static_cast<double>(channels(parts[i]))}});
+      weight = graph.node(split).outputs[0];
+      rest = graph.node(split).outputs[1];
+    }
+    const std::string of_part = format("{}.part.{}", name, i);
+    const Attributes attributes = attributes_of(KernelAxes{});
+    sum = i == 0 ? graph.apply("conv3d", of_part, {parts[i], weight}, attributes)
+                 : graph.apply("conv3d_sum", of_part, {parts[i], weight, sum}, attributes);
+  }
+  return sum;
 }
 
 ValueId NetworkBuilder::convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t outputs) {
@@ -90,6 +124,45 @@ ValueId NetworkBuilder::norm_activation(const std::string& name, ValueId x, Valu
                      {{"slope", options.slope},
                       {"has_scale", scale != none ? 1.0 : 0.0},
                       {"has_residual", residual != none ? 1.0 : 0.0}});
+}
+
+ValueId NetworkBuilder::batch_norm(const std::string& name, ValueId x, double slope, ValueId scale,
+                                   ValueId residual) {
+  constexpr double epsilon = 1e-5, momentum = 0.1;
+  const Shape shape = graph.value(x).shape;
+  const ValueId gamma = parameter(name + ".weight", {channels(x)});
+  const ValueId beta = parameter(name + ".bias", {channels(x)});
+  const ValueId mean = parameter(name + ".running_mean", {channels(x)});
+  const ValueId variance = parameter(name + ".running_var", {channels(x)});
+  ValueId statistics;
+  if (training) {
+    const ValueId each =
+        graph.apply("instance_norm_statistics", name + ".samples", {x}, {{"epsilon", epsilon}});
+    statistics = graph.apply("statistics_of_batch", name + ".statistics", {each}, {{"epsilon", epsilon}});
+    graph.add("running_statistics_update", name + ".running", {statistics},
+              {{"epsilon", epsilon},
+               {"momentum", momentum},
+               {"count", static_cast<double>(shape.count() / shape[4])}},
+              {mean, variance});
+  } else {
+    statistics = graph.apply("running_statistics", name + ".statistics", {mean, variance},
+                             {{"n", static_cast<double>(shape[0])}, {"epsilon", epsilon}});
+  }
+  std::vector<ValueId> inputs = {x, statistics, gamma, beta};
+  if (scale != none) inputs.push_back(scale);
+  if (residual != none) inputs.push_back(residual);
+  return graph.apply("norm_activation", name, inputs,
+                     {{"slope", slope},
+                      {"has_scale", scale != none ? 1.0 : 0.0},
+                      {"has_residual", residual != none ? 1.0 : 0.0},
+                      {"batch", 1}});
+}
+
+ValueId NetworkBuilder::resize(const std::string& name, ValueId x, const Shape& like) {
+  return graph.apply("resize_linear", name, {x},
+                     {{"d", static_cast<double>(like[1])},
+                      {"h", static_cast<double>(like[2])},
+                      {"w", static_cast<double>(like[3])}});
 }
 
 ValueId NetworkBuilder::dropout_scale(const std::string& name, ValueId x) {

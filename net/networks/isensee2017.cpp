@@ -13,6 +13,7 @@ namespace voxswap::net {
 namespace {
 
 void check(const NetworkOptions& options) {
+  check_no_output_stride(options);
   if (options.upsampling != Upsampling::transposed)
     fail(Exit::usage, "{}: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
          key::network_upsampling, choice_name(options.upsampling));

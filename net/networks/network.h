@@ -25,21 +25,29 @@ constexpr std::array<std::string_view, 2> names_of(Upsampling) {
   return {"transposed", "nearest"};
 }
 
+// By how much the feature maps of deeplabv3 are smaller than the image.
+enum class OutputStride { eight, sixteen };
+constexpr std::array<std::string_view, 2> names_of(OutputStride) {
+  return {"8", "16"};
+}
+
 // The `network` part of an experiment.
 struct NetworkOptions {
-  std::string name = "isensee2017";  // isensee2017 | unet3d | resnet3d
+  std::string name = "isensee2017";  // one of network_names()
   std::int64_t base_filters = 16;
-  std::int64_t depth = 5;                          // levels; resnet3d: residual blocks
-  double dropout = 0.3;                            // isensee2017
-  double slope = 0.3;                              // isensee2017, resnet3d: of the leaky ReLU
-  Heads heads = Heads::plain;                      // isensee2017
-  Upsampling upsampling = Upsampling::transposed;  // unet3d
+  std::int64_t depth = 5;                              // levels; resnet3d: residual blocks
+  double dropout = 0.3;                                // isensee2017, deeplabv3
+  double slope = 0.3;                                  // isensee2017, resnet3d: of the leaky ReLU
+  Heads heads = Heads::plain;                          // isensee2017
+  Upsampling upsampling = Upsampling::transposed;      // unet3d
+  OutputStride output_stride = OutputStride::sixteen;  // deeplabv3
 };
 
 struct ForwardGraph {
   Graph graph;
   ValueId input = none;             // N,D,H,W,C, of the activation type; zeros behind the image's channels
-  ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction
+  ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction, or
+                                    // soft-max; of a classifier of images N,1,1,1,outputs
   std::vector<ValueId> parameters;  // in the order of the checkpoint; named as in the PyTorch module, e.g.
                                     // "encoder.0.input.conv.weight"
   std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/philox.h"
+#include "net/graph/operation.h"
 #include "net/networks/builder.h"
 
 namespace voxswap::net {
@@ -15,7 +16,8 @@ namespace voxswap::net {
 namespace {
 
 const std::vector<const Network*>& networks() {
-  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(), &resnet3d()};
+  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(),    &resnet3d(),  &resnet18(),
+                                                    &resnet50(),    &resnet101(), &resnet152(), &deeplabv3()};
   return table;
 }
 
@@ -39,13 +41,17 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
          number(options.dropout));
   if (!(options.slope >= 0 && options.slope <= 1))
     fail(Exit::usage, "{}: expected 0 to 1, found {}", key::network_slope, number(options.slope));
-  if (outputs < 1 || outputs > 8)
-    fail(Exit::usage, "network: expected 1 to 8 output channels (labels), found {}", outputs);
+  const std::int64_t most_outputs = takes_images(options.name) ? 1000 : 8;
+  if (outputs < 1 || outputs > most_outputs)
+    fail(Exit::usage, "network: expected 1 to {} output channels (labels), found {}", most_outputs, outputs);
 }
 
 void check_input(const NetworkOptions& options, const Shape& input) {
   if (input.rank() != 5 || input.count() < 1)
     fail(Exit::usage, "network input: expected N,D,H,W,C all at least 1, found {}", input.text());
+  if (takes_images(options.name) && input[1] != 1)
+    fail(Exit::usage, "{} takes images, volumes of one plane, found volumes of {}", options.name,
+         Shape{input[1], input[2], input[3]}.text());
   const std::int64_t multiple = side_multiple(options);
   Shape sides = {input[1], input[2], input[3]}, smaller = sides, larger = sides;
   bool fits = true, has_smaller = true;
@@ -75,7 +81,9 @@ std::vector<Parameter> parameters_of(const Network& network, const NetworkOption
   NetworkBuilder builder(graph, options, activations, /*training=*/false);
   network.build(builder, builder.add_image(input, /*voxel_alignment=*/1), outputs);
   std::set<ValueId> read;
-  for (const Node& node : graph.nodes()) read.insert(node.inputs.begin(), node.inputs.end());
+  for (const Node& node : graph.nodes())
+    if (node.operation->name != "running_statistics")  // those are kept, not trained
+      read.insert(node.inputs.begin(), node.inputs.end());
   std::vector<Parameter> result;
   for (ValueId id : graph.with_role(Role::parameter)) result.push_back({graph.value(id), read.contains(id)});
   return result;
@@ -87,6 +95,13 @@ std::vector<std::string> network_names() {
   std::vector<std::string> names;
   for (const Network* network : networks()) names.push_back(network->name);
   return names;
+}
+
+bool takes_images(const std::string& name) {
+  return find_network(name).images;
+}
+bool classifies_images(const std::string& name) {
+  return find_network(name).classifies;
 }
 
 std::int64_t side_multiple(const NetworkOptions& options) {
@@ -134,7 +149,8 @@ std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::siz
                                  std::uint64_t seed) {
   const Value& value = graph.value(parameter);
   assert(value.role == Role::parameter);
-  const float constant = ends_with(value.name, "norm.weight") ? 1.0f : 0.0f;
+  const bool scales = value.shape.rank() == 1 && ends_with(value.name, ".weight");
+  const float constant = scales || ends_with(value.name, ".running_var") ? 1.0f : 0.0f;
   std::vector<float> result(static_cast<std::size_t>(value.shape.count()), constant);
   if (value.shape.rank() != 5) return result;
   const std::int64_t kernel = value.shape[2] * value.shape[3] * value.shape[4];

@@ -21,10 +21,12 @@ std::vector<std::string> network_names();
 // Sides must be multiples of this: 2^(depth-1) for a U-Net. REQUIRES: a known name, a depth that it takes.
 std::int64_t side_multiple(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // least and most
+bool takes_images(const std::string& name);                                     // volumes of one plane alone
+bool classifies_images(const std::string& name);  // logits of the image, not of its voxels
 std::int64_t parameter_count(const Graph& graph);
 
-// Glorot-uniform weights, zero biases, gamma 1, beta 0; a pure function of (seed, position among the
-// parameters).
+// Glorot-uniform weights, zero biases, gamma 1, beta 0, running means 0 and variances 1; a pure function of
+// (seed, position among the parameters).
 std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::size_t position,
                                  std::uint64_t seed);
 

@@ -12,6 +12,7 @@ namespace voxswap::net {
 namespace {
 
 void check(const NetworkOptions& options) {
+  check_no_output_stride(options);
   if (options.heads != Heads::plain)
     fail(Exit::usage, "{}: resnet3d has one plain head, found '{}'", key::network_heads,
          choice_name(options.heads));

@@ -65,15 +65,15 @@ class Repeater {
   }
 
   void add_node(const Node& node, std::int64_t sample) {
-    assert(node.updates.empty());
+    assert(node.updates.empty() || share_.batch == 1);
     std::vector<ValueId> inputs;
     for (const ValueId id : node.inputs) inputs.push_back(last_copy(id));
     Attributes attributes = node.attributes;
     if (attributes.values().contains("key"))
       attributes.set("key", static_cast<double>(attributes.integer("key") + sample * keys_per_sample));
     shared_.graph.phase = node.phase;
-    const NodeId added =
-        shared_.graph.add(node.operation->name, name_of(node.name, sample), std::move(inputs), attributes);
+    const NodeId added = shared_.graph.add(node.operation->name, name_of(node.name, sample),
+                                           std::move(inputs), attributes, node.updates);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       shared_.copies[index(node.outputs[i])].push_back(shared_.graph.node(added).outputs[i]);
       if (group_of_[index(node.outputs[i])] != none) add_up(node.outputs[i], sample);

@@ -17,8 +17,8 @@ struct SharedGraph {
 };
 
 // Of every value in `groups` the sum over the batch is wanted; those of a group are exchanged together.
-// Persistent values keep their ids and are not updated. Random numbers of a sample depend on where in the
-// batch it is. REQUIRES: persistent values come first.
+// Persistent values keep their ids and are not updated, but in a batch of one. Random numbers of a sample
+// depend on where in the batch it is. REQUIRES: persistent values come first.
 SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups);
 
 }  // namespace voxswap::net

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
+#include "base/keys.h"
 #include "net/graph/autodiff.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
@@ -16,14 +17,38 @@ namespace voxswap::net {
 
 namespace {
 
-ValueId add_target(Graph& graph, const Shape& input) {
-  return graph.add_value("target", {input[0], input[1], input[2], input[3]}, ElementType::u8, Role::input);
+// Of every voxel that has logits.
+ValueId add_target(Graph& graph, ValueId logits) {
+  const Shape shape = graph.value(logits).shape;
+  return graph.add_value("target", {shape[0], shape[1], shape[2], shape[3]}, ElementType::u8, Role::input);
+}
+
+void check_target(const StepOptions& options, bool with_loss) {
+  const std::int64_t most = options.loss.classes ? 256 : 8;
+  if (with_loss && options.outputs > most)
+    fail(Exit::usage, "network: expected 1 to {} output channels ({}), found {}", most,
+         options.loss.classes ? "classes" : "labels", options.outputs);
+  if (classifies_images(options.network.name) && !options.loss.classes)
+    fail(Exit::usage,
+         "{}: {} gives an image one class, and what is asked for are labels of voxels; take another network",
+         key::network_name, options.network.name);
+}
+
+void check_share(const StepOptions& options, const Graph& graph) {
+  assert((!options.loss.classes || options.share.batch == 1) && "the loss is the mean over the batch");
+  const bool mixes = std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                                 [](const Node& node) { return node.operation->mixes_samples; });
+  if (mixes && options.share.batch > 1)
+    fail(Exit::usage,
+         "{}: {} norms the samples of a batch together, and a step takes one after the other; take 1, not {}",
+         key::training_batch_size, options.network.name, options.share.batch);
 }
 
 // Of `batch` samples that take such a step each, the loss is the mean.
 ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
                  std::int64_t batch = 1) {
   graph.phase = Phase::loss;
+  if (options.classes) return graph.apply("softmax_cross_entropy", "loss", {logits, target});
   const Shape shape = graph.value(logits).shape;
   const ValueId sums = graph.apply("loss_sums", "loss.sums", {logits, target});
   return graph.apply("loss_value", "loss", {sums},
@@ -155,6 +180,7 @@ LossOptions loss_options(Loss loss) {
 TrainingStep build_training_step(const StepOptions& options) {
   assert(options.share.batch == 1 || options.input[0] == 1);
   const bool scaled = options.activations == ElementType::f16;
+  check_target(options, /*with_loss=*/true);
   TrainingStep step;
   ForwardGraph forward =
       build_network(options.network, options.input, options.outputs, options.activations, /*training=*/true,
@@ -164,7 +190,8 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
   step.trained = forward.trained;
-  const ValueId target = add_target(step.graph, options.input);
+  check_share(options, step.graph);
+  const ValueId target = add_target(step.graph, forward.logits);
   step.loss = add_loss(step.graph, forward.logits, target, options.loss, options.share.batch);
 
   step.graph.phase = Phase::backward;
@@ -198,6 +225,7 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
 
 // The loss comes before the probabilities, which may then be written over the logits.
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
+  check_target(options, with_loss);
   InferenceStep step;
   ForwardGraph forward = build_network(options.network, options.input, options.outputs, options.activations,
                                        /*training=*/false, options.voxel_alignment);
@@ -205,11 +233,12 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   step.parameters = forward.parameters;
   ValueId target = none, loss = none;
   if (with_loss) {
-    target = add_target(step.graph, options.input);
+    target = add_target(step.graph, forward.logits);
     loss = add_loss(step.graph, forward.logits, target, options.loss);
   }
   step.graph.phase = Phase::forward;
-  const ValueId probabilities = step.graph.apply("sigmoid", "probabilities", {forward.logits});
+  const ValueId probabilities =
+      step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
 
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);
   step.input = pieces_of(cut, forward.input);

@@ -17,6 +17,7 @@ struct LossOptions {
   double dice = 1;           // weight of the soft Dice term
   double cross_entropy = 0;  // weight of the binary cross entropy term
   double epsilon = 1e-5;
+  bool classes = false;  // soft-max cross entropy instead: a target is one of the classes
 };
 enum class Loss { weighted_dice, dice_cross_entropy };
 constexpr std::array<std::string_view, 2> names_of(Loss) {
@@ -51,7 +52,7 @@ struct StepOptions {
   Shape input;  // N,D,H,W,C of the images
   std::int64_t voxel_alignment =
       1;                     // bytes of which their voxels take a multiple, by zeros behind the channels
-  std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits)
+  std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits), or 256 classes to train on
   ElementType activations = ElementType::f32;
   LossOptions loss;
   OptimizerOptions optimizer;
@@ -81,7 +82,7 @@ struct InferenceStep {
   Graph graph;
   std::vector<ValueId> input, target;  // target and loss: none unless with_loss
   ValueId loss = none;
-  std::vector<ValueId> probabilities;  // N,D,H,W,outputs, f32
+  std::vector<ValueId> probabilities;  // like the logits, f32
   std::vector<ValueId> parameters;
 };
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss);

@@ -11,6 +11,7 @@
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "tests/cuda/paper_devices.h"
+#include "tests/net/every_network.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap::net::cuda {
@@ -66,9 +67,9 @@ TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
     OnPaper paper(*combination.device);
     for (const std::string& network : network_names()) {
       StepOptions options;
-      options.network.name = network;
       options.network.depth = network_depths(network).first + 2;
       options.input = {1, 64, 64, 64, 4};
+      options = suited(options, network);
       options.voxel_alignment = voxel_alignment;
       options.activations = combination.types.back();
       const TrainingStep step = build_training_step(options);

@@ -29,6 +29,8 @@ TEST_F(KeysWithoutEffect, AreThoseThatMeanNothingBesideOthers) {
       {"training.batch_size=4", "training.optimizer.reference_batch=2"},
       {"training.augment.symmetries=true", "training.augment.flip=0.5"},
       {"training.augment.elastic=0", "training.augment.elastic_grid=20"},
+      {"network.name=resnet50", "network.depth=3"},
+      {"network.name=deeplabv3", "network.slope=0.1"},
       {"memory.device=cpu", "training.deterministic=false"},
       {"memory.planner=keep", "memory.disk={path: d, budget: 1GiB}"},
       {"memory.planner=checkpoint", "memory.link={to_host: 1GB/s}"},
@@ -48,6 +50,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"network.name=resnet3d",
        "network.upsampling=nearest"},  // the network refuses it: one answer is enough
       {"network.name=resnet3d", "network.slope=0.1"},
+      {"network.name=deeplabv3", "network.dropout=0.5"},
       {"training.schedule.name=plateau", "training.schedule.patience=3"},
       {"training.optimizer.rate_scaling=sqrt", "training.optimizer.reference_batch=2"},
       {"training.augment.symmetries=false", "training.augment.flip=0.5"},

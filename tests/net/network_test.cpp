@@ -1,6 +1,7 @@
 // The networks against the published figures (ellisdg/3DUnetCNN) and the errors of wrong options.
 #include "net/networks/network.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,9 +120,11 @@ TEST(Networks, GiveLogitsInFullPrecision) {
     NetworkOptions options = {.name = name, .base_filters = 4, .depth = 3};
     for (const auto& [type, full] :
          {std::pair{ElementType::bf16, ElementType::f32}, {ElementType::f64, ElementType::f64}}) {
-      const ForwardGraph network = build_network(options, {2, 8, 4, 12, 2}, 3, type, true);
+      const Shape image = {2, takes_images(name) ? 1 : 8, 4, 12, 2};
+      const ForwardGraph network = build_network(options, image, 3, type, true);
       EXPECT_EQ(network.graph.value(network.logits).type, full);
-      EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{2, 8, 4, 12, 3}));
+      const Shape of_voxels = {2, image[1], 4, 12, 3}, of_image = {2, 1, 1, 1, 3};
+      EXPECT_EQ(network.graph.value(network.logits).shape, classifies_images(name) ? of_image : of_voxels);
       for (ValueId id : network.parameters) EXPECT_EQ(network.graph.value(id).type, full);
     }
   }
@@ -143,16 +146,17 @@ bool only_normed(const Graph& graph, ValueId id) {
   return normed;
 }
 
-std::vector<NetworkOptions> all_networks() {
+std::vector<NetworkOptions> all_networks_of_volumes() {
   std::vector<NetworkOptions> result;
-  for (const std::string& name : network_names()) result.push_back({.name = name, .depth = 3});
+  for (const std::string& name : network_names())
+    if (!takes_images(name)) result.push_back({.name = name, .depth = 3});
   result.push_back({.depth = 3, .heads = Heads::normalized});
   result.push_back({.name = "unet3d", .depth = 3, .upsampling = Upsampling::nearest});
   return result;
 }
 
 TEST(Networks, LeaveABiasOutExactlyWhereOnlyANormReadsWhatItIsAddedTo) {
-  for (const NetworkOptions& options : all_networks()) {
+  for (const NetworkOptions& options : all_networks_of_volumes()) {
     const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
     for (const Node& node : network.graph.nodes()) {
       if (node.operation->name != "conv3d") continue;
@@ -163,7 +167,7 @@ TEST(Networks, LeaveABiasOutExactlyWhereOnlyANormReadsWhatItIsAddedTo) {
 }
 
 TEST(Networks, TrainEveryParameterButBiasesThatANormTakesAway) {
-  for (const NetworkOptions& options : all_networks()) {
+  for (const NetworkOptions& options : all_networks_of_volumes()) {
     const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
     std::set<std::string> left_out;
     for (const ValueId id : network.parameters) left_out.insert(network.graph.value(id).name);
@@ -251,6 +255,40 @@ TEST(InitialValues, DependOnSeedAndPositionOnly) {
   EXPECT_EQ(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 5));
   EXPECT_NE(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 6));
   EXPECT_NE(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 1, 5));
+}
+
+TEST(NetworksOfImages, TakeVolumesOfOnePlaneAlone) {
+  for (const std::string name : {"resnet18", "resnet50", "deeplabv3"}) {
+    EXPECT_THAT(error_of({.name = name}, {1, 2, 64, 64, 3}), testing::HasSubstr(name + " takes images"));
+    EXPECT_EQ(error_of({.name = name}, {1, 1, 65, 50, 3}), "");
+  }
+}
+
+TEST(Networks, RefuseAnOutputStrideWhereThereIsNone) {
+  for (const std::string& name : network_names()) {
+    const Shape image = {1, takes_images(name) ? 1 : 32, 32, 32, 4};
+    const std::string error = error_of({.name = name, .output_stride = OutputStride::eight}, image);
+    EXPECT_EQ(error.empty(), name == "deeplabv3") << name << ": " << error;
+  }
+}
+
+// Chen et al. 2017: the last stages are dilated so that feature maps are a sixteenth, or an eighth, of the
+// image.
+TEST(DeepLabV3, ReadsFeatureMapsOfItsOutputStride) {
+  for (const auto& [stride, side, rates] :
+       {std::tuple{OutputStride::sixteen, 5, std::set<std::int64_t>{1, 2, 6, 12, 18}},
+        {OutputStride::eight, 9, {1, 2, 4, 12, 24, 36}}}) {
+    const NetworkOptions options = {.name = "deeplabv3", .base_filters = 4, .output_stride = stride};
+    const ForwardGraph network = build_network(options, {1, 1, 65, 65, 3}, 3, ElementType::f32, true);
+    std::set<std::int64_t> dilations;
+    for (const Node& node : network.graph.nodes()) {
+      if (node.operation->name == "average_pool") {
+        EXPECT_EQ(network.graph.value(node.inputs[0]).shape, (Shape{1, 1, side, side, 128}));
+      }
+      if (node.operation->name == "conv3d") dilations.insert(node.attributes.integer_or("dilation", 1));
+    }
+    EXPECT_EQ(dilations, rates);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "net/graph/window.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
+#include "tests/net/every_network.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap::net {
@@ -228,9 +229,9 @@ TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
     for (const std::int64_t small : {0, 32, 4096})
       for (const std::int64_t planes : {2, 8}) {
         StepOptions options;
-        options.network.name = network;
         options.network.depth = 3;
         options.input = {1, 32, 16, 16, 4};
+        options = suited(options, network);
         options.optimizer.small_parameter = small;
         options.pieces = planes;
         EXPECT_THAT(late_readers(build_training_step(options).graph), testing::IsEmpty())

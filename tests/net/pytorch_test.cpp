@@ -3,45 +3,14 @@
 // tests/fixtures/isensee2017_small.{safetensors,py}.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "net/steps/step.h"
-#include "tests/net/run_graph.h"
+#include "tests/net/safetensors.h"
 
 namespace voxswap::net {
 namespace {
-
-struct Tensor {
-  Shape shape;
-  std::vector<double> values;
-};
-
-// Of a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
-std::map<std::string, Tensor> load_safetensors(const fs::path& path) {
-  const std::string file = read_file(path);
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof length);
-  const auto header = nlohmann::json::parse(file.substr(sizeof length, length));
-  std::map<std::string, Tensor> tensors;
-  for (const auto& [name, entry] : header.items()) {
-    Tensor tensor;
-    tensor.shape = Shape(entry["shape"].get<std::vector<std::int64_t>>());
-    tensor.values.resize(static_cast<std::size_t>(tensor.shape.count()));
-    const auto type = entry["dtype"] == "U8" ? ElementType::u8 : ElementType::f32;
-    const std::size_t start = sizeof length + length + entry["data_offsets"][0].get<std::size_t>();
-    load_elements(tensor.values.data(), file.data() + start, type, tensor.shape.count());
-    tensors[name] = std::move(tensor);
-  }
-  return tensors;
-}
 
 const std::map<std::string, Tensor>& fixture() {
   static const auto tensors =
@@ -51,22 +20,6 @@ const std::map<std::string, Tensor>& fixture() {
 
 const Tensor& expected(const std::string& name) {
   return fixture().at(name);
-}
-
-double largest(const std::vector<double>& values) {
-  double result = 0;
-  for (double x : values) result = std::max(result, std::abs(x));
-  return result;
-}
-
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double result = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!std::isfinite(a[i])) return std::numeric_limits<double>::infinity();
-    result = std::max(result, std::abs(a[i] - b[i]));
-  }
-  return result;
 }
 
 StepOptions options_for(ElementType type, Loss loss) {

@@ -12,6 +12,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
+#include "tests/net/every_network.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap::net {
@@ -42,9 +43,7 @@ void expect_order_is_valid(const Graph& graph) {
 
 TEST(TrainingStep, ReadsOnlyWhatWasMadeBefore) {
   for (const std::string& name : network_names()) {
-    StepOptions options = small();
-    options.network.name = name;
-    expect_order_is_valid(build_training_step(options).graph);
+    expect_order_is_valid(build_training_step(suited(small(), name)).graph);
   }
 }
 
@@ -182,12 +181,11 @@ TEST(Steps, StoreTheImageAsWideAsTheAlignmentAsksAndKeepTheParametersAsTheyAre) 
                                                   {ElementType::bf16, 1, 2},
                                                   {ElementType::f32, 24, 6}}) {
     for (const std::string& name : network_names()) {
-      StepOptions options = small(type);
-      options.network.name = name;
+      StepOptions options = suited(small(type), name);
       options.voxel_alignment = alignment;
       const TrainingStep training = build_training_step(options);
       const InferenceStep inference = build_inference_step(options, true);
-      const Shape stored = {1, 8, 8, 12, channels};
+      const Shape stored = {1, takes_images(name) ? 1 : 8, 8, 12, channels};
       EXPECT_EQ(training.graph.value(training.input[0]).shape, stored) << name;
       EXPECT_EQ(inference.graph.value(inference.input[0]).shape, stored) << name;
       EXPECT_EQ(training.graph.value(training.parameters[0]).shape[1], 2) << name;
@@ -212,6 +210,42 @@ TEST(InferenceStep, HasNoDropoutAndGivesProbabilitiesAndIfAskedALoss) {
 TEST(Steps, HaveCrossEntropyInTheLossThatIsNamedForIt) {
   EXPECT_EQ(loss_options(Loss::weighted_dice).cross_entropy, 0);
   EXPECT_EQ(loss_options(Loss::dice_cross_entropy).cross_entropy, 1);
+}
+
+std::string refusal_of(const StepOptions& options) {
+  try {
+    build_training_step(options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Steps, TrainAClassifierOfImagesOnClassesAlone) {
+  StepOptions options = suited(small(), "resnet18");
+  EXPECT_EQ(refusal_of(options), "");
+  options.loss.classes = false;
+  EXPECT_NE(refusal_of(options).find("gives an image one class"), std::string::npos);
+}
+
+TEST(Steps, HaveTargetsOfOneByte) {
+  StepOptions options = suited(small(), "deeplabv3");
+  options.outputs = 9;
+  EXPECT_NE(refusal_of(options).find("1 to 8 output channels (labels), found 9"), std::string::npos);
+  options.loss.classes = true;
+  EXPECT_EQ(refusal_of(options), "");
+  options.outputs = 257;
+  EXPECT_NE(refusal_of(options).find("1 to 256 output channels (classes), found 257"), std::string::npos);
+}
+
+// Batch norm (Operation::mixes_samples).
+TEST(Steps, TakeNoSamplesOneAfterTheOtherThatAreNormedTogether) {
+  StepOptions options = suited(small(), "deeplabv3");
+  options.share = {.count = 2, .batch = 2};
+  EXPECT_NE(refusal_of(options).find("take 1, not 2"), std::string::npos);
+  options.network.name = "resnet3d";
+  EXPECT_EQ(refusal_of(options), "");
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+// ResNet for images (He et al., "Deep Residual Learning for Image Recognition", 2015), as torchvision builds
+// and names it: the stride of a bottleneck is in its 3x3 convolution, batch norm behind every convolution,
+// whose bias there is none of. `base_filters` channels behind the first convolution: 64 are the published
+// networks.
+#include "base/error.h"
+#include "base/keys.h"
+#include "net/networks/builder.h"
+#include "net/networks/network.h"
+
+namespace voxswap::net {
+
+namespace {
+
+constexpr double linear = 1, relu_slope = 0;  // slopes below 0
+
+// Convolution without bias and batch norm, NAME.convI and NAME.bnI.
+ValueId layer(NetworkBuilder& b, const std::string& name, int number, ValueId x, std::int64_t channels,
+              const KernelAxes& axes, double slope, ValueId residual = none) {
+  const ValueId y = b.convolution(format("{}conv{}", name, number), x, channels, axes, Bias::absent);
+  return b.batch_norm(format("{}bn{}", name, number), y, slope, none, residual);
+}
+
+struct Block {
+  std::int64_t planes = 0, stride = 1, dilation = 1;
+  bool bottleneck = true;
+  std::int64_t channels() const { return bottleneck ? 4 * planes : planes; }
+};
+
+ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, const Block& block) {
+  if (block.stride == 1 && b.channels(x) == block.channels()) return x;
+  const ValueId y =
+      b.convolution(name + "downsample.0", x, block.channels(), square(1, block.stride, 0), Bias::absent);
+  return b.batch_norm(name + "downsample.1", y, linear);
+}
+
+// What is added is activated together: ReLU comes behind the residual.
+ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, const Block& block) {
+  const KernelAxes strided = square(3, block.stride, block.dilation, block.dilation);
+  ValueId y;
+  if (block.bottleneck) {
+    const ValueId narrow = layer(b, name, 1, x, block.planes, square(1, 1, 0), relu_slope);
+    const ValueId seen = layer(b, name, 2, narrow, block.planes, strided, relu_slope);
+    const ValueId past = shortcut(b, name, x, block);
+    y = layer(b, name, 3, seen, block.channels(), square(1, 1, 0), linear, past);
+  } else {
+    const ValueId seen = layer(b, name, 1, x, block.planes, strided, relu_slope);
+    const ValueId past = shortcut(b, name, x, block);
+    y = layer(b, name, 2, seen, block.planes, square(3, 1, 1), linear, past);
+  }
+  return b.graph.apply("leaky_relu", name + "relu", {y}, {{"slope", relu_slope}});
+}
+
+template <const ResNet& layout>
+ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
+  const ValueId features = resnet_features(b, "", image, layout, 32);
+  const ValueId mean = b.graph.apply("average_pool", "avgpool", {features});
+  return b.full_precision("logits", b.convolution("fc", mean, outputs, KernelAxes{}, Bias::added));
+}
+
+constexpr ResNet resnet18_layout = {false, {2, 2, 2, 2}};
+constexpr ResNet resnet101_layout = {true, {3, 4, 23, 3}};
+constexpr ResNet resnet152_layout = {true, {3, 8, 36, 3}};
+
+void check(const NetworkOptions& options) {
+  check_image_network(options);
+  check_no_output_stride(options);
+}
+
+template <const ResNet& layout>
+Network network_of(const char* name) {
+  return {name, 1, 2000, /*halves=*/false, check, build<layout>, /*images=*/true, /*classifies=*/true};
+}
+
+}  // namespace
+
+ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId image, const ResNet& layout,
+                        std::int64_t output_stride) {
+  const std::int64_t base = b.options.base_filters;
+  ValueId x = layer(b, prefix, 1, image, base, square(7, 2, 3), relu_slope);
+  const KernelAxes pool = square(3, 2, 1);
+  Attributes attributes = attributes_of(pool);
+  set_kernel(attributes, pool);
+  x = b.graph.apply("sliding_max_pool", prefix + "maxpool", {x}, attributes);
+  std::int64_t smaller = 4, dilation = 1;
+  for (std::size_t stage = 0; stage < 4; ++stage) {
+    Block block = {.planes = base << stage, .bottleneck = layout.bottleneck};
+    block.dilation = dilation;  // of the first block, as before the stage
+    if (stage > 0 && smaller < output_stride) {
+      block.stride = 2;
+      smaller *= 2;
+    } else if (stage > 0) {
+      dilation *= 2;
+    }
+    for (std::int64_t i = 0; i < layout.blocks[stage]; ++i) {
+      x = residual_block(b, format("{}layer{}.{}.", prefix, stage + 1, i), x, block);
+      block.stride = 1;
+      block.dilation = dilation;
+    }
+  }
+  return x;
+}
+
+void check_image_network(const NetworkOptions& options) {
+  if (options.heads != Heads::plain)
+    fail(Exit::usage, "{}: {} has one plain head, found '{}'", key::network_heads, options.name,
+         choice_name(options.heads));
+  if (options.upsampling != Upsampling::transposed)
+    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} has no such levels", key::network_upsampling,
+         choice_name(options.upsampling), options.name);
+}
+
+void check_no_output_stride(const NetworkOptions& options) {
+  if (options.output_stride != NetworkOptions().output_stride)
+    fail(Exit::usage, "{}: {} is a choice of deeplabv3 alone; leave it out for {}",
+         key::network_output_stride, choice_name(options.output_stride), options.name);
+}
+
+const Network& resnet18() {
+  static const Network network = network_of<resnet18_layout>("resnet18");
+  return network;
+}
+const Network& resnet50() {
+  static const Network network = network_of<resnet50_layout>("resnet50");
+  return network;
+}
+const Network& resnet101() {
+  static const Network network = network_of<resnet101_layout>("resnet101");
+  return network;
+}
+const Network& resnet152() {
+  static const Network network = network_of<resnet152_layout>("resnet152");
+  return network;
+}
+
+}  // namespace voxswap::net

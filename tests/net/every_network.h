@@ -1,0 +1,17 @@
+// What every network of the table takes, for tests that go over all of them: of the networks of images,
+// volumes of one plane, and of classifiers a class per image.
+#pragma once
+
+#include "net/networks/networks.h"
+#include "net/steps/step.h"
+
+namespace voxswap::net {
+
+inline StepOptions suited(StepOptions options, const std::string& network) {
+  options.network.name = network;
+  if (takes_images(network)) options.input[1] = 1;
+  options.loss.classes = classifies_images(network);
+  return options;
+}
+
+}  // namespace voxswap::net
