@@ -129,6 +129,7 @@ const std::vector<const Operation*>& operations();        // the table: what eve
 constexpr std::int64_t exchange_block_bytes = 256 << 10;  // that an exchange sends in one message
 const Operation& exchange_operation();                    // what none has (net/ops/exchange.cpp)
 bool is_exchange(const Node& node);
-const Operation& find_operation(std::string_view name);  // REQUIRES: it is one of these
+bool reads_exchange(const Graph& graph, const Node& node);  // needs what other ranks have a part in
+const Operation& find_operation(std::string_view name);     // REQUIRES: it is one of these
 
 }  // namespace voxswap::net

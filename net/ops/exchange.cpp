@@ -1,5 +1,7 @@
 // The sum over a batch whose samples several ranks share: the one operation that needs the others. It is not
 // in the table of those that every backend has: net/collective makes its kernel (docs/ranks.md).
+#include <algorithm>
+
 #include "net/ops/ops.h"
 
 namespace voxswap::net {
@@ -32,6 +34,13 @@ const Operation& exchange_operation() {
 
 bool is_exchange(const Node& node) {
   return node.operation == &exchange_operation();
+}
+
+bool reads_exchange(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+    const NodeId maker = graph.value(input).producer;
+    return maker != none && is_exchange(graph.node(maker));
+  });
 }
 
 }  // namespace voxswap::net

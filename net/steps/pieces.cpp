@@ -233,6 +233,7 @@ class Cutter {
       }
       for (const ValueId updated : node.updates)  // whoever reads it reads what it was before
         item.position = std::max(item.position, position(read_[index(updated)]));
+      if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while others' parts are under way
       last = std::max(last, item.position);
       if (!sums(node) || items == 1)
         for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};

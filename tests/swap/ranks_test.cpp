@@ -145,9 +145,10 @@ struct Shared {
   CostModel costs;
   PlanRequest request;
 
-  explicit Shared(std::int64_t samples = 2) {
+  explicit Shared(std::int64_t samples = 2, std::int64_t pieces = net::whole_volumes) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
+    options.pieces = pieces;
     options.share = {0, samples, 2 * samples};
     step = net::build_training_step(options);
     costs = estimate_costs(step.graph, find_device_rates("cpu"));
@@ -166,6 +167,18 @@ TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
   EXPECT_GE(simulation.seconds,
             lower_bound(shared.step.graph, shared.request.workspaces, {shared.step.loss}, shared.costs, {})
                 .seconds);
+}
+
+// Whether volumes are cut or not: in pieces, nodes go along with the depth that they need.
+TEST(RankPlans, UpdateAfterAllElseIsComputed) {
+  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
+    const Shared shared(1, pieces);
+    bool updates = false;
+    for (const net::Node& node : shared.step.graph.nodes()) {
+      EXPECT_TRUE(!updates || node.phase == net::Phase::update) << node.name << " in pieces of " << pieces;
+      updates = updates || node.phase == net::Phase::update;
+    }
+  }
 }
 
 TEST(RankPlans, AreRefusedWhereAnExchangeIsNotOnItsLaneOrInAnotherOrder) {
