@@ -222,7 +222,8 @@ void spread_costs(const PlannableStep& one, PlannableStep& step) {
   step.costs->node_seconds = std::move(all);
 }
 
-// The other way round.
+// The other way round. What only sums over samples have another name of (whether they are finite) takes next
+// to nothing.
 swap::CostModel costs_of_one(const PlannableStep& step) {
   const PlannableStep& one = *step.one_sample;
   std::map<std::string, double> seconds;
@@ -231,7 +232,7 @@ swap::CostModel costs_of_one(const PlannableStep& step) {
       seconds.emplace(*name, step.costs->node_seconds[i]);
   swap::CostModel costs = *step.costs;
   costs.node_seconds.clear();
-  for (const net::Node& node : one.graph.nodes()) costs.node_seconds.push_back(seconds.at(node.name));
+  for (const net::Node& node : one.graph.nodes()) costs.node_seconds.push_back(seconds[node.name]);
   return costs;
 }
 
