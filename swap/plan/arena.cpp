@@ -181,10 +181,10 @@ std::int64_t sweep_within(std::vector<Interval>& intervals, std::int64_t aim, bo
 // A sweep uses all of what it aims at: so it is given little more than is live, where that is enough.
 std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t limit, std::int64_t enough,
                             bool thorough) {
-  for (const double more : {1.0, 1.02, 1.05, 1.1, 1.2, 1.5}) {
+  for (const double more : {1.02, 1.1, 1.5}) {
     const auto aim = static_cast<std::int64_t>(more * static_cast<double>(limit));
     if (!thorough || aim >= enough) break;
-    if (const std::int64_t height = sweep_within(intervals, aim, thorough); height <= aim) return height;
+    if (const std::int64_t height = sweep_within(intervals, aim, false); height <= aim) return height;
   }
   return sweep_within(intervals, std::max(limit, enough), thorough);
 }

@@ -119,7 +119,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
        [](std::int64_t n) {
          RunOptions options = tiny();
          options.memory.planner = "keep";
-         *options.memory.budget_bytes *= 3;
+         *options.memory.budget_bytes += 1 << 18;
          options.training.batch_size = n;
          return options;
        },
