@@ -147,13 +147,50 @@ struct TakePlaneGradientSums {
   }
 };
 
+// First passes, each on its inputs.
 template <class T>
-void start_channel_sums(const Rows& rows, const T* x, float* sums, double* written) {
-  for_width<T>(rows, [&]<int width>() {
-    launch("channel_sum", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows, x,
+struct ChannelSums {
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    run<width>(name, rows, input<T>(arguments, 0), written);
+  }
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const T* x, double* written) const {
+    launch(name, channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows, x, written);
+  }
+};
+
+template <class T>
+struct MomentSums {
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    launch(name, moments_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows, input<T>(arguments, 0),
            written);
-  });
-  launch_finish<1>("channel_sum, finish", rows, written, TakeSum{sums});
+  }
+};
+
+template <class T>
+struct GradientSums {
+  NormAttributes norm;
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    launch(name, gradient_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+           norm.inputs<T>(arguments), input<T>(arguments, 4), written);
+  }
+};
+
+// A pass that leaves the sums of blocks, and one that does with those what `take(arguments)` says.
+template <class T, int kinds, class First, class Take>
+std::unique_ptr<Kernel> make_sums(const std::string& name, const Rows& rows, First first, Take take) {
+  const std::string finish = name + ", finish";
+  return make_own(
+      rows,
+      [=](const KernelArguments& arguments) {
+        double* written = place<double>(arguments, 0);
+        for_width<T>(rows, [&]<int width>() { first.template run<width>(name, rows, arguments, written); });
+        launch_finish<kinds>(finish, rows, written, take(arguments));
+      },
+      sums_bytes(rows, kinds));
 }
 
 template <class T>
@@ -173,8 +210,12 @@ std::int64_t channel_sums_workspace(ElementType type, std::int64_t voxels, std::
 void channel_sums(const void* y, float* sums, ElementType type, std::int64_t voxels, std::int64_t channels,
                   void* workspace, const Device& device) {
   for_type(type, "channel sums", [&]<class T>(T) {
-    start_channel_sums(rows_of_channel_sums<T>(device, voxels, channels), static_cast<const T*>(y), sums,
-                       static_cast<double*>(workspace));
+    const Rows rows = rows_of_channel_sums<T>(device, voxels, channels);
+    auto* written = static_cast<double*>(workspace);
+    for_width<T>(rows, [&]<int width>() {
+      ChannelSums<T>{}.template run<width>("channel_sum", rows, static_cast<const T*>(y), written);
+    });
+    launch_finish<1>("channel_sum, finish", rows, written, TakeSum{sums});
   });
 }
 
@@ -182,13 +223,19 @@ std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node, D
   const Shape& x = input_shape(graph, node);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = rows_of_channel_sums<T>(device, x.count() / x[4], x[4]);
-    return make_own(
-        rows,
-        [rows](const KernelArguments& arguments) {
-          start_channel_sums(rows, input<T>(arguments, 0), output<float>(arguments),
-                             place<double>(arguments, 0));
-        },
-        sums_bytes(rows, 1));
+    return make_sums<T, 1>("channel_sum", rows, ChannelSums<T>{}, [](const KernelArguments& arguments) {
+      return TakeSum{output<float>(arguments)};
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node, Device& device) {
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    return make_sums<T, 1>("channel_plane_sums", rows, ChannelSums<T>{},
+                           [=](const KernelArguments& arguments) {
+                             return TakePlaneSum{output<double>(arguments), rows.channels};
+                           });
   });
 }
 
@@ -198,56 +245,10 @@ std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const 
   const double voxels = static_cast<double>(shape[1] * shape[2] * shape[3]);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_rows(device, shape, full_width<T>, rows_of_a_sum);
-    return make_own(
-        rows,
-        [=](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("instance_norm_statistics", moments_of_blocks<width, T>, blocks_of(rows), rows.threads(),
-                   rows, input<T>(arguments, 0), written);
-          });
-          launch_finish<2>("instance_norm_statistics, finish", rows, written,
-                           TakeStatistics{output<float>(arguments), rows.channels, voxels, epsilon});
-        },
-        sums_bytes(rows, 2));
-  });
-}
-
-std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node, Device& device) {
-  const NormAttributes norm(node, 5);
-  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
-    return make_own(
-        rows,
-        [=](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("norm_activation_sums", gradient_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(),
-                   rows, norm.inputs<T>(arguments), input<T>(arguments, 4), written);
-          });
-          launch_finish<2>(
-              "norm_activation_sums, finish", rows, written,
-              TakeGradientSums{input<float>(arguments, 1), output<float>(arguments), rows.channels});
-        },
-        sums_bytes(rows, 2));
-  });
-}
-
-std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node, Device& device) {
-  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
-    return make_own(
-        rows,
-        [=](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("channel_plane_sums", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(),
-                   rows, input<T>(arguments, 0), written);
-          });
-          launch_finish<1>("channel_plane_sums, finish", rows, written,
-                           TakePlaneSum{output<double>(arguments), rows.channels});
-        },
-        sums_bytes(rows, 1));
+    return make_sums<T, 2>("instance_norm_statistics", rows, MomentSums<T>{},
+                           [=](const KernelArguments& arguments) {
+                             return TakeStatistics{output<float>(arguments), rows.channels, voxels, epsilon};
+                           });
   });
 }
 
@@ -256,18 +257,20 @@ std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node,
   const auto voxels = static_cast<double>(shape[2] * shape[3]);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_planes(device, shape, full_width<T>, rows_of_a_sum);
-    return make_own(
-        rows,
-        [=](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("plane_moments", moments_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
-                   input<T>(arguments, 0), written);
-          });
-          launch_finish<2>("plane_moments, finish", rows, written,
-                           TakePlaneMoments{output<double>(arguments), rows.channels, voxels});
-        },
-        sums_bytes(rows, 2));
+    return make_sums<T, 2>("plane_moments", rows, MomentSums<T>{}, [=](const KernelArguments& arguments) {
+      return TakePlaneMoments{output<double>(arguments), rows.channels, voxels};
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node, Device& device) {
+  const NormAttributes norm(node, 5);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    return make_sums<T, 2>(
+        "norm_activation_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
+          return TakeGradientSums{input<float>(arguments, 1), output<float>(arguments), rows.channels};
+        });
   });
 }
 
@@ -276,19 +279,11 @@ std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, cons
   const NormAttributes norm(node, 5);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
-    return make_own(
-        rows,
-        [=](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("norm_activation_plane_sums", gradient_sums_of_blocks<width, T>, blocks_of(rows),
-                   rows.threads(), rows, norm.inputs<T>(arguments), input<T>(arguments, 4), written);
-          });
-          launch_finish<2>("norm_activation_plane_sums, finish", rows, written,
-                           TakePlaneGradientSums{input<float>(arguments, 1), output<double>(arguments),
-                                                 rows.channels, rows.sharing});
-        },
-        sums_bytes(rows, 2));
+    return make_sums<T, 2>(
+        "norm_activation_plane_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
+          return TakePlaneGradientSums{input<float>(arguments, 1), output<double>(arguments), rows.channels,
+                                       rows.sharing};
+        });
   });
 }
 

@@ -100,6 +100,7 @@ struct GradientSums {
     }
   }
 };
+
 // What a kernel that sums over planes keeps in its workspace.
 struct Places {
   WorkspacePlan plan;
@@ -146,99 +147,93 @@ void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, co
                 });
 }
 
+// Of every operation there are two: one gives the sums of each plane, the other adds those up.
+enum class Sums { of_planes, of_samples };
+
+// Where the sums of planes go.
+double* planes_of(const KernelArguments& arguments, const Places& places, Sums what) {
+  return what == Sums::of_planes ? output<double>(arguments) : place<double>(arguments, places.planes);
+}
+
+std::unique_ptr<Kernel> make_channel_sums(const Graph& graph, const Node& node, Sums what) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  const Places places(layout, 1);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* planes = planes_of(arguments, places, what);
+          sum_channels<T>(arguments, layout, places, planes);
+          if (what == Sums::of_samples) add_channels(layout, planes, output<float>(arguments));
+        },
+        places.plan.bytes());
+  });
+}
+
+void add_moments(const RowLayout& layout, double epsilon, const double* planes, float* statistics) {
+  const auto voxels = static_cast<double>(layout.voxels);
+  for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
+    net::Moments moments;
+    for (std::int64_t z = 0; z < layout.sharing; ++z) {
+      const double* plane = planes + 2 * plane_sum_index(layout, i, z);
+      moments.add(plane[0], plane[1], voxels);
+    }
+    statistics[2 * i] = static_cast<float>(moments.mean);
+    statistics[2 * i + 1] = static_cast<float>(moments.inverse_deviation(voxels, epsilon));
+  }
+}
+
+// `epsilon`: not used for planes.
+std::unique_ptr<Kernel> make_moments(const Graph& graph, const Node& node, Sums what, double epsilon) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* planes = planes_of(arguments, places, what);
+          find_moments<T>(arguments, layout, places, shift, planes);
+          if (what == Sums::of_samples) add_moments(layout, epsilon, planes, output<float>(arguments));
+        },
+        places.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_gradient_sums(const Graph& graph, const Node& node, Sums what) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* planes = planes_of(arguments, places, what);
+          sum_gradients<T>(arguments, layout, places, parameters, planes);
+          if (what == Sums::of_samples) add_planes(layout, 2, planes, output<float>(arguments));
+        },
+        places.plan.bytes());
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  const Places places(layout, 1);
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          auto* planes = place<double>(arguments, places.planes);
-          sum_channels<T>(arguments, layout, places, planes);
-          add_channels(layout, planes, output<float>(arguments));
-        },
-        places.plan.bytes());
-  });
+  return make_channel_sums(graph, node, Sums::of_samples);
 }
-
 std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  const Places places(layout, 1);
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          sum_channels<T>(arguments, layout, places, output<double>(arguments));
-        },
-        places.plan.bytes());
-  });
+  return make_channel_sums(graph, node, Sums::of_planes);
 }
 
 std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  const double epsilon = node.attributes.real("epsilon");
-  Places places(layout, 2);
-  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          auto* planes = place<double>(arguments, places.planes);
-          find_moments<T>(arguments, layout, places, shift, planes);
-          const auto voxels = static_cast<double>(layout.voxels);
-          for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
-            net::Moments moments;
-            for (std::int64_t z = 0; z < layout.sharing; ++z) {
-              const double* plane = planes + 2 * plane_sum_index(layout, i, z);
-              moments.add(plane[0], plane[1], voxels);
-            }
-            float* pair = output<float>(arguments) + 2 * i;
-            pair[0] = static_cast<float>(moments.mean);
-            pair[1] = static_cast<float>(moments.inverse_deviation(voxels, epsilon));
-          }
-        },
-        places.plan.bytes());
-  });
+  return make_moments(graph, node, Sums::of_samples, node.attributes.real("epsilon"));
 }
-
 std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  Places places(layout, 2);
-  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          find_moments<T>(arguments, layout, places, shift, output<double>(arguments));
-        },
-        places.plan.bytes());
-  });
+  return make_moments(graph, node, Sums::of_planes, 0);
 }
 
 std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  Places places(layout, 2);
-  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          auto* planes = place<double>(arguments, places.planes);
-          sum_gradients<T>(arguments, layout, places, parameters, planes);
-          add_planes(layout, 2, planes, output<float>(arguments));
-        },
-        places.plan.bytes());
-  });
+  return make_gradient_sums(graph, node, Sums::of_samples);
 }
-
 std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  Places places(layout, 2);
-  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          sum_gradients<T>(arguments, layout, places, parameters, output<double>(arguments));
-        },
-        places.plan.bytes());
-  });
+  return make_gradient_sums(graph, node, Sums::of_planes);
 }
 
 }  // namespace voxswap::net::onednn
