@@ -99,8 +99,10 @@ TEST_F(GpuCheck, PassesPartBOnTheEmulatedGpu) {
 TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
   const Outcome outcome = check("c");
   EXPECT_EQ(outcome.code, 0) << outcome.said;
-  for (const char* step : {"swapping", "largest", "huge_convolution", "f16", "tf32", "unified", "whole_run"})
+  for (const char* step :
+       {"swapping", "largest", "huge_convolution", "cut_convolutions", "f16", "tf32", "unified", "whole_run"})
     EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  EXPECT_GT(split(read_file(folder_ / "out_c/c_cut_convolutions.csv"), '\n').size(), 3u);
   for (const char* step :
        {"ncu_forward", "ncu_weight_gradient", "ncu_norm_gradient", "memcheck", "racecheck"})
     EXPECT_NE(outcome.verdict(step), "") << step;

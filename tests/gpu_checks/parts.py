@@ -55,6 +55,9 @@ def part_c(run, settings):
     run(Step("huge_convolution", 40, [settings.program("engine_times"), "--taken", "--most", 1, "--seconds", 35 * settings.patience, "--filters",
                                       settings.filters, "--depth", settings.depth, settings.huge_side],
              keep_stdout="c_huge_convolution.csv"))
+    run(Step("cut_convolutions", 60, [settings.program("engine_times"), "--taken", "--pieces", settings.pieces, "--seconds", 55 * settings.patience,
+                                      "--filters", settings.filters, "--depth", settings.depth, settings.huge_side],
+             keep_stdout="c_cut_convolutions.csv"))
     for which in ("forward", "weight_gradient", "norm_gradient"):
         run(child(settings, f"ncu_{which}", 30, "ncu", which))
     run(child(settings, "memcheck", 40, "sanitize", "memcheck"))
