@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/interrupt.h"
-#include "base/keys.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/run_log.h"
