@@ -19,120 +19,14 @@
 
 #include "base/index.h"
 #include "net/graph/operation.h"
+#include "swap/model/needs.h"
+#include "swap/model/relaxation.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/in_place.h"
 
 namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// What the device must hold while a node runs, besides persistent values.
-struct WorkingSet {
-  std::int64_t bytes = 0;               // outputs share the places of inputs that die
-  std::int64_t least_bytes = 0;         // outputs share places with any input over which they may be written
-  std::vector<net::ValueId> inputs;     // each once
-  std::vector<net::ValueId> may_leave;  // of those, live on and may be written over
-};
-
-struct Needs {
-  std::int64_t persistent = 0;
-  // Of every value that is no persistent one: producing node (-1: there before the step) and last reader (-1:
-  // none; beyond the last node: kept).
-  std::vector<net::NodeId> first, last;
-  std::vector<WorkingSet> working;  // per node
-
-  bool across(net::ValueId value, net::NodeId node) const {
-    return first[index(value)] < node && node < last[index(value)];
-  }
-};
-
-void find_lifetimes(const net::Graph& graph, const std::vector<net::ValueId>& kept, Needs& needs) {
-  const auto end = static_cast<net::NodeId>(graph.nodes().size());
-  needs.first.assign(graph.values().size(), net::none);
-  needs.last.assign(graph.values().size(), net::none);
-  for (net::NodeId id = 0; id < end; ++id) {
-    for (const net::ValueId value : graph.node(id).outputs) needs.first[index(value)] = id;
-    for (const net::ValueId value : graph.node(id).inputs)
-      if (!graph.value(value).persistent()) needs.last[index(value)] = id;
-  }
-  for (const net::ValueId value : kept) {
-    if (value == net::none || graph.value(value).persistent() || needs.last[index(value)] == end) continue;
-    needs.last[index(value)] = end;
-  }
-  for (const net::Value& value : graph.values())
-    if (value.persistent()) needs.persistent += occupied(value.bytes());
-}
-
-// The input whose place an output may share, one that dies if there is one; none otherwise.
-net::ValueId shared_input(const net::Graph& graph, const Needs& needs, net::NodeId id, net::ValueId output,
-                          const std::vector<net::ValueId>& taken) {
-  net::ValueId found = net::none;
-  for (const net::ValueId input : graph.node(id).inputs) {
-    if (std::find(taken.begin(), taken.end(), input) != taken.end()) continue;
-    if (!may_take_over(graph, graph.node(id), output, input)) continue;
-    if (needs.last[index(input)] == id) return input;
-    if (found == net::none) found = input;
-  }
-  return found;
-}
-
-WorkingSet working_set(const net::Graph& graph, std::int64_t workspace, const Needs& needs, net::NodeId id) {
-  const net::Node& node = graph.node(id);
-  WorkingSet set;
-  set.bytes = workspace > 0 ? occupied(workspace) : 0;
-  std::vector<net::ValueId> taken;
-  for (const net::ValueId output : node.outputs) set.bytes += occupied(graph.value(output).bytes());
-  set.least_bytes = set.bytes;
-  for (const net::ValueId output : node.outputs) {
-    const net::ValueId input = shared_input(graph, needs, id, output, taken);
-    if (input == net::none) continue;
-    taken.push_back(input);
-    const std::int64_t bytes = occupied(graph.value(output).bytes());
-    set.least_bytes -= bytes;
-    if (needs.last[index(input)] == id)
-      set.bytes -= bytes;
-    else
-      set.may_leave.push_back(input);
-  }
-  std::vector<net::ValueId> inputs = node.inputs;
-  std::sort(inputs.begin(), inputs.end());
-  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-  for (const net::ValueId input : inputs) {
-    if (graph.value(input).persistent()) continue;
-    const std::int64_t bytes = occupied(graph.value(input).bytes());
-    set.bytes += bytes;
-    set.least_bytes += bytes;
-    set.inputs.push_back(input);
-  }
-  return set;
-}
-
-Needs find_needs(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
-                 const std::vector<net::ValueId>& kept) {
-  Needs needs;
-  find_lifetimes(graph, kept, needs);
-  for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id)
-    needs.working.push_back(working_set(graph, workspaces[index(id)], needs, id));
-  return needs;
-}
-
-// Bytes alive across every node that are not part of its working set, of the values that count.
-template <class Counts>
-std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs, Counts counts) {
-  std::vector<std::int64_t> bytes(graph.nodes().size() + 1, 0);
-  for (std::size_t id = 0; id < graph.values().size(); ++id) {
-    const net::NodeId from = needs.first[id] + 1, until = needs.last[id];
-    if (from >= until || !counts(static_cast<net::ValueId>(id))) continue;
-    bytes[index(from)] += graph.values()[id].bytes();
-    bytes[index(until)] -= graph.values()[id].bytes();
-  }
-  std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
-  for (net::NodeId node = 0; index(node) < graph.nodes().size(); ++node)
-    for (const net::ValueId input : needs.working[index(node)].inputs)
-      if (needs.across(input, node) && counts(input)) bytes[index(node)] -= graph.value(input).bytes();
-  return bytes;
-}
 
 // What may be made again, cheapest seconds per byte first.
 struct Remake {
@@ -268,7 +162,7 @@ class Sweep {
     const auto is_given = [&](net::ValueId id) {
       return needs_.last[index(id)] == static_cast<net::NodeId>(node_seconds_.size());
     };
-    const std::vector<std::int64_t> across = bytes_across(graph_, needs_, [](net::ValueId) { return true; }),
+    const std::vector<std::int64_t> across = bytes_across(graph_, needs_),
                                     read = bytes_across(graph_, needs_, is_read),
                                     given = bytes_across(graph_, needs_, is_given);
     double before = 0;
@@ -358,7 +252,11 @@ class Sweep {
 Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                   const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
   const Needs needs = find_needs(graph, workspaces, kept);
-  return Sweep(graph, needs, costs, budgets).run();
+  Bound bound = Sweep(graph, needs, costs, budgets).run();
+  if (bound.seconds < infinity)
+    bound.seconds = std::max(bound.seconds, relaxed_seconds(graph, needs, compute_seconds(graph, costs),
+                                                            costs, budgets, bound.node));
+  return bound;
 }
 
 Floor least_budget(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,

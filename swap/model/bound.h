@@ -7,10 +7,11 @@
 // with i_k and o_k the bytes alive across k of inputs, which lie outside already, and of what is kept, which
 // need not come back, t_k the time of k, F_k and B_k the compute time before and after it, cost(r) the time
 // to make r bytes of what is alive across k again, cheapest seconds per byte first, in fractions, as if their
-// inputs cost nothing. With a disk tier, what exceeds the host budget also has to pass the disk. The bound is
-// the largest over k of the smallest over r: a relaxation (fractions, no latency, no interference, no
-// packing), so no plan that runs the nodes in the graph's order is below it. Exchanges with other ranks run
-// beside the nodes that follow them, one after the other: no step ends before the last of them.
+// inputs cost nothing. With a disk tier, what exceeds the host budget also has to pass the disk. That is one
+// bound for every k, the smallest over r: a relaxation (fractions, no latency, no interference, no packing),
+// so no plan that runs the nodes in the graph's order is below it. Another one adds up what all moments ask
+// for (relaxation.h). The bound is the largest of them all. Exchanges with other ranks run beside the nodes
+// that follow them, one after the other: no step ends before the last of them.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,12 @@ struct Budgets {
 };
 
 struct Bound {
-  double seconds = 0;            // infinite where no plan is within the budgets
-  double compute_seconds = 0;    // every node once: the step in unlimited memory
-  net::NodeId node = net::none;  // where the excess decides; none when computing alone does
-  double excess_bytes = 0;       // there
-  double recomputed_bytes = 0;   // of it, at the optimum
+  double seconds = 0;          // infinite where no plan is within the budgets
+  double compute_seconds = 0;  // every node once: the step in unlimited memory
+  // Of the bounds at one node, the largest: where that is (none where computing alone takes as long), what is
+  // too much there, and what of it is made again at the optimum.
+  net::NodeId node = net::none;
+  double excess_bytes = 0, recomputed_bytes = 0;
 };
 
 Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,

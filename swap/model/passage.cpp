@@ -1,0 +1,152 @@
+#include "swap/model/passage.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/index.h"
+#include "net/graph/operation.h"
+
+namespace voxswap::swap {
+namespace {
+
+constexpr int equal_stretches = 16;  // more say little more, and each takes time for every value across it
+
+class Finder {
+ public:
+  Finder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds)
+      : graph_(graph), needs_(needs), seconds_(seconds) {}
+
+  Passage run(double room, net::NodeId cut) {
+    find_borders(cut);
+    find_moments(room);
+    find_ways();
+    return std::move(passage_);
+  }
+
+ private:
+  void find_borders(net::NodeId cut) {
+    std::vector<Border>& borders = passage_.borders;
+    if (cut != net::none) borders = {{index(cut), cut}, {index(cut) + 1, cut}};
+    const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+    double before = 0;
+    int passed = 0;
+    for (std::size_t node = 0; node < seconds_.size(); ++node) {
+      const auto now = static_cast<int>(before / all * equal_stretches);
+      if (net::is_exchange(graph_.nodes()[node])) continue;
+      if (now > passed) borders.push_back({node, static_cast<net::NodeId>(node)});
+      passed = std::max(passed, now);
+      before += seconds_[node];
+    }
+    const auto useless = [&](const Border& border) { return border.at == 0 || border.at >= seconds_.size(); };
+    std::erase_if(borders, useless);
+    std::stable_sort(borders.begin(), borders.end(),
+                     [](const Border& a, const Border& b) { return a.at < b.at; });
+    const auto same = [](const Border& a, const Border& b) { return a.at == b.at; };
+    borders.erase(std::unique(borders.begin(), borders.end(), same), borders.end());
+    passage_.compute.assign(borders.size() + 1, 0);
+    for (std::size_t node = 0; node < seconds_.size(); ++node)
+      passage_.compute[stretch_at(node)] += seconds_[node];
+  }
+
+  // In which the node `at` begins.
+  std::size_t stretch_at(std::size_t at) const {
+    const auto after = std::upper_bound(passage_.borders.begin(), passage_.borders.end(), at,
+                                        [](std::size_t node, const Border& b) { return node < b.at; });
+    return static_cast<std::size_t>(after - passage_.borders.begin());
+  }
+
+  void find_moments(double room) {
+    const std::vector<std::int64_t> across = bytes_across(graph_, needs_);
+    std::vector<std::int64_t> all(seconds_.size());
+    for (std::size_t node = 0; node < all.size(); ++node)
+      all[node] = across[node] + needs_.working[node].least_bytes;
+    for (std::size_t node = 0; node < all.size(); ++node) {
+      const bool rising = node == 0 || all[node - 1] <= all[node];
+      const bool falling = node + 1 == all.size() || all[node + 1] < all[node];
+      if (net::is_exchange(graph_.nodes()[node])) continue;
+      if (rising && falling && static_cast<double>(all[node]) > room) passage_.moments.push_back(node);
+    }
+  }
+
+  void find_ways() {
+    const auto end = static_cast<net::NodeId>(seconds_.size());
+    std::vector<std::vector<net::NodeId>> uses(graph_.values().size());
+    for (std::size_t id = 0; id < uses.size(); ++id)
+      if (needs_.last[id] != net::none) uses[id].push_back(needs_.first[id]);
+    for (net::NodeId node = 0; node < end; ++node)
+      for (const net::ValueId value : needs_.working[index(node)].inputs) uses[index(value)].push_back(node);
+    for (std::size_t id = 0; id < uses.size(); ++id) {
+      if (needs_.last[id] == end) uses[id].push_back(end);
+      if (uses[id].size() > 1 && graph_.values()[id].bytes() > 0 && !is_exchanged(uses[id]))
+        add_way(static_cast<net::ValueId>(id), uses[id]);
+    }
+  }
+
+  bool is_exchanged(const std::vector<net::NodeId>& uses) const {
+    return std::any_of(uses.begin(), uses.end(), [&](net::NodeId id) {
+      return id >= 0 && index(id) < seconds_.size() && net::is_exchange(graph_.node(id));
+    });
+  }
+
+  void add_way(net::ValueId value, const std::vector<net::NodeId>& uses) {
+    Way way;
+    way.bytes = static_cast<double>(graph_.value(value).bytes());
+    way.read = graph_.value(value).role == net::Role::input;
+    way.given = index(uses.back()) == seconds_.size();
+    const net::NodeId producer = graph_.value(value).producer;
+    if (producer != net::none && graph_.node(producer).updates.empty()) {
+      double bytes = 0;
+      for (const net::ValueId output : graph_.node(producer).outputs)
+        bytes += static_cast<double>(graph_.value(output).bytes());
+      way.again_per_byte = seconds_[index(producer)] / bytes;
+    }
+    way.from = passage_.parts.size();
+    for (std::size_t i = 0; i + 1 < uses.size(); ++i) add_gap(value, uses[i], uses[i + 1]);
+    way.to = passage_.parts.size();
+    passage_.ways.push_back(way);
+  }
+
+  // From when node `a` begins (-1: the step) until node `b` does.
+  void add_gap(net::ValueId value, net::NodeId a, net::NodeId b) {
+    const bool over = a >= 0 && may_be_written_over(value, a);
+    const std::vector<Border>& borders = passage_.borders;
+    Part part;
+    part.stretch = stretch_at(static_cast<std::size_t>(std::max(a, 0)));
+    part.from = static_cast<std::size_t>(over ? a : a + 1);
+    for (; part.stretch < borders.size(); ++part.stretch) {
+      const Border& border = borders[part.stretch];
+      if (border.node >= b) break;
+      part.to = std::max(part.from, border.at);
+      part.border = static_cast<std::int32_t>(part.stretch);
+      part.counts_there = border.node != a || over;
+      passage_.parts.push_back(part);
+      part.from = part.to;
+    }
+    part.to = std::max(part.from, index(b));
+    part.border = net::none;
+    part.ends_step = index(b) == seconds_.size();
+    passage_.parts.push_back(part);
+  }
+
+  // Whether a node's working set counts one place for its output and for this input, which lives on: the
+  // input's bytes that stay then count besides. Where that is not so for certain, they do not.
+  bool may_be_written_over(net::ValueId value, net::NodeId id) const {
+    const net::Node& node = graph_.node(id);
+    return node.outputs.size() == 1 && needs_.working[index(id)].may_leave == std::vector{value} &&
+           graph_.value(node.outputs.front()).bytes() == graph_.value(value).bytes();
+  }
+
+  const net::Graph& graph_;
+  const Needs& needs_;
+  const std::vector<double>& seconds_;
+  Passage passage_;
+};
+
+}  // namespace
+
+Passage find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+                     double room, net::NodeId cut) {
+  return Finder(graph, needs, node_seconds).run(room, cut);
+}
+
+}  // namespace voxswap::swap

@@ -1,0 +1,20 @@
+// What a step cannot take less time than, adding up what every moment of it asks for. The sweep of bound.cpp
+// looks at one moment alone; between two passes over a volume that does not fit, as a norm makes them, pieces
+// leave or are made again over and over, and that adds up.
+#pragma once
+
+#include <vector>
+
+#include "swap/model/bound.h"
+#include "swap/model/needs.h"
+
+namespace voxswap::swap {
+
+// `cut`: the node around which the order of what leaves and what comes back is told apart, best the one with
+// the largest bound of its own; none: no such node.
+// `node_seconds`: on the compute lane, so 0 for exchanges.
+// REQUIRES: no bound at one node is infinite.
+double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+                       const CostModel& costs, const Budgets& budgets, net::NodeId cut);
+
+}  // namespace voxswap::swap
