@@ -27,6 +27,7 @@ namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double rounding = 1 + 1e-12;  // by so much sums in another order may differ
 
 // What may be made again, cheapest seconds per byte first.
 struct Remake {
@@ -197,8 +198,7 @@ class Sweep {
     return streamed + cut_.host + (disk ? static_cast<double>(budgets_.disk) : 0);
   }
 
-  // By more than sums in another order differ.
-  bool exceeds(const Least& least) const { return least.seconds > bound_.seconds * (1 + 1e-12); }
+  bool exceeds(const Least& least) const { return least.seconds > bound_.seconds * rounding; }
 
   void add_cut(net::NodeId node) {
     const Least least = least_over_remakes(node);
@@ -253,9 +253,10 @@ Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& work
                   const std::vector<net::ValueId>& kept, const CostModel& costs, const Budgets& budgets) {
   const Needs needs = find_needs(graph, workspaces, kept);
   Bound bound = Sweep(graph, needs, costs, budgets).run();
-  if (bound.seconds < infinity)
-    bound.seconds = std::max(bound.seconds, relaxed_seconds(graph, needs, compute_seconds(graph, costs),
-                                                            costs, budgets, bound.node));
+  if (bound.seconds == infinity) return bound;
+  const double relaxed =
+      relaxed_seconds(graph, needs, compute_seconds(graph, costs), costs, budgets, bound.node);
+  if (relaxed > bound.seconds * rounding) bound.seconds = relaxed;
   return bound;
 }
 

@@ -18,16 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "swap/model/budgets.h"
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::swap {
-
-struct Budgets {
-  std::int64_t device = unlimited;
-  std::int64_t host = 0;  // 0: none
-  std::int64_t disk = 0;  // 0: none
-};
 
 struct Bound {
   double seconds = 0;          // infinite where no plan is within the budgets

@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "swap/model/bound.h"
+#include "swap/model/budgets.h"
+#include "swap/model/costs.h"
 #include "swap/model/needs.h"
 
 namespace voxswap::swap {

@@ -1,0 +1,16 @@
+// How much of every memory a plan may take, in bytes.
+#pragma once
+
+#include <cstdint>
+
+#include "swap/plan/plan.h"
+
+namespace voxswap::swap {
+
+struct Budgets {
+  std::int64_t device = unlimited;
+  std::int64_t host = 0;  // 0: none
+  std::int64_t disk = 0;  // 0: none
+};
+
+}  // namespace voxswap::swap
