@@ -84,6 +84,14 @@ void FolderLock::remove_made() {
   for (const fs::path& one : made_) fs::remove(one, ignored);
 }
 
+bool is_held(const fs::path& folder) {
+  const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
+}
+
 bool holds_anything(const fs::path& folder) {
   error_code error;
   if (!fs::is_directory(folder, error)) return fs::exists(folder, error);

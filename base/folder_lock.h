@@ -27,6 +27,8 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+bool is_held(const fs::path& folder);  // by a FolderLock of any process
+
 // Beside locks and what a killed process had not yet renamed into place, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "net/collective/launched.h"
 
 extern char** environ;
 
@@ -30,7 +31,7 @@ std::vector<std::string> environment_of(const ChildRequest& request) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string variable = *entry;
     const std::string name = variable.substr(0, variable.find('=') + 1);
-    bool replaced = false;
+    bool replaced = net::makes_a_rank(name);  // which the child is not, whatever this process is
     for (const std::string& other : set) replaced = replaced || other.starts_with(name);
     if (!replaced) all.push_back(variable);
   }
@@ -63,6 +64,7 @@ pid_t start_child(const ChildRequest& request) {
     if (::getppid() != parent) ::_exit(static_cast<int>(Exit::interrupted));  // it died before that
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGTERM, SIG_DFL);
+    ::signal(SIGUSR1, SIG_DFL);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(log, STDOUT_FILENO);
@@ -85,7 +87,7 @@ std::optional<int> poll_child(pid_t child) {
 }
 
 void interrupt_child(pid_t child) {
-  ::kill(child, SIGINT);
+  ::kill(child, SIGUSR1);  // which it may get besides what a launcher sends to all processes of a job
 }
 
 }  // namespace voxswap::cli

@@ -25,6 +25,6 @@ pid_t start_child(const ChildRequest& request);
 // The exit status of a child that has ended, 128 + N when signal N ended it.
 std::optional<int> poll_child(pid_t child);
 
-void interrupt_child(pid_t child);  // as Ctrl-C does
+void interrupt_child(pid_t child);  // as Ctrl-C does, also where it was interrupted already
 
 }  // namespace voxswap::cli

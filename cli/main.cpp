@@ -11,6 +11,7 @@
 #include "base/standard_streams.h"
 #include "cli/commands.h"
 #include "cli/ranks.h"
+#include "net/collective/launched.h"
 
 namespace voxswap::cli {
 namespace {
@@ -25,10 +26,12 @@ Exit run_alone(const Arguments& arguments) {
   try {
     join_ranks(arguments);
     const Exit exit = dispatch(arguments);
+    net::leave_ranks();  // whatever it came to, all have come to the end of it
     check_standard_output();
     return exit;
   } catch (const Error& error) {
     if (error.exit() == Exit::interrupted) {
+      if (net::have_left() && is_silent_rank()) return error.exit();  // the first says so
       let_first_rank_speak();
       log::warn("{}interrupted; the same command with --resume continues a run", of_rank());
     } else {
@@ -52,7 +55,7 @@ Exit run_alone(const Arguments& arguments) {
 
 Exit run(const Arguments& arguments) {
   const Exit exit = run_alone(arguments);
-  part_from_ranks(exit);
+  net::end_all_ranks(static_cast<int>(exit));  // where they have not parted
   return exit;
 }
 
@@ -62,6 +65,7 @@ Exit run(const Arguments& arguments) {
 int main(int count, char** values) {
   try {
     voxswap::open_standard_streams();
+    voxswap::cli::take_cores(values);
     voxswap::watch_for_interrupt();
     return static_cast<int>(
         voxswap::cli::run(voxswap::cli::Arguments(values + (count > 0 ? 1 : 0), values + count)));

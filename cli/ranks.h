@@ -3,12 +3,21 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "net/collective/ranks.h"
 
 namespace voxswap::cli {
 
-// Before anything else. Where several ranks were launched, all but the first keep silent from now on, on
+// Before anything else: where the launcher left all cores of a machine to each of its ranks, this one takes
+// its part of them, or one thread where ranks are more than cores, and begins again so that every library
+// finds as many. Unless OMP_NUM_THREADS says otherwise; a sweep gives them to its cells instead.
+void take_cores(char** values);
+
+// Before any command. Where several ranks were launched, all but the first keep silent from now on, on
 // standard output whatever they are asked. Throws Exit::usage for a command that several cannot share.
 void join_ranks(const Arguments& arguments);
+
+// Once all have joined: tells of cores that the launcher bound several ranks to.
+void warn_of_shared_cores(net::Ranks& ranks);
 
 bool is_silent_rank();  // one of several, and not the first
 
@@ -16,8 +25,5 @@ bool is_silent_rank();  // one of several, and not the first
 // one, and ends all; so one of them tells it.
 void let_first_rank_speak();
 std::string of_rank();  // "rank 3: " where it is not the first, to be said before an error
-
-// Waits for the others after work that was done; otherwise ends them all.
-void part_from_ranks(Exit exit);
 
 }  // namespace voxswap::cli

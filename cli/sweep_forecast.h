@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/sweep_jobs.h"
+#include "cli/cell_shares.h"
 
 namespace voxswap::cli {
 

@@ -6,12 +6,8 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "base/log.h"
-#include "base/units.h"
-#include "cli/child_process.h"
 #include "cli/sweep_table.h"
-#include "net/backends/backend.h"
-#include "net/backends/backends.h"
+#include "net/collective/launched.h"
 
 namespace voxswap::cli {
 
@@ -19,11 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto poll_interval = std::chrono::milliseconds(20);
-
 struct Job {
-  std::size_t cell = 0, share = 0;
-  pid_t child = 0;
+  std::size_t cell = 0;
+  const CellPlace* place = nullptr;
   std::int64_t claim = 0;
   Clock::time_point started;
 
@@ -32,13 +26,12 @@ struct Job {
 
 class Jobs {
  public:
-  Jobs(const experiments::Sweep& sweep, const SweepShares& shares)
-      : sweep_(sweep), shares_(shares), statuses_(sweep.cells.size()), table_(sweep) {}
+  Jobs(const experiments::Sweep& sweep, const std::vector<CellPlace>& places)
+      : sweep_(sweep), places_(places), statuses_(settled_cells(sweep)), table_(sweep) {}
 
-  std::vector<CellStatus> run() {
-    take_up();
+  SweptCells run() {
     for (;;) {
-      if (interrupted()) interrupt();
+      if (interrupted() || was_interrupted_elsewhere()) interrupt();
       collect();
       while (!interrupted_ && start_next()) {
       }
@@ -48,30 +41,29 @@ class Jobs {
       std::this_thread::sleep_for(poll_interval);
     }
     table_.finish(statuses_);
-    return std::move(statuses_);
+    for (const CellPlace& place : places_) place.runner->dismiss();
+    return {std::move(statuses_), interrupted_};
   }
 
  private:
-  void take_up() {
-    for (std::size_t i = 0; i < statuses_.size(); ++i) {
-      const auto outcome = read_outcome(sweep_.cells[i]);
-      if (!outcome || !is_settled(*outcome, sweep_.command)) continue;
-      statuses_[i] = {CellState::done, true, outcome, 0};
-    }
+  bool was_interrupted_elsewhere() const {
+    return std::any_of(places_.begin(), places_.end(),
+                       [](const CellPlace& place) { return place.runner->was_interrupted(); });
   }
 
   void interrupt() {
     if (interrupted_) return;
     interrupted_ = true;
-    for (const Job& job : running_) interrupt_child(job.child);
+    for (const Job& job : running_) job.place->runner->interrupt();
   }
 
   void collect() {
     for (std::size_t i = running_.size(); i-- > 0;) {
       const Job job = running_[i];
-      const std::optional<int> exit = poll_child(job.child);
+      const std::optional<int> exit = job.place->runner->poll();
       if (!exit) continue;
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (job.place->runner->was_interrupted()) interrupt();
       settle(job, *exit);
     }
   }
@@ -93,104 +85,83 @@ class Jobs {
     const auto next = std::find_if(statuses_.begin(), statuses_.end(), [](const CellStatus& status) {
       return status.state == CellState::waiting;
     });
-    const std::optional<std::size_t> share = free_share();
-    if (next == statuses_.end() || !share) return false;
-    const auto index = static_cast<std::size_t>(next - statuses_.begin());
-    const std::int64_t claim = claim_of(index, *share);
-    std::int64_t taken = 0;
-    for (const Job& job : running_) taken += job.claim;
-    if (!running_.empty() && taken + claim > shares_.host_bytes) return false;
-    start(index, *share, claim);
-    return true;
-  }
-
-  std::optional<std::size_t> free_share() const {
-    for (std::size_t share = 0; share < shares_.shares.size(); ++share) {
-      const auto used = [&](const Job& job) { return job.share == share; };
-      if (std::none_of(running_.begin(), running_.end(), used)) return share;
+    if (next == statuses_.end()) return false;
+    const auto cell = static_cast<std::size_t>(next - statuses_.begin());
+    for (const CellPlace& place : places_) {
+      const std::int64_t claim = claim_of(cell, place.share);
+      if (!is_free(place) || !has_room(place.share.machine, claim)) continue;
+      begin_cell(sweep_.cells[cell], sweep_.command);
+      place.runner->start(cell);
+      running_.push_back({cell, &place, claim, Clock::now()});
+      statuses_[cell].state = CellState::running;
+      table_.started(cell);
+      return true;
     }
-    return std::nullopt;
+    return false;
   }
 
-  std::int64_t claim_of(std::size_t cell, std::size_t share) const {
-    if (shares_.shares.size() == 1) return 0;
+  bool is_free(const CellPlace& place) const {
+    return std::none_of(running_.begin(), running_.end(),
+                        [&](const Job& job) { return job.place == &place; });
+  }
+
+  // A machine on which nothing runs takes any cell.
+  bool has_room(const std::string& machine, std::int64_t claim) const {
+    std::int64_t taken = 0, all = 0;
+    bool is_idle = true;
+    for (const CellPlace& place : places_)
+      if (place.share.machine == machine) all += place.share.host_bytes;
+    for (const Job& job : running_) {
+      if (job.place->share.machine != machine) continue;
+      taken += job.claim;
+      is_idle = false;
+    }
+    return is_idle || taken + claim <= all;
+  }
+
+  std::int64_t claim_of(std::size_t cell, const CellShare& share) const {
+    if (places_.size() == 1) return 0;
     const pipeline::MemoryOptions& memory = sweep_.cells[cell].experiment.run.memory;
-    return pipeline::claimed_bytes(pipeline::within_share(memory, shares_.shares[share], shares_.on_gpus),
-                                   shares_.on_gpus);
-  }
-
-  void start(std::size_t index, std::size_t share_index, std::int64_t claim) {
-    const experiments::SweepCell& cell = sweep_.cells[index];
-    const pipeline::MachineShare& share = shares_.shares[share_index];
-    begin_cell(cell, sweep_.command);
-    ChildRequest request;
-    request.arguments = cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share));
-    request.log = cell_log(cell);
-    request.gpu = share.gpu;
-    if (shares_.shares.size() > 1) request.cores = share.cores;
-    running_.push_back({index, share_index, start_child(request), claim, Clock::now()});
-    statuses_[index].state = CellState::running;
-    table_.started(index);
+    return pipeline::claimed_bytes(pipeline::within_share(memory, {share.host_bytes, {}, ""}, share.on_gpus),
+                                   share.on_gpus);
   }
 
   const experiments::Sweep& sweep_;
-  const SweepShares& shares_;
+  const std::vector<CellPlace>& places_;
   std::vector<CellStatus> statuses_;
   std::vector<Job> running_;
   bool interrupted_ = false;
   SweepTable table_;
 };
 
-bool uses_gpus(const experiments::Sweep& sweep) {
-  const std::string& device = sweep.cells[0].experiment.run.memory.device;
-  return device == "cuda" || (device == "auto" && net::device_count("cuda") > 0);
-}
-
 }  // namespace
 
-SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, std::int64_t host_bytes) {
-  pipeline::Machine machine = pipeline::this_machine();
-  if (host_bytes > 0) machine.host_bytes = host_bytes;
-  const std::string& device = sweep.cells[0].experiment.run.memory.device;
-  for (const experiments::SweepCell& cell : sweep.cells) {
-    const std::string& other = cell.experiment.run.memory.device;
-    if (jobs > 1 && (other != device || other.starts_with("cuda:")))
-      fail(
-          Exit::usage,
-          "--jobs {}: the cell {} asks for memory.device {}; cells that run at once get devices of their own "
-          "from memory.device: cuda, or share a cpu",
-          jobs, cell.name, other);
+std::vector<CellPlace> cell_places(const experiments::Sweep& sweep, const SweepShares& here,
+                                   net::Ranks& ranks) {
+  std::vector<CellPlace> places;
+  if (ranks.is_alone()) {
+    for (std::size_t share = 0; share < here.shares.size(); ++share)
+      places.push_back({run_here(sweep, here, share), {0, "", here.shares[share].host_bytes, here.on_gpus}});
+    return places;
   }
-  SweepShares result;
-  result.on_gpus = uses_gpus(sweep);
-  result.shares = pipeline::share_out(machine, jobs, result.on_gpus);
-  result.host_bytes = machine.host_bytes;
-  result.asked = jobs;
-  if (static_cast<std::int64_t>(result.shares.size()) < jobs)
-    log::warn("--jobs {}: {} at once, as many as have {} of their own", jobs, result.shares.size(),
-              result.on_gpus ? "a GPU" : "a core");
-  // A limit that was asked for holds for one cell at a time as well.
-  if (result.shares.size() == 1 && host_bytes == 0) result.host_bytes = 0;
-  return result;
+  for (const CellShare& share : all_shares(ranks, here))
+    places.push_back({share.rank == 0 ? run_here(sweep, here, net::launched_place().index)
+                                      : run_on_rank(ranks, share.rank),
+                      share});
+  return places;
 }
 
-std::vector<std::string> share_overrides(const experiments::SweepCell& cell, const SweepShares& shares,
-                                         const pipeline::MachineShare& share) {
-  if (shares.shares.size() == 1 && shares.host_bytes == 0) return {};
-  if (!cell.question.as.empty()) return {};  // of a device that is not here nothing is shared
-  const pipeline::MemoryOptions& asked = cell.experiment.run.memory;
-  const pipeline::MemoryOptions settled = pipeline::within_share(asked, share, shares.on_gpus);
-  std::vector<std::string> overrides;
-  if (settled.budget_bytes != asked.budget_bytes)
-    overrides.push_back(format("memory.budget={}B", *settled.budget_bytes));
-  if (settled.host_bytes != asked.host_bytes)
-    overrides.push_back(*settled.host_bytes > 0 ? format("memory.host={}B", *settled.host_bytes)
-                                                : "memory.host=none");
-  return overrides;
+std::vector<CellStatus> settled_cells(const experiments::Sweep& sweep) {
+  std::vector<CellStatus> statuses(sweep.cells.size());
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const auto outcome = read_outcome(sweep.cells[i]);
+    if (outcome && is_settled(*outcome, sweep.command)) statuses[i] = {CellState::done, true, outcome, 0};
+  }
+  return statuses;
 }
 
-std::vector<CellStatus> run_cells(const experiments::Sweep& sweep, const SweepShares& shares) {
-  return Jobs(sweep, shares).run();
+SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places) {
+  return Jobs(sweep, places).run();
 }
 
 }  // namespace voxswap::cli

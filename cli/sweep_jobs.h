@@ -1,32 +1,34 @@
-// Runs the cells of a sweep, several at once, each as a process of its own within its share of the machine.
+// Runs the cells of a sweep, several at once, each as a process of its own within its share of a machine.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "cli/cell_runner.h"
 #include "cli/cell_status.h"
 #include "cli/sweep_cell.h"
-#include "pipeline/sweep/sweep_shares.h"
 
 namespace voxswap::cli {
 
-// Where the machine is shared: what was cut, and on what.
-struct SweepShares {
-  std::vector<pipeline::MachineShare> shares;
-  std::int64_t host_bytes = 0;  // for all of them together
-  bool on_gpus = false;
-  std::int64_t asked = 1;  // --jobs
+// A place where one cell at a time runs.
+struct CellPlace {
+  std::unique_ptr<CellRunner> runner;
+  CellShare share;
 };
-// Throws Exit::usage when cells are bound to a GPU by their number and could not run at once.
-SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, std::int64_t host_bytes);
+// The shares of this machine, or one on every rank. All ranks call this.
+std::vector<CellPlace> cell_places(const experiments::Sweep& sweep, const SweepShares& here,
+                                   net::Ranks& ranks);
 
-// The memory keys that hold a cell within its share, as overrides; none where there is one share.
-std::vector<std::string> share_overrides(const experiments::SweepCell& cell, const SweepShares& shares,
-                                         const pipeline::MachineShare& share);
+// What was run to its end, by whomever, as far as it goes.
+std::vector<CellStatus> settled_cells(const experiments::Sweep& sweep);
 
+struct SweptCells {
+  std::vector<CellStatus> statuses;
+  bool interrupted = false;
+};
 // Runs what is not settled. When the user interrupts it, the running cells are interrupted, each leaving a
 // state that a later call takes up, and waited for; they are `waiting` then.
-std::vector<CellStatus> run_cells(const experiments::Sweep& sweep, const SweepShares& shares);
+SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places);
 
 }  // namespace voxswap::cli

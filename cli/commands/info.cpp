@@ -9,10 +9,12 @@
 #include "base/units.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "cli/rank_list.h"
 #include "data/formats/libraries.h"
 #include "experiments/yaml.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
+#include "net/collective/launched.h"
 #include "swap/measure/profile.h"
 
 namespace voxswap::cli {
@@ -83,10 +85,16 @@ void add_known_devices(Json& json, Rows& rows) {
 }  // namespace
 
 Exit info_command(const Arguments& arguments) {
-  CLI::App app("Version, libraries, devices, their memory and measured link rates.", "voxswap info");
+  CLI::App app(
+      "Version, libraries, devices, their memory and measured link rates; the ranks, under a launcher.",
+      "voxswap info");
   CommonOptions common;
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
+
+  net::Ranks& ranks = net::launched_ranks();
+  const Json list = ranks.is_alone() ? Json() : rank_list(ranks);
+  if (!ranks.is_first()) return Exit::done;
 
   const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
@@ -108,6 +116,10 @@ Exit info_command(const Arguments& arguments) {
   for (const std::string& name : net::backends_without_device())
     add_absence(name, net::why_no_device(name), json, rows);
   add_known_devices(json, rows);
+  if (!list.is_null()) {
+    json["ranks"] = list;
+    for (auto& line : rank_lines(list)) rows.push_back(std::move(line));
+  }
   std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;
 }

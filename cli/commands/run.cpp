@@ -10,6 +10,7 @@
 #include "base/run_log.h"
 #include "cli/forecast_table.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/run_folder.h"
 #include "commit.h"
 #include "net/collective/launched.h"
@@ -70,6 +71,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   experiment.run.resume = resume;
   experiment.run.trace = trace;
   net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
+  warn_of_shared_cores(*experiment.run.ranks);
   if (!experiment.run.ranks->is_first()) {
     command.follow(experiment.run);
     return Exit::done;

@@ -1,24 +1,26 @@
 // voxswap sweep: every combination, restartable, several at once, one report.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
-#include "base/interrupt.h"
 #include "base/log.h"
+#include "base/parse_number.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/sweep_forecast.h"
 #include "cli/sweep_jobs.h"
+#include "cli/sweep_lock.h"
 #include "data/layouts/open_dataset.h"
+#include "net/collective/launched.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/sweep/sweep_output.h"
@@ -31,8 +33,7 @@ namespace {
 struct SweepArguments {
   ExperimentArguments where;
   CommonOptions common;
-  std::int64_t jobs = 1;
-  std::string memory;
+  std::string jobs, part, memory;
   bool dry_run = false, estimate = false;
 };
 
@@ -43,10 +44,13 @@ void declare(CLI::App& app, SweepArguments& arguments) {
           "keys, set here instead of in the file; several values, separated by commas, are swept over");
   app.add_option("--out", arguments.where.out,
                  "the sweep's folder (output.dir), a folder in it for every cell");
-  app.add_option("--jobs", arguments.jobs,
-                 "cells at once, each with its part of memory and cores, or its GPU")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
+  app.add_option(
+      "--jobs", arguments.jobs,
+      "cells at once, each with its part of memory and cores, or its GPU; auto: one per device, on "
+      "several ranks (mpirun, srun) one per rank, in an allocation of Slurm one per task; else 1");
+  app.add_option(
+      "--part", arguments.part,
+      "K/N: only every N-th cell from the K-th on, beside others with the rest (an array of jobs)");
   app.add_option(
       "--memory", arguments.memory,
       "what cells together may take of the machine's memory, e.g. 12GiB; else what is free, less a "
@@ -56,41 +60,6 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   app.add_flag("--estimate", arguments.estimate, "of a dry run: measure nothing, costs of a usual machine");
   add_common(app, arguments.common);
 }
-
-// Held by this process and, inherited, by the cells' processes: whoever comes after a sweep that was killed
-// waits until they have ended.
-class FolderLock {
- public:
-  explicit FolderLock(const fs::path& folder) : file_(folder / ".sweep.lock") {
-    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT, 0666);
-    if (descriptor_ < 0)
-      fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
-    for (int tenths = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++tenths) {
-      if (holder_lives() || tenths > 1200)
-        fail(Exit::failed,
-             "{}: another sweep is at work there; let it end, or choose another folder with --out",
-             folder.string());
-      if (tenths == 0) log::info("waiting for the cells of a sweep that was killed to end");
-      throw_if_interrupted();
-      ::usleep(100000);
-    }
-    const std::string me = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(descriptor_, 0) != 0 || ::pwrite(descriptor_, me.data(), me.size(), 0) < 0)
-      fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
-  }
-  ~FolderLock() { ::close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  bool holder_lives() const {
-    const pid_t holder = std::atoi(read_file(file_).c_str());
-    return holder > 0 && (::kill(holder, 0) == 0 || errno == EPERM);
-  }
-
-  fs::path file_;
-  int descriptor_ = -1;
-};
 
 // One split for all cells, drawn once and kept; they are pointed to the file.
 void fix_split(const experiments::Sweep& sweep) {
@@ -150,24 +119,104 @@ Exit tell_failures(const experiments::Sweep& sweep, const std::vector<CellStatus
   return static_cast<Exit>(exits[0]);
 }
 
-Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares) {
+// Which of the cells this process runs: every N-th, from the K-th on.
+struct Part {
+  std::size_t number = 1, of = 1;
+
+  bool is_whole() const { return of == 1; }
+  std::string lock() const { return is_whole() ? whole_lock : format(".sweep-{}-of-{}.lock", number, of); }
+  static constexpr const char* whole_lock = ".sweep.lock";
+};
+
+Part part_of(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  const auto number = parse_number<std::size_t>(text.substr(0, slash));
+  const auto of = slash == text.npos ? std::nullopt : parse_number<std::size_t>(text.substr(slash + 1));
+  if (!number || !of || *number < 1 || *number > *of)
+    fail(Exit::usage, "--part: expected K/N with K from 1 to N, such as 2/8, found '{}'", text);
+  return {*number, *of};
+}
+
+experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
+  experiments::Sweep mine = sweep;
+  mine.cells.clear();
+  for (std::size_t i = part.number - 1; i < sweep.cells.size(); i += part.of)
+    mine.cells.push_back(sweep.cells[i]);
+  return mine;
+}
+
+void merge(const experiments::Sweep& sweep) {
+  std::vector<CellStatus> statuses = settled_cells(sweep);
+  for (std::size_t i = 0; i < statuses.size(); ++i)  // with what others came to instead
+    if (!statuses[i].outcome) statuses[i].outcome = read_outcome(sweep.cells[i]);
+  const pipeline::SweepResults results = results_of(sweep, statuses);
+  if (results.cells.empty()) return;
   const fs::path& out = sweep.base.run.output;
-  for (const experiments::SweepCell& cell : sweep.cells) check_cell(cell, sweep.command);
-  make_writable_directory(out);
-  const FolderLock lock(out);
-  fix_split(sweep);
-  const std::vector<CellStatus> statuses = run_cells(sweep, shares);
-  if (interrupted()) {
+  choose_split(sweep, results);
+  pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
+  for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
+}
+
+// By whoever holds the whole sweep; of parts that run at once, one after the other.
+template <class Work>
+void together(const experiments::Sweep& sweep, const Part& part, Work work) {
+  std::optional<SweepLock> lock;
+  if (!part.is_whole()) lock.emplace(sweep.base.run.output, Part::whole_lock, true);
+  work(sweep);
+}
+
+Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const Part& part) {
+  net::Ranks& ranks = net::launched_ranks();
+  const experiments::Sweep mine = cells_of(sweep, part);
+  const std::vector<CellPlace> places = cell_places(mine, shares, ranks);
+  if (!ranks.is_first()) {
+    const std::size_t share = net::launched_place().index;
+    if (share < shares.shares.size()) serve_cells(ranks, *run_here(mine, shares, share));
+    return Exit::done;
+  }
+  for (const experiments::SweepCell& cell : mine.cells) check_cell(cell, sweep.command);
+  make_writable_directory(sweep.base.run.output);
+  const SweepLock lock(sweep.base.run.output, part.lock(), false);
+  together(sweep, part, fix_split);
+  const auto [statuses, interrupted] = run_cells(mine, places);
+  if (interrupted) {
     log::warn("interrupted; the same command goes on where it stopped");
     return Exit::interrupted;
   }
-  const pipeline::SweepResults results = results_of(sweep, statuses);
-  if (!results.cells.empty()) {
-    choose_split(sweep, results);
-    pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
-    for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
-  }
-  return tell_failures(sweep, statuses);
+  together(sweep, part, merge);
+  return tell_failures(mine, statuses);
+}
+
+std::int64_t jobs_of(const std::string& text) {
+  constexpr std::int64_t most = 1024;
+  const bool on_ranks = net::launched_count() > 1;
+  if (text == "auto" || (text.empty() && on_ranks)) return one_per_device;
+  if (on_ranks)
+    fail(Exit::usage, "--jobs {}: {} ranks were launched, and each runs a cell at a time; leave --jobs out",
+         text, net::launched_count());
+  const std::int64_t jobs = text.empty() ? 1 : parse_number<std::int64_t>(text).value_or(0);
+  if (jobs < 1 || jobs > most)
+    fail(Exit::usage, "--jobs: expected auto, or a number from 1 to {}, found '{}'", most, text);
+  return jobs;
+}
+
+// In a job of Slurm that has several tasks, in which nobody has started them yet: becomes the srun that does.
+void start_tasks_of_slurm(const Arguments& words) {
+  const char* const tasks = std::getenv("SLURM_NTASKS");
+  const bool started = std::getenv("SLURM_STEP_ID") != nullptr;
+  if (tasks == nullptr || std::atoi(tasks) < 2 || started || net::launched_count() > 1) return;
+  Arguments all = {"srun", "--mpi=pmix", "--wait=5"};
+  if (const char* const cores = std::getenv("SLURM_CPUS_PER_TASK"))  // which srun does not look at by itself
+    all.push_back(format("--cpus-per-task={}", cores));
+  all.insert(all.end(), {fs::read_symlink("/proc/self/exe").string(), "sweep"});
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  log::info("{} tasks of Slurm: a cell on each", tasks);
+  ::execvp(pointers[0], pointers.data());
+  fail(Exit::failed, "srun cannot be started: {}", std::strerror(errno));
 }
 
 }  // namespace
@@ -180,15 +229,19 @@ Exit sweep_command(const Arguments& words) {
   SweepArguments arguments;
   declare(app, arguments);
   if (!parse(app, words, arguments.common)) return Exit::done;
+  if (arguments.jobs == "auto" && !arguments.dry_run) start_tasks_of_slurm(words);
 
   const experiments::Sweep sweep =
       experiments::load_sweep(arguments.where.file, arguments.where.overrides, arguments.where.out);
   warn_of_keys_without_effect(sweep.base);
   const std::int64_t memory =
       arguments.memory.empty() ? 0 : value_of("--memory", [&] { return parse_bytes(arguments.memory); });
-  const SweepShares shares = share_machine(sweep, arguments.jobs, memory);
-  if (!arguments.dry_run) return run_sweep(sweep, shares);
-  std::fputs(sweep_forecast(sweep, shares, arguments.estimate).c_str(), stdout);
+  const std::int64_t jobs = jobs_of(arguments.jobs);
+  const SweepShares shares =
+      net::launched_count() > 1 ? share_among_ranks(sweep, memory) : share_machine(sweep, jobs, memory);
+  const Part part = part_of(arguments.part);
+  if (!arguments.dry_run) return run_sweep(sweep, shares, part);
+  std::fputs(sweep_forecast(cells_of(sweep, part), shares, arguments.estimate).c_str(), stdout);
   return Exit::done;
 }
 

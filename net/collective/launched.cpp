@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/filesystem.h"
@@ -16,17 +17,39 @@ namespace {
 constexpr const char* rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 constexpr const char* count_names[] = {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"};
 
+int number_in(const char* variable) {  // -1: it has none
+  const char* const text = std::getenv(variable);
+  return text == nullptr || *text == '\0' ? -1 : std::atoi(text);
+}
+
 int from_environment(const char* const (&names)[3], int otherwise) {
   for (const char* name : names)
-    if (const char* text = std::getenv(name))
-      if (const int value = std::atoi(text); value >= 0 && *text != '\0') return value;
+    if (const int value = number_in(name); value >= 0) return value;
   return otherwise;
+}
+
+// As Slurm writes it: "2(x3),1" has two tasks on each of three nodes and one on the fourth.
+int tasks_of_node(const char* text, int node) {
+  while (*text != '\0' && node >= 0) {
+    char* end = nullptr;
+    const auto tasks = static_cast<int>(std::strtol(text, &end, 10));
+    int nodes = 1;
+    if (std::strncmp(end, "(x", 2) == 0) {
+      nodes = static_cast<int>(std::strtol(end + 2, &end, 10));
+      if (*end == ')') ++end;
+    }
+    if (node < nodes) return tasks;
+    node -= nodes;
+    if (*end != ',') break;
+    text = end + 1;
+  }
+  return 0;
 }
 
 // The module, once it has been joined.
 struct Mpi {
   Ranks* ranks = nullptr;
-  decltype(&voxswap_leave_mpi) leave = nullptr;
+  decltype(&voxswap_has_left_mpi) has_left = nullptr;
   decltype(&voxswap_abort_mpi) abort = nullptr;
 };
 Mpi mpi;
@@ -55,7 +78,7 @@ Function function_in(void* module, const char* name) {
 
 Ranks& join() {
   void* const module = open_module();
-  mpi.leave = function_in<decltype(mpi.leave)>(module, "voxswap_leave_mpi");
+  mpi.has_left = function_in<decltype(mpi.has_left)>(module, "voxswap_has_left_mpi");
   mpi.abort = function_in<decltype(mpi.abort)>(module, "voxswap_abort_mpi");
   mpi.ranks = function_in<decltype(&voxswap_join_mpi)>(module, "voxswap_join_mpi")();
   if (mpi.ranks == nullptr)
@@ -76,6 +99,26 @@ int launched_count() {
   return from_environment(rank_names, -1) < 0 ? 1 : from_environment(count_names, 1);
 }
 
+LaunchedPlace launched_place() {
+  const int count = launched_count();
+  const auto place = [&](int index, int of) {
+    const bool possible = index >= 0 && index < of && of <= count;
+    return possible ? LaunchedPlace{static_cast<std::size_t>(index), static_cast<std::size_t>(of)}
+                    : LaunchedPlace{};
+  };
+  if (number_in("OMPI_COMM_WORLD_LOCAL_SIZE") > 0)
+    return place(number_in("OMPI_COMM_WORLD_LOCAL_RANK"), number_in("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  return tasks == nullptr
+             ? LaunchedPlace{}
+             : place(number_in("SLURM_LOCALID"), tasks_of_node(tasks, number_in("SLURM_NODEID")));
+}
+
+bool makes_a_rank(std::string_view variable) {
+  return variable.starts_with("OMPI_COMM_WORLD_") || variable.starts_with("PMIX_") ||
+         variable.starts_with("PMI_");
+}
+
 Ranks& launched_ranks() {
   if (launched_count() <= 1) return alone();
   static Ranks& ranks = join();
@@ -83,9 +126,11 @@ Ranks& launched_ranks() {
 }
 
 void leave_ranks() {
-  if (mpi.ranks == nullptr) return;
-  wait_for_all(*mpi.ranks);  // sleeping, unlike MPI's own wait
-  mpi.leave();
+  if (mpi.ranks != nullptr) mpi.ranks->leave();
+}
+
+bool have_left() {
+  return mpi.ranks != nullptr && mpi.has_left();
 }
 
 void end_all_ranks(int exit_code) {

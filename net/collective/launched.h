@@ -1,6 +1,8 @@
 // The ranks as which mpirun or srun started this program.
 #pragma once
 
+#include <string_view>
+
 #include "net/collective/ranks.h"
 
 namespace voxswap::net {
@@ -14,8 +16,17 @@ Ranks& launched_ranks();
 int launched_rank();
 int launched_count();
 
-// The last thing that a rank does when all goes well, as all do; waits for the others.
+// Likewise: which of how many on this machine. Of one, where the launcher does not say.
+struct LaunchedPlace {
+  std::size_t index = 0, count = 1;
+};
+LaunchedPlace launched_place();
+// What makes a program that inherits the environment one of the ranks, by how the names of variables begin.
+bool makes_a_rank(std::string_view variable);
+
+// Ranks::leave() of them, when all has gone well and nobody has left yet.
 void leave_ranks();
+bool have_left();  // several were launched, have joined and are parted
 // Ends all ranks at once, with this exit code. Returns where there are no others.
 void end_all_ranks(int exit_code);
 

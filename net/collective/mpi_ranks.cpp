@@ -61,6 +61,20 @@ class MpiRanks final : public Ranks {
     }
   }
 
+  bool has_sent(int from) override {
+    int found = 0;
+    MPI_Iprobe(from, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    return found != 0;
+  }
+
+  void leave() override {
+    if (voxswap_has_left_mpi()) return;
+    MPI_Request all = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    wait_for(all);  // sleeping, unlike MPI_Finalize's own wait
+    MPI_Finalize();
+  }
+
  private:
   int rank_ = 0, count_ = 1, on_this_machine_ = 1;
 };
@@ -75,12 +89,14 @@ Ranks* voxswap_join_mpi() {
   return &ranks;
 }
 
-void voxswap_leave_mpi() {
-  MPI_Finalize();
+bool voxswap_has_left_mpi() {
+  int left = 0;
+  MPI_Finalized(&left);
+  return left != 0;
 }
 
 void voxswap_abort_mpi(int exit_code) {
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (!voxswap_has_left_mpi()) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 }  // namespace voxswap::net

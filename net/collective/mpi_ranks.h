@@ -10,8 +10,8 @@ extern "C" {
 
 // Starts MPI. Null where it takes calls of one thread alone; one thread at a time may use what is returned.
 Ranks* voxswap_join_mpi();
-void voxswap_leave_mpi();               // REQUIRES: joined
-void voxswap_abort_mpi(int exit_code);  // likewise; ends all ranks
+bool voxswap_has_left_mpi();            // by Ranks::leave(). REQUIRES: joined
+void voxswap_abort_mpi(int exit_code);  // likewise; ends all ranks, unless they have left
 }
 
 }  // namespace voxswap::net

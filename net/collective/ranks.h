@@ -23,6 +23,10 @@ class Ranks {
   // order. REQUIRES: the other does the opposite, with as many bytes; one thread at a time.
   virtual void send(int to, const void* bytes, std::int64_t count) = 0;
   virtual void receive(int from, void* bytes, std::int64_t count) = 0;
+  virtual bool has_sent(int from) = 0;  // something that is yet to be received
+
+  // The last thing that ranks do with one another, when all of them do it; waits for all.
+  virtual void leave() {}
 
   bool is_first() const { return rank() == 0; }  // who prints and writes
   bool is_alone() const { return count() == 1; }

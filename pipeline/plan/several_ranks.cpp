@@ -21,6 +21,7 @@ class PlannedRanks final : public net::Ranks {
   int on_this_machine() const override { return 1; }  // budgets are each rank's own
   void send(int, const void*, std::int64_t) override { assert(false && "ranks are only planned"); }
   void receive(int, void*, std::int64_t) override { assert(false && "ranks are only planned"); }
+  bool has_sent(int) override { return false; }
 
  private:
   int count_;

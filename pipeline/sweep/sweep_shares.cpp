@@ -1,10 +1,12 @@
 #include "pipeline/sweep/sweep_shares.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -122,9 +124,33 @@ std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t cou
 Machine this_machine(const fs::path& root) {
   Machine machine;
   machine.host_bytes = without_reserve(net::free_host_bytes(root));
-  machine.cores = usable_cores();
+  machine.cores = by_node(usable_cores(), root);
   machine.gpus = visible_gpus(root);
   return machine;
+}
+
+std::vector<int> by_node(std::vector<int> cores, const fs::path& root) {
+  std::map<int, int> node_of;
+  for (int node = 0;; ++node) {
+    const fs::path file = root / format("sys/devices/system/node/node{}/cpulist", node);
+    error_code ignored;
+    if (!fs::exists(file, ignored)) break;
+    for (const int core : core_list(file)) node_of[core] = node;
+  }
+  std::stable_sort(cores.begin(), cores.end(), [&](int a, int b) { return node_of[a] < node_of[b]; });
+  return cores;
+}
+
+std::string core_text(std::vector<int> cores) {
+  std::sort(cores.begin(), cores.end());
+  std::vector<std::string> pieces;
+  for (std::size_t first = 0, last = 0; first < cores.size(); first = last + 1) {
+    last = first;
+    while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
+    pieces.push_back(first == last ? std::to_string(cores[first])
+                                   : format("{}-{}", cores[first], cores[last]));
+  }
+  return join(pieces, ",");
 }
 
 std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, bool on_gpus) {
@@ -138,6 +164,26 @@ std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, b
     if (!on_gpus) shares[i].cores = part(machine.cores, i, count);
   }
   return shares;
+}
+
+std::vector<int> cores_of_rank(const Machine& machine, std::size_t index, std::size_t count) {
+  if (count > machine.cores.size()) return {};
+  return share_out(machine, static_cast<std::int64_t>(count), false)[index].cores;
+}
+
+std::string this_kernel() {
+  fs::ifstream stream("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(stream, id);
+  return id;
+}
+
+bool was_bound() {
+  cpu_set_t mine, of_parent;
+  CPU_ZERO(&mine);
+  CPU_ZERO(&of_parent);
+  return sched_getaffinity(0, sizeof mine, &mine) == 0 &&
+         sched_getaffinity(getppid(), sizeof of_parent, &of_parent) == 0 && !CPU_EQUAL(&mine, &of_parent);
 }
 
 MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool on_gpu) {

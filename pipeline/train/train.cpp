@@ -311,6 +311,7 @@ class Trainer {
   void stop_if_interrupted() {
     if (!net::any(ranks_, interrupted())) return;
     save();
+    ranks_.leave();  // together: who ends by itself ends the others, and the first may still be writing
     fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
          position_.step);
   }

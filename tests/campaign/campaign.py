@@ -24,13 +24,14 @@ import injected
 import kills
 import many_cases
 import order
+import ranks
 import together
 from workbench import Workbench
 
 SUBJECTS = {"kills": kills, "faults": injected, "disks": full_disk, "damage": damage, "hostile": hostile,
-            "environments": environments, "together": together, "order": order, "cases": many_cases}
+            "environments": environments, "together": together, "order": order, "cases": many_cases, "ranks": ranks}
 # The part that belongs to the suite: fixed numbers of trials, whatever they take.
-BRIEF = {"kills": 6, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4}
+BRIEF = {"kills": 6, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2}
 
 
 class Tally:
@@ -112,9 +113,10 @@ def main():
     subjects = arguments.only.split(",") if arguments.only else list(SUBJECTS)
     bench = Workbench(arguments.build, arguments.scratch)
     try:
-        if "disks" in subjects and (reason := full_disk.possible(bench)):
-            print(f"full disks are left out: {reason}")
-            subjects.remove("disks")
+        for subject in [name for name in subjects if hasattr(SUBJECTS[name], "possible")]:
+            if reason := SUBJECTS[subject].possible(bench):
+                print(f"{SUBJECTS[subject].TITLE} are left out: {reason}")
+                subjects.remove(subject)
         began = time.monotonic()
         tally = work(bench, subjects, arguments)
         print(tally.table())

@@ -90,9 +90,9 @@ class Workbench:
         environment.update(more or {})
         return {key: value for key, value in environment.items() if value is not None}
 
-    def start(self, arguments, folder, environment=None, **streams):
+    def start(self, arguments, folder, environment=None, launcher=(), **streams):
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return subprocess.Popen([self.program, *arguments], cwd=folder, env=self.environment(environment),
+        return subprocess.Popen([*launcher, self.program, *arguments], cwd=folder, env=self.environment(environment),
                                 errors="replace", **streams)
 
     def finish(self, process, began, seconds=LIMIT_SECONDS):

@@ -10,6 +10,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
@@ -129,7 +130,7 @@ TEST_F(RanksOfMpi, RefuseABatchThatTheyCannotShareAndNameTheNearest) {
 TEST_F(RanksOfMpi, RefuseACommandThatTheyCannotShare) {
   const Outcome outcome = on(2, {"check", (folder_ / "data").string()});
   EXPECT_NE(outcome.code, 0);
-  EXPECT_THAT(outcome.output, HasSubstr("run and train are what they can share"));
+  EXPECT_THAT(outcome.output, HasSubstr("start voxswap check by itself"));
 }
 
 TEST_F(RanksOfMpi, AllEndWhenOneIsKilledAndAnotherNumberGoesOn) {
@@ -153,7 +154,7 @@ TEST_F(RanksOfMpi, AllEndWhenOneIsKilledAndAnotherNumberGoesOn) {
   EXPECT_EQ(results("killed"), results("whole"));
 }
 
-// Politely: a signal to one of them lets all of them stop at the same step.
+// Politely: a signal to one of them lets all of them stop at the same step, whichever of the signals it is.
 TEST_F(RanksOfMpi, StopTogetherWhenOneIsInterruptedAndOneAloneGoesOn) {
   ASSERT_EQ(program(run_into("whole", {"training.epochs=20"})).code, 0);
   const pid_t launcher = begin_on(2, run_into("stopped", {"training.epochs=20"}));
@@ -161,15 +162,90 @@ TEST_F(RanksOfMpi, StopTogetherWhenOneIsInterruptedAndOneAloneGoesOn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const std::vector<pid_t> ranks = ranks_here();
   ASSERT_EQ(ranks.size(), 2u) << read_file(log_);
-  kill(ranks.back(), SIGTERM);
+  kill(ranks.back(), SIGUSR1);
   const Outcome outcome = finish(launcher, {.log = log_});
-  EXPECT_NE(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(outcome.code, 130) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("the same command with --resume continues a run"));
   EXPECT_TRUE(fs::exists(folder_ / "stopped/checkpoints/last.safetensors"));
 
   Words resumed = run_into("stopped", {"training.epochs=20"});
   resumed.push_back("--resume");
   ASSERT_EQ(program(resumed).code, 0);
   EXPECT_EQ(results("stopped"), results("whole"));
+}
+
+TEST_F(RanksOfMpi, ListThemselves) {
+  const Outcome outcome = on(3, {"info", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json info = Json::parse(outcome.output.substr(outcome.output.find('{')));
+  ASSERT_EQ(info["ranks"].size(), 3u);
+  for (int rank = 0; rank < 3; ++rank) {
+    const Json& one = info["ranks"][static_cast<std::size_t>(rank)];
+    EXPECT_EQ(one["rank"], rank);
+    EXPECT_EQ(one["machine"], info["ranks"][0]["machine"]);
+    EXPECT_THAT(one["device"].get<std::string>(), HasSubstr("oneDNN"));
+    EXPECT_GT(one["memory_bytes"].get<std::int64_t>(), 0);
+    EXPECT_EQ(one.contains("link_gbps"), rank > 0);
+    if (rank > 0) {
+      EXPECT_GT(one["link_gbps"].get<double>(), 0);
+    }
+  }
+  EXPECT_FALSE(Json::parse(program({"info", "--json"}).output).contains("ranks"));
+}
+
+class SweepOnRanks : public RanksOfMpi {
+ protected:
+  Words sweep_into(const std::string& out, const std::string& seeds = "1,2,3,4") {
+    return {"sweep",
+            (folder_ / "experiment.yaml").string(),
+            "--out",
+            (folder_ / out).string(),
+            "data.cache=" + cache_.string(),
+            "training.seed=" + seeds};
+  }
+  std::string merged(const std::string& out) {
+    return read_file(folder_ / out / "dice.csv") + read_file(folder_ / out / "sweep.csv");
+  }
+};
+
+TEST_F(SweepOnRanks, RunsACellOnEachToTheResultsOfOneAfterTheOther) {
+  const Outcome alone = program(sweep_into("alone"));
+  ASSERT_EQ(alone.code, 0) << alone.output;
+  const Outcome outcome = on(3, sweep_into("shared"));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(merged("shared"), merged("alone"));
+  for (const char* cell : {"seed-1", "seed-2", "seed-3", "seed-4"})
+    EXPECT_THAT(read_file(folder_ / "shared" / cell / "log.txt"), Not(HasSubstr("ranks"))) << cell;
+}
+
+TEST_F(SweepOnRanks, GoesOnAfterOneOfThemWasInterruptedOrKilled) {
+  ASSERT_EQ(program(sweep_into("alone", "1,2")).code, 0);
+  for (const int number : {SIGTERM, SIGKILL}) {
+    Words words = sweep_into("cut", "1,2");
+    const pid_t launcher = begin_on(2, words);
+    while (waitpid(launcher, nullptr, WNOHANG) == 0 && !fs::exists(folder_ / "cut/seed-2/experiment.yaml"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::vector<pid_t> ranks = ranks_here();
+    std::erase_if(ranks, [](pid_t one) {
+      return read_file(format("/proc/{}/cmdline", one)).find("cell.yaml") != std::string::npos;
+    });
+    if (!ranks.empty()) kill(ranks.back(), number);
+    const Outcome outcome = finish(launcher, {.log = log_});
+    if (outcome.code == 0) break;  // it had ended before
+  }
+  while (!ranks_here().empty())
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // cells stop at a checkpoint
+  const Outcome outcome = on(2, sweep_into("cut", "1,2"));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(merged("cut"), merged("alone"));
+}
+
+TEST_F(SweepOnRanks, RefusesAnotherNumberOfJobs) {
+  Words words = sweep_into("out");
+  words.insert(words.end(), {"--jobs", "3"});
+  const Outcome outcome = on(2, words);
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("2 ranks were launched, and each runs a cell at a time"));
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   using testing::DoubleEq;
   EXPECT_THAT(rates("whole"), testing::ElementsAre(DoubleEq(5e-4 * 5 / 12), DoubleEq(5e-4 * 10 / 12),
                                                    DoubleEq(5e-4), DoubleEq(5e-4)));
-  // Killed after longer and longer times, at any point of an epoch; interrupted politely every other time.
+  // Killed after longer and longer times, at any point of an epoch; interrupted politely in between, and, as
+  // batch systems do, told that time is nearly up, as often as they like.
   int attempts = 0, cut = 0;
   for (int milliseconds = 150; attempts < 60; milliseconds += 60, ++attempts) {
     // Swaps, by a rule that asks for no costs, so that every part of the run moves the same bytes.
@@ -163,7 +164,12 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
     if (fs::exists(folder_ / "cut" / "experiment.yaml")) more.emplace_back("--resume");
     const pid_t child = start(run_into("cut", more), {.log = log_});
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    kill(child, attempts % 2 == 0 ? SIGKILL : SIGINT);
+    const int signals[] = {SIGKILL, SIGINT, SIGUSR1};
+    kill(child, signals[attempts % 3]);
+    if (attempts % 3 == 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      kill(child, SIGUSR1);
+    }
     const Outcome outcome = finish(child, {.log = log_});
     if (outcome.code == 0) break;
     ++cut;

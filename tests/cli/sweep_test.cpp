@@ -102,6 +102,23 @@ TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
   EXPECT_TRUE(fs::exists(folder_ / "cut/report.html"));
 }
 
+TEST_F(SweepCommand, RunsInPartsAtOnceToTheResultsOfTheWhole) {
+  const std::string seeds = "training.seed=1,2,3,4,5";
+  ASSERT_EQ(sweep("whole", {seeds}).code, 0);
+  std::vector<pid_t> parts;
+  for (const char* part : {"1/2", "2/2"})
+    parts.push_back(start(sweep_into("parts", {seeds, "--part", part}),
+                          {.log = folder_ / (std::string("part") + part[0])}));
+  for (const pid_t part : parts) {
+    const Outcome outcome = finish(part, {.log = log_});
+    EXPECT_EQ(outcome.code, 0) << read_file(folder_ / "part1") << read_file(folder_ / "part2");
+  }
+  for (const char* file : {"dice.csv", "sweep.csv", "split.csv"})
+    EXPECT_EQ(bytes(std::string("whole/") + file), bytes(std::string("parts/") + file)) << file;
+  for (const char* wrong : {"0/2", "3/2", "1", "x/2", "1/"})
+    EXPECT_EQ(sweep("parts", {seeds, "--part", wrong}).code, 2) << wrong;
+}
+
 TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
   ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
   const auto made = fs::last_write_time(folder_ / "s/seed-1/dice.csv");

@@ -31,6 +31,10 @@ class Post {
     box.pop_front();
     return bytes;
   }
+  bool has(int from, int to) {
+    const std::lock_guard lock(mutex_);
+    return !boxes_[{from, to}].empty();
+  }
 
  private:
   std::mutex mutex_;
@@ -53,6 +57,7 @@ class RankThread final : public net::Ranks {
     if (static_cast<std::int64_t>(found.size()) != count) throw std::runtime_error("another size was sent");
     std::memcpy(bytes, found.data(), found.size());
   }
+  bool has_sent(int from) override { return post_.has(from, rank_); }
 
  private:
   Post& post_;

@@ -49,6 +49,26 @@ TEST(Ranks, GatherWhatAllHaveInOrder) {
   }
 }
 
+TEST(Ranks, KnowWhetherAnotherHasSentThemSomething) {
+  on_ranks<int>(2, [](Ranks& ranks) {
+    char letter = 'a';
+    if (!ranks.is_first()) {
+      ranks.receive(0, &letter, 1);
+      letter = 'b';
+      ranks.send(0, &letter, 1);
+      return 0;
+    }
+    EXPECT_FALSE(ranks.has_sent(1));
+    ranks.send(1, &letter, 1);
+    while (!ranks.has_sent(1)) std::this_thread::yield();
+    ranks.receive(1, &letter, 1);
+    EXPECT_EQ(letter, 'b');
+    EXPECT_FALSE(ranks.has_sent(1));
+    return 0;
+  });
+  EXPECT_FALSE(alone().has_sent(0));
+}
+
 TEST(Ranks, KnowWhatIsSoOnAnyOfThem) {
   for (const int count : {2, 3, 4, 7})
     for (int which = -1; which < count; ++which)

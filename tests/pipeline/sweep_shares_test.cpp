@@ -83,6 +83,30 @@ TEST(MachineShares, SettleWhatTheExperimentLeavesOpenAndKeepWhatItSays) {
   EXPECT_EQ(claimed_bytes(within_share(disk, share, false), false), 100 * mib);
 }
 
+// Two sockets that the firmware numbers in turns, as many servers do.
+TEST(MachineShares, AreOfOneNodeWhereTheyCanBe) {
+  const test::TemporaryFolder folder;
+  const fs::path nodes = folder.path() / "sys/devices/system/node";
+  for (const auto& [node, cores] : {std::pair("node0", "0,2,4,6\n"), std::pair("node1", "1,3,5,7\n")}) {
+    fs::create_directories(nodes / node);
+    write_file(nodes / node / "cpulist", cores);
+  }
+  const Machine machine{800 * mib, by_node(range(0, 8), folder.path()), {}};
+  const auto shares = share_out(machine, 2, false);
+  EXPECT_EQ(core_text(shares[0].cores), "0,2,4,6");
+  EXPECT_EQ(core_text(shares[1].cores), "1,3,5,7");
+  EXPECT_EQ(by_node({3, 1, 2}, folder.path() / "none"), (std::vector{3, 1, 2}));  // nothing is known
+}
+
+TEST(MachineShares, OfRanksAreDisjointUnlessTheyAreMoreThanTheCores) {
+  const Machine machine{mib, range(4, 8), {}};
+  EXPECT_EQ(core_text(cores_of_rank(machine, 0, 3)), "4-5");
+  EXPECT_EQ(core_text(cores_of_rank(machine, 1, 3)), "6-8");
+  EXPECT_EQ(core_text(cores_of_rank(machine, 2, 3)), "9-11");
+  EXPECT_EQ(core_text(cores_of_rank(machine, 0, 9)), "");
+  EXPECT_EQ(core_text({8, 1, 0, 3}), "0-1,3,8");
+}
+
 // A root with four GPUs, of which a container was given two.
 TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
   const test::TemporaryFolder folder;

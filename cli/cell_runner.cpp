@@ -1,0 +1,115 @@
+#include "cli/cell_runner.h"
+
+#include <thread>
+
+#include "base/folder_lock.h"
+#include "base/interrupt.h"
+#include "cli/child_process.h"
+#include "cli/sweep_cell.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+// A cell that a killed sweep left stops by itself, at a checkpoint; one that does not is told of by the next.
+void wait_for_who_was_there(const fs::path& folder) {
+  constexpr int patience = 3000;  // looks: a minute
+  for (int look = 0; look < patience && is_held(folder) && !interrupted(); ++look)
+    std::this_thread::sleep_for(poll_interval);
+}
+
+class RunsHere final : public CellRunner {
+ public:
+  RunsHere(const experiments::Sweep& sweep, const SweepShares& shares, std::size_t share)
+      : sweep_(sweep), shares_(shares), share_(shares.shares[share]) {}
+
+  void start(std::size_t index) override {
+    const experiments::SweepCell& cell = sweep_.cells[index];
+    wait_for_who_was_there(cell.experiment.run.output);
+    ChildRequest request;
+    request.arguments = cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share_));
+    request.log = cell_log(cell);
+    request.gpu = share_.gpu;
+    if (shares_.shares.size() > 1) request.cores = share_.cores;
+    child_ = start_child(request);
+  }
+  std::optional<int> poll() override {
+    const std::optional<int> exit = child_ == 0 ? std::nullopt : poll_child(child_);
+    if (exit) child_ = 0;
+    return exit;
+  }
+  void interrupt() override {
+    if (child_ != 0) interrupt_child(child_);
+  }
+
+ private:
+  const experiments::Sweep& sweep_;
+  const SweepShares& shares_;
+  const pipeline::MachineShare& share_;
+  pid_t child_ = 0;
+};
+
+// What rank 0 tells another: the number of a cell, or one of these.
+constexpr std::int64_t stop = -1, go_home = -2;
+
+struct Ending {
+  std::int64_t exit = 0, interrupted = 0;
+};
+
+class RunsOnRank final : public CellRunner {
+ public:
+  RunsOnRank(net::Ranks& ranks, int rank) : ranks_(ranks), rank_(rank) {}
+
+  void start(std::size_t cell) override { tell(static_cast<std::int64_t>(cell)); }
+  std::optional<int> poll() override {
+    if (!ranks_.has_sent(rank_)) return std::nullopt;
+    Ending ending;
+    ranks_.receive(rank_, &ending, sizeof ending);
+    was_interrupted_ = was_interrupted_ || ending.interrupted != 0;
+    return static_cast<int>(ending.exit);
+  }
+  void interrupt() override { tell(stop); }
+  bool was_interrupted() const override { return was_interrupted_; }
+  void dismiss() override { tell(go_home); }
+
+ private:
+  void tell(std::int64_t what) { ranks_.send(rank_, &what, sizeof what); }
+
+  net::Ranks& ranks_;
+  int rank_;
+  bool was_interrupted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CellRunner> run_here(const experiments::Sweep& sweep, const SweepShares& shares,
+                                     std::size_t share) {
+  return std::make_unique<RunsHere>(sweep, shares, share);
+}
+
+std::unique_ptr<CellRunner> run_on_rank(net::Ranks& ranks, int rank) {
+  return std::make_unique<RunsOnRank>(ranks, rank);
+}
+
+void serve_cells(net::Ranks& ranks, CellRunner& here) {
+  for (bool told = false, must_stop = false;; std::this_thread::sleep_for(poll_interval)) {
+    if (ranks.has_sent(0)) {
+      std::int64_t what = 0;
+      ranks.receive(0, &what, sizeof what);
+      if (what == go_home) return;
+      if (what >= 0) here.start(static_cast<std::size_t>(what));
+      told = told && what < 0;
+      must_stop = what == stop;
+    }
+    if ((must_stop || interrupted()) && !told) {
+      here.interrupt();
+      told = true;
+    }
+    if (const std::optional<int> exit = here.poll()) {
+      const Ending ending = {*exit, interrupted() ? 1 : 0};
+      ranks.send(0, &ending, sizeof ending);
+    }
+  }
+}
+
+}  // namespace voxswap::cli

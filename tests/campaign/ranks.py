@@ -1,0 +1,108 @@
+"""Ranks that are killed or told to stop at random moments, and runs that go on with other numbers of them: the bytes of one
+process that nothing disturbed, every file whole at any time, no process left and none that waits for ever."""
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from whole import results
+from workbench import leftovers, whole
+
+TITLE = "kills of ranks"
+COUNTS = [1, 2, 3, 4, 8]  # all of which share a batch of 24
+RUN = ["run", "experiment.yaml", "--out", "out", "--resume", "training.batch_size=24", "training.epochs=8", "training.precision=f32"]
+# Of a rank, and of the launcher.
+STRIKES = [(signal.SIGKILL, False)] * 4 + [(signal.SIGKILL, True), (signal.SIGTERM, False), (signal.SIGUSR1, False),
+                                           (signal.SIGUSR1, True), (signal.SIGTERM, True)]
+LIMIT_SECONDS = 600  # of eight ranks, on a machine that has other work
+LINGER_SECONDS = 60  # that ranks may take to follow one that is gone there
+
+
+def possible(_):
+    return None if shutil.which("mpirun") else "there is no mpirun"
+
+
+def start(bench, folder, ranks):
+    scratch = folder / "cache" / "mpi"  # where a launcher that is killed leaves what it has
+    scratch.mkdir(exist_ok=True)
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                   "OMPI_MCA_hwloc_base_binding_policy": "none", "TMPDIR": str(scratch)}
+    return bench.start(RUN, folder, environment, launcher=["mpirun", "-n", str(ranks)] if ranks > 1 else ())
+
+
+def members(bench, folder):
+    """The processes of the program that work in this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "exe").resolve() == Path(bench.program) and (process / "cwd").resolve() == folder.resolve():
+                found.append(int(process.name))
+        except OSError:
+            continue  # it is gone
+    return found
+
+
+def expected(bench):
+    """Seconds that two ranks take, and the results of one process."""
+    def undisturbed():
+        folder, other = bench.trial_folder(), bench.trial_folder()
+        alone = bench.finish(start(bench, folder, 1), time.monotonic(), LIMIT_SECONDS)
+        two = bench.finish(start(bench, other, 2), time.monotonic(), LIMIT_SECONDS)
+        if alone.code != 0 or two.code != 0:
+            raise RuntimeError(f"undisturbed: {alone.code}, {two.code}: {alone.stderr}{two.stderr}")
+        return two.seconds, results(folder)
+    return bench.once("ranks", undisturbed)
+
+
+def strike(bench, folder, random, ranks, moment):
+    number, at_launcher = random.choice(STRIKES)
+    began = time.monotonic()
+    process = start(bench, folder, ranks)
+    time.sleep(moment)
+    here = members(bench, folder)
+    target = process.pid if at_launcher or not here else random.choice(here)
+    try:
+        os.kill(target, number)
+    except ProcessLookupError:
+        pass
+    outcome = bench.finish(process, began, LIMIT_SECONDS)
+    complaints = ["does not end"] if outcome.code is None else []
+    end = time.monotonic() + LINGER_SECONDS
+    while members(bench, folder) and time.monotonic() < end:
+        time.sleep(0.05)
+    if left := members(bench, folder):
+        complaints.append(f"ranks are left: {left}")
+        for one in left:
+            os.kill(one, signal.SIGKILL)
+    what = f"{number.name} to {'the launcher' if at_launcher else 'one'} of {ranks} at {moment:.2f} s"
+    return complaints + whole(folder), what, outcome
+
+
+def trial(bench, random):
+    seconds, wanted = expected(bench)
+    folder = bench.trial_folder()
+    complaints, strikes = [], []
+    if random.random() < 0.5:
+        for file in (folder / "cache").rglob("*.prepared"):
+            file.unlink()  # so that preparing is a phase, too
+    for _ in range(random.choice([1, 1, 2, 3])):
+        ranks = random.choice(COUNTS[1:])
+        found, what, outcome = strike(bench, folder, random, ranks, random.uniform(0, 1.1 * seconds))
+        strikes.append(what)
+        complaints += found
+        if outcome.code == 0 or complaints:
+            break
+    if not complaints:
+        ranks = random.choice(COUNTS)
+        strikes.append(f"then {ranks}")
+        outcome = bench.finish(start(bench, folder, ranks), time.monotonic(), LIMIT_SECONDS)
+        if outcome.code != 0:
+            complaints.append(f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-600:]!r}")
+        else:
+            found = results(folder)
+            different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+            complaints += [f"other results than one by itself: {', '.join(different)}"] if different else []
+            complaints += leftovers(folder)
+    return len(strikes) - (1 if strikes[-1].startswith("then") else 0), ", ".join(strikes), complaints, folder
