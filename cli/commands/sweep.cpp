@@ -45,9 +45,14 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   app.add_option("--out", arguments.where.out,
                  "the sweep's folder (output.dir), a folder in it for every cell");
   app.add_option(
-      "--jobs", arguments.jobs,
-      "cells at once, each with its part of memory and cores, or its GPU; auto: one per device, on "
-      "several ranks (mpirun, srun) one per rank, in an allocation of Slurm one per task; else 1");
+         "--jobs", arguments.jobs,
+         "cells at once, each with its part of memory and cores, or its GPU; auto: one per device, on "
+         "several ranks (mpirun, srun) one per rank, in an allocation of Slurm one per task; else 1")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text == "auto" ? "" : CLI::Range(std::int64_t{1}, std::int64_t{1024})(text);
+          },
+          "auto or 1 to 1024"));
   app.add_option(
       "--part", arguments.part,
       "K/N: only every N-th cell from the K-th on, beside others with the rest (an array of jobs)");
@@ -189,16 +194,12 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
 }
 
 std::int64_t jobs_of(const std::string& text) {
-  constexpr std::int64_t most = 1024;
   const bool on_ranks = net::launched_count() > 1;
   if (text == "auto" || (text.empty() && on_ranks)) return one_per_device;
   if (on_ranks)
     fail(Exit::usage, "--jobs {}: {} ranks were launched, and each runs a cell at a time; leave --jobs out",
          text, net::launched_count());
-  const std::int64_t jobs = text.empty() ? 1 : parse_number<std::int64_t>(text).value_or(0);
-  if (jobs < 1 || jobs > most)
-    fail(Exit::usage, "--jobs: expected auto, or a number from 1 to {}, found '{}'", most, text);
-  return jobs;
+  return parse_number<std::int64_t>(text).value_or(1);
 }
 
 // In a job of Slurm that has several tasks, in which nobody has started them yet: becomes the srun that does.
