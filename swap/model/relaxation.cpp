@@ -293,7 +293,7 @@ double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::v
   const Passage passage = find_passage(graph, needs, node_seconds, room, cut);
   if (passage.moments.empty())  // everything fits
     return std::accumulate(node_seconds.begin(), node_seconds.end(), 0.0);
-  constexpr std::int64_t parts_visited = 40'000'000;  // in all rounds: half a second
+  constexpr std::int64_t parts_visited = 40'000'000;  // in all rounds
   Dual dual(passage, needs, costs, budgets);
   const auto per_round = static_cast<std::int64_t>(passage.parts.size()) + 1;
   return climb(dual, passage, std::min<std::int64_t>(20'000, parts_visited / per_round));

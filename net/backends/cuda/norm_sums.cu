@@ -9,20 +9,6 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-template <int width, class T>
-__global__ void channel_sums_of_blocks(Rows rows, const T* x, double* written) {
-  x += sample_start(rows) * width;
-  float sums[width] = {};
-  go_down<4>(
-      walk_of_thread(rows), [&](std::int64_t vector) { return load<width>(x, vector); },
-      [&](std::int64_t, const Vector<T, width>& loaded) {
-        for (int lane = 0; lane < width; ++lane) sums[lane] += to_float(loaded.lane[lane]);
-      });
-  double doubles[1][width];
-  for (int lane = 0; lane < width; ++lane) doubles[0][lane] = sums[lane];
-  write_sums_of_block<width, 1>(rows, doubles, written);
-}
-
 struct TakeSum {
   float* sums;
   __device__ void operator()(std::int64_t, int channel, const double (&found)[1]) const {

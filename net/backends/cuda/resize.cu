@@ -138,20 +138,6 @@ struct StartResizeGradient {
   }
 };
 
-template <int width, class T>
-__global__ void sums_of_blocks(Rows rows, const T* x, double* written) {
-  x += sample_start(rows) * width;
-  float sums[width] = {};
-  go_down<4>(
-      walk_of_thread(rows), [&](std::int64_t vector) { return load<width>(x, vector); },
-      [&](std::int64_t, const Vector<T, width>& loaded) {
-        for (int lane = 0; lane < width; ++lane) sums[lane] += to_float(loaded.lane[lane]);
-      });
-  double doubles[1][width];
-  for (int lane = 0; lane < width; ++lane) doubles[0][lane] = sums[lane];
-  write_sums_of_block<width, 1>(rows, doubles, written);
-}
-
 template <class T>
 struct TakeMean {
   T* means;
@@ -191,7 +177,7 @@ std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, 
         [rows, voxels](const KernelArguments& arguments) {
           double* written = place<double>(arguments, 0);
           for_width<T>(rows, [&]<int width>() {
-            launch("average_pool", sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+            launch("average_pool", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
                    input<T>(arguments, 0), written);
           });
           launch_finish<1>("average_pool, finish", rows, written,

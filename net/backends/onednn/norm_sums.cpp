@@ -11,23 +11,6 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-template <class T>
-struct ChannelSums {
-  const T* x;
-
-  template <class V>
-  VOXSWAP_INLINE void rows(const Rows& at) const {
-    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
-      const std::int64_t last = first + summed_rows < at.rows ? first + summed_rows : at.rows;
-      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
-        V sum{};
-        for (std::int64_t row = first; row < last; ++row) sum += load<V>(x + at.offset + row * at.wide + c);
-        add_to(at.sums + c, sum);
-      }
-    }
-  }
-};
-
 // Sums of x - shift and of its square. The shift is near the mean, so the variance does not come out as a
 // small difference of large numbers.
 template <class T>

@@ -130,4 +130,30 @@ constexpr std::int64_t summed_rows = 64;
 // anew.
 constexpr std::int64_t rows_per_column = 32;
 
+// Calls body.at<Floats>(c) for sixteen channels at a time, then body.at<float>(c) for one.
+template <class Body>
+VOXSWAP_INLINE void over_channels(std::int64_t channels, const Body& body) {
+  std::int64_t c = 0;
+  for (; c + 16 <= channels; c += 16) body.template at<Floats>(c);
+  for (; c < channels; ++c) body.template at<float>(c);
+}
+
+// The sum of every channel, for sum_over_voxels.
+template <class T>
+struct ChannelSums {
+  const T* x;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
+      const std::int64_t last = first + summed_rows < at.rows ? first + summed_rows : at.rows;
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        V sum{};
+        for (std::int64_t row = first; row < last; ++row) sum += load<V>(x + at.offset + row * at.wide + c);
+        add_to(at.sums + c, sum);
+      }
+    }
+  }
+};
+
 }  // namespace voxswap::net::onednn

@@ -44,13 +44,6 @@ struct Resize {
       : from(in), to(out), z(in[1], out[1]), y(in[2], out[2]), x(in[3], out[3]) {}
 };
 
-template <class Body>
-VOXSWAP_INLINE void over_channels(std::int64_t channels, const Body& body) {
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16) body.template at<Floats>(c);
-  for (; c < channels; ++c) body.template at<float>(c);
-}
-
 // A row of y at a time.
 template <class T>
 struct Forward {
@@ -130,22 +123,6 @@ struct Backward {
   }
 };
 
-template <class T>
-struct Sum {
-  const T* x;
-  template <class V>
-  VOXSWAP_INLINE void rows(const Rows& at) const {
-    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
-      const std::int64_t last = std::min(first + summed_rows, at.rows);
-      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
-        V sum{};
-        for (std::int64_t row = first; row < last; ++row) sum += load<V>(x + at.offset + row * at.wide + c);
-        add_to(at.sums + c, sum);
-      }
-    }
-  }
-};
-
 // Every lane of a row is one of what `expand` made.
 template <class T>
 struct Fill {
@@ -196,7 +173,7 @@ std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node) 
     return make_pass(
         [=](const KernelArguments& arguments) {
           T* y = output<T>(arguments);
-          sum_over_voxels<1>(layout, Sum<T>{input<T>(arguments, 0)}, place<double>(arguments, 0),
+          sum_over_voxels<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, 0),
                              [&](std::int64_t sample, std::int64_t channel, const double* sums) {
                                store(y + sample * layout.channels + channel,
                                      static_cast<float>(sums[0] / static_cast<double>(layout.voxels)));

@@ -52,14 +52,6 @@ struct Pool {
   }
 };
 
-// Sixteen channels at a time, then one.
-template <class Body>
-VOXSWAP_INLINE void over_channels(std::int64_t channels, const Body& body) {
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16) body.template at<Floats>(c);
-  for (; c < channels; ++c) body.template at<float>(c);
-}
-
 template <class T>
 struct Forward {
   Pool pool;
