@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/sealed_file.h"
@@ -114,14 +116,28 @@ std::string processor() {
   return "";
 }
 
+// What no node touches bears on no time: a run keeps its optimiser state in the graph of its inference step,
+// a prediction has none, and both share one measurement.
+std::vector<bool> touched(const net::Graph& graph) {
+  std::vector<bool> result(graph.values().size(), false);
+  for (const net::Node& node : graph.nodes())
+    for (const std::vector<net::ValueId>* ids : {&node.inputs, &node.outputs, &node.updates})
+      for (const net::ValueId id : *ids) result[index(id)] = true;
+  return result;
+}
+
 std::string key(CompiledGraph& compiled, const ProfileRequest& request) {
   const net::Backend& backend = compiled.backend();
   const net::Graph& graph = compiled.graph();
   Hasher hasher;
   hasher.add(format("{} {} {} {}", format_version, backend.name(), backend.description(), processor()));
   hasher.add(request.disk_folder.string());
-  for (const net::Value& value : graph.values())
-    hasher.add(format("{} {} {}", value.name, value.shape.text(), net::element_name(value.type)));
+  const std::vector<bool> counts = touched(graph);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const net::Value& value = graph.values()[i];
+    if (counts[i])
+      hasher.add(format("{} {} {}", value.name, value.shape.text(), net::element_name(value.type)));
+  }
   hasher.add(graph.text());
   return hasher.digest();
 }

@@ -78,6 +78,18 @@ TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   EXPECT_EQ(costs_json(measure_costs(measured.compiled, measured.request)), costs_json(again));
 }
 
+// The inference step of a run has optimiser state that no node touches; that of a prediction has none.
+TEST(MeasuredCosts, AreTheSameForGraphsThatDifferInWhatNoNodeTouches) {
+  Measured measured;
+  measured.request.cache = measured.cache.path() / "costs";
+  const CostModel first = measure_costs(measured.compiled, measured.request);
+  net::Graph with_more = measured.step.graph;
+  with_more.add_value("untouched", {1, 1, 1, 1, 8}, net::ElementType::f32, net::Role::optimizer_state);
+  CompiledGraph other(*measured.backend, with_more);
+  EXPECT_EQ(costs_json(measure_costs(other, measured.request)), costs_json(first));
+  EXPECT_EQ(files_in(measured.request.cache).size(), 1u);
+}
+
 TEST(MeasuredCosts, AreNotKeptWhereTheCacheCannotBeWrittenAndServeAllTheSame) {
   Measured measured;
   measured.request.cache = measured.cache.path() / "costs";
