@@ -6,6 +6,9 @@
 //                                            GiB; all sides and planners, or those named
 //   planners study                           192^3 in f32 on the published study's V100, 1 to 8 of them at
 //   once
+//   planners cell DEVICE GB/S f32|half SIDE GIB [PLANNER [PIECES]]
+//                                            one cell in pieces (of so many planes), and where its time goes:
+//                                            per twentieth of the step; what is made again
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +20,7 @@
 #include "base/error.h"
 #include "base/parse_number.h"
 #include "base/text.h"
+#include "bench/where_time_goes.h"
 #include "net/steps/step.h"
 #include "swap/model/bound.h"
 #include "swap/model/simulator.h"
@@ -205,8 +209,31 @@ void study() {
     }
 }
 
+void cell(std::span<char*> words) {
+  const std::optional<double> link = parse_number<double>(words[1]);
+  const std::optional<std::int64_t> side = parse_number<std::int64_t>(words[3]),
+                                    budget = parse_number<std::int64_t>(words[4]);
+  const std::string precision = words[2];
+  if (!link || !side || !budget || (precision != "f32" && precision != "half"))
+    fail(Exit::usage, "planners cell DEVICE GB/S f32|half SIDE GIB [PLANNER [PIECES]]");
+  const net::ElementType type = precision == "f32" ? net::ElementType::f32 : net::ElementType::bf16;
+  const std::optional<std::int64_t> planes =
+      words.size() > 6 ? parse_number<std::int64_t>(words[6]) : net::automatic_pieces;
+  if (!planes) fail(Exit::usage, "PIECES: a number of planes");
+  const Problem problem({words[0], *link * 1e9, type, *side, *budget * gib, *planes});
+  const Outcome outcome = plan(problem, words.size() > 5 ? words[5] : "hybrid");
+  if (!outcome.fits) fail(Exit::does_not_fit, "no plan of this planner is within the budget");
+  fmt::print("{}: {} nodes, {} instructions, planned in {:.1f} s\n", cell_columns(problem.cell),
+             problem.step.graph.nodes().size(), outcome.plan.instructions.size(), outcome.planning_seconds);
+  print_where_time_goes(problem.step.graph, outcome.plan, problem.costs, problem.bound);
+}
+
 int run(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
+  if (what == "cell" && count >= 7) {
+    cell(std::span(words, static_cast<std::size_t>(count)).subspan(2));
+    return 0;
+  }
   std::vector<std::string> planners;
   std::vector<std::int64_t> sides;
   for (const std::string word : std::span(words, static_cast<std::size_t>(count)).subspan(std::min(count, 2)))
@@ -221,7 +248,9 @@ int run(int count, char** words) {
   else if (what == "study" && count == 2)
     study();
   else
-    fail(Exit::usage, "planners grid [SIDE ...] [PLANNER ...] | planners study");
+    fail(Exit::usage,
+         "planners grid [SIDE ...] [PLANNER ...] | planners study | planners cell DEVICE GB/S f32|half "
+         "SIDE GIB [PLANNER [PIECES]]");
   return 0;
 }
 
