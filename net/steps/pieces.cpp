@@ -13,6 +13,7 @@
 #include "net/graph/piece.h"
 #include "net/graph/sample_name.h"
 #include "net/graph/window.h"
+#include "net/steps/late_order.h"
 
 namespace voxswap::net {
 
@@ -121,7 +122,7 @@ class Cutter {
   }
 
   CutGraph run() {
-    for (NodeId id = 0; index(id) < old_.nodes().size(); ++id) {
+    for (const NodeId id : late_order(old_, [&](ValueId value) { return count(value) > 1; })) {
       if (begins_segment(id)) end_segment();
       add_items(id);
     }
