@@ -28,6 +28,7 @@ Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFac
   for (net::ValueId id = 0; index(id) < one.values.size(); ++id)
     ids.emplace(one.request->graph->value(id).name, id);
   Decisions result = keep_everything(all);
+  result.reserve = choice.reserve;
   for (net::ValueId id = 0; index(id) < all.values.size(); ++id) {
     const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->value(id).name);
     const auto found = name ? ids.find(*name) : ids.end();

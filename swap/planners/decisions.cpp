@@ -24,7 +24,7 @@ void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Dec
 
 Decisions keep_everything(const GraphFacts& facts) {
   return {std::vector<bool>(index(facts.gaps), false), std::vector<bool>(facts.values.size(), false),
-          std::vector<float>(facts.values.size(), 1)};
+          std::vector<float>(facts.values.size(), 1), 0};
 }
 
 void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,
@@ -38,7 +38,9 @@ void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& 
   std::vector<int> chain(facts.volumes.size(), 0);
   for (std::size_t i = 0; i < facts.volumes.size(); ++i) {
     const VolumeFacts& volume = facts.volumes[i];
-    if (!volume.repeatable || !(volume.cheap || chains.costly) || volume.bytes < chains.least_bytes) continue;
+    if (!volume.repeatable || volume.gradient || !(volume.cheap || chains.costly) ||
+        volume.bytes < chains.least_bytes)
+      continue;
     int length = 1;
     for (const std::int32_t source : volume.sources) length += chain[index(source)];
     if (length > chains.longest) continue;

@@ -12,6 +12,9 @@ struct Decisions {
   std::vector<bool> again;  // per gap: made again there (sequence.h)
   std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
   std::vector<float> bias;  // per value: leaves earlier (above 1) or later than Belady's rule has it
+  // Part of the memory beside persistent values that is left for copies on their way: what stays is chosen as
+  // if it were not there, so that copies come back before they are waited for.
+  double reserve = 0;
 };
 
 Decisions keep_everything(const GraphFacts& facts);

@@ -62,6 +62,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     if (value.producer != net::none) {
       const net::Node& node = graph.node(value.producer);
       v.repeatable = node.phase == net::Phase::forward && node.outputs.size() == 1 && node.updates.empty();
+      v.gradient = node.phase != net::Phase::forward;
       v.cheap = v.repeatable && node.operation->cheap;
     }
     values.push_back(std::move(v));
@@ -82,6 +83,22 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     value_of_gap.resize(index(gaps), static_cast<net::ValueId>(&value - values.data()));
   }
   find_volumes();
+  if (in_pieces) let_gradients_repeat();
+}
+
+// Of whole volumes that saves nothing: what a gradient is made of is no smaller, and dies with it. Pieces of
+// it are made again one by one.
+void GraphFacts::let_gradients_repeat() {
+  for (VolumeFacts& volume : volumes) {
+    if (!volume.gradient || volume.pieces.size() == 1) continue;
+    for (const net::ValueId piece : volume.pieces) {
+      ValueFacts& value = values[index(piece)];
+      if (value.kept || value.producer == net::none) continue;
+      const net::Node& node = request->graph->node(value.producer);
+      value.repeatable = node.outputs.size() == 1 && node.updates.empty() && !net::is_exchange(node);
+      volume.repeatable = volume.repeatable || value.repeatable;
+    }
+  }
 }
 
 void GraphFacts::find_volumes() {
@@ -99,6 +116,7 @@ void GraphFacts::find_volumes() {
     v.pieces.push_back(id);
     v.bytes += values[index(id)].bytes;
     v.repeatable = v.repeatable || values[index(id)].repeatable;
+    v.gradient = v.gradient || values[index(id)].gradient;
     v.cheap = v.cheap || values[index(id)].cheap;
     in_pieces = in_pieces || v.pieces.size() > 1;
     if (values[index(id)].producer == net::none) continue;

@@ -32,17 +32,18 @@ struct ValueFacts {
   bool streams = false;              // read or given by the step: lies in the host's memory beside the pool
   bool repeatable = false;           // its node may run again
   bool cheap = false;                // and is one pass over memory
+  bool gradient = false;             // made after the forward pass
   std::vector<net::NodeId> readers;  // ascending, each once
   GapId first_gap = 0;
 };
 
 // A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.
 struct VolumeFacts {
-  std::vector<net::ValueId> pieces;        // in order of depth
-  std::vector<std::vector<GapId>> gaps;    // of the pieces, by who reads then: those with a common choice
-  std::vector<std::int32_t> sources;       // volumes of which it is made, without persistent values
-  std::int64_t bytes = 0;                  // occupied
-  bool repeatable = false, cheap = false;  // as of its pieces
+  std::vector<net::ValueId> pieces;      // in order of depth
+  std::vector<std::vector<GapId>> gaps;  // of the pieces, by who reads then: those with a common choice
+  std::vector<std::int32_t> sources;     // volumes of which it is made, without persistent values
+  std::int64_t bytes = 0;                // occupied
+  bool repeatable = false, cheap = false, gradient = false;  // as of its pieces
 };
 
 struct GraphFacts {
@@ -61,6 +62,7 @@ struct GraphFacts {
  private:
   void find_volumes();
   void find_gaps(VolumeFacts& volume);
+  void let_gradients_repeat();
 };
 
 }  // namespace voxswap::swap

@@ -6,6 +6,7 @@
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 #include "swap/planners/scheduling.h"
+#include "swap/planners/slack.h"
 
 namespace voxswap::swap {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t patience = 3000;  // rounds without success
 }  // namespace
 
 Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t aim,
-                     std::int64_t least_bytes) {
+                     std::int64_t least_bytes, double most_seconds) {
   std::optional<Sequence> sequence = expand(facts, choice.again, choice.alone);
   Schedule failed;
   failed.excess = std::numeric_limits<double>::max();
@@ -23,6 +24,9 @@ Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int6
   ScheduleOptions options;
   options.device_budget = aim;
   options.least_bytes = least_bytes;
+  options.most_seconds = most_seconds;
+  options.reserve = static_cast<std::int64_t>(
+      choice.reserve * static_cast<double>(std::max<std::int64_t>(0, aim - facts.persistent_bytes)));
   return schedule(facts, std::move(*sequence), choice.bias, options);
 }
 
@@ -45,6 +49,7 @@ HillClimb::HillClimb(const GraphFacts& facts, const HillClimbOptions& options, D
   for (const std::int32_t id : movable_)
     bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
   best_score_ = score(best_);
+  best_schedule_ = last_;
 }
 
 void HillClimb::improve(std::int64_t effort) {
@@ -53,15 +58,18 @@ void HillClimb::improve(std::int64_t effort) {
   improve_at_random();
 }
 
-Score HillClimb::score(const Decisions& choice) {
-  last_ = schedule_of(facts_, choice, options_.aim, options_.least_bytes);
+// Of steps in pieces, what is seen to be worse than `at_most` early on is not worked out.
+Score HillClimb::score(const Decisions& choice, const Score& at_most) {
+  const bool limited = facts_.in_pieces && at_most.excess == 0;
+  last_ = schedule_of(facts_, choice, options_.aim, options_.least_bytes,
+                      limited ? at_most.seconds : std::numeric_limits<double>::max());
   left_ -= static_cast<std::int64_t>(facts_.nodes.size() + last_.sequence.steps.size() +
                                      10 * last_.stretches.size());
   return score_of(facts_, last_);
 }
 
 bool HillClimb::consider(const Decisions& choice) {
-  const Score found = score(choice);
+  const Score found = score(choice, best_score_);
   if (!(found < best_score_)) return false;
   note_best(choice, found);
   return true;
@@ -71,22 +79,58 @@ bool HillClimb::consider(const Decisions& choice) {
 void HillClimb::note_best(const Decisions& choice, const Score& score) {
   best_score_ = score;
   best_ = choice;
-  if (last_.excess > 0 || (found_ && last_.seconds >= found_->plan.predicted_seconds)) return;
+  if (facts_.in_pieces) best_schedule_ = last_;
+  // Thousands of places take as long to pack as many choices to judge: they are where there is more to gain,
+  // and where it came to nothing, the best choice's when the search is over.
+  const double worth = facts_.in_pieces ? 0.98 : 1;
+  constexpr int in_vain = 2;
+  if (last_.excess > 0 || (found_ && last_.seconds >= worth * found_->plan.predicted_seconds)) return;
+  if (facts_.in_pieces && unpackable_ >= in_vain) return;
   Plan plan = lay_out(facts_, last_, options_.planner, {.packing_effort = quick_packing});
   left_ -= 30 * static_cast<std::int64_t>(plan.instructions.size());
-  if (!within(facts_.request->budgets, plan)) return;
+  unpackable_ = within(facts_.request->budgets, plan) ? 0 : unpackable_ + 1;
+  if (unpackable_ > 0) return;
   if (!found_ || plan.predicted_seconds < found_->plan.predicted_seconds)
     found_ = Found{std::move(plan), best_};
 }
 
 void HillClimb::improve_in_turn() {
   for (bool better = true; better && left_ > 0;) {
-    better = false;
+    better = facts_.in_pieces && (use_slack() | try_reserves());
     for (const std::int32_t id : movable_) {
       if (left_ <= 0 || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
       better |= improve_volume(id);
     }
   }
+}
+
+// What the best schedule leaves unused, or waits for.
+bool HillClimb::use_slack() {
+  bool better = false;
+  for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_room(share, nullptr);
+  for (const double share : {1.0, 0.5, 0.25, 0.1}) {
+    const Decisions choice = make_again_what_is_waited_for(facts_, best_schedule_, best_, share);
+    better |= choice.again != best_.again && consider(choice);
+  }
+  return better;
+}
+
+// Of the memory beside persistent values, `share` is filled.
+bool HillClimb::try_room(double share, const VolumeFacts* volume) {
+  const auto free = static_cast<double>(options_.aim - facts_.persistent_bytes);
+  const auto budget = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
+  const Decisions choice = keep_where_there_is_room(facts_, best_schedule_, best_, budget, volume);
+  return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
+}
+
+bool HillClimb::try_reserves() {
+  bool better = false;
+  for (const double reserve : {0.0, 0.01, 0.02, 0.04, 0.08, 0.16}) {
+    Decisions choice = best_;
+    choice.reserve = reserve;
+    better |= reserve != best_.reserve && consider(choice);
+  }
+  return better;
 }
 
 bool HillClimb::improve_volume(std::int32_t id) {
@@ -98,6 +142,8 @@ bool HillClimb::improve_volume(std::int32_t id) {
       for (const int depth : {0, 1, 2, 4}) better |= try_sources(id, depth, alone);
     better |= !volume.cheap && try_alone(volume);
     for (std::size_t gap = 0; gap < volume.gaps.size() && left_ > 0; ++gap) better |= try_flip(volume, gap);
+    if (volume.pieces.size() > 1) better |= try_room(1, &volume);
+    if (volume.pieces.size() > 1 && volume.bytes >= 64 * options_.least_volume) better |= try_halves(volume);
   }
   if (options_.may_swap)
     for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F}) better |= try_weight(volume, weight);
@@ -129,6 +175,21 @@ bool HillClimb::try_flip(const VolumeFacts& volume, std::size_t gap) {
   return consider(choice);
 }
 
+// Of every gap's flags, those of the first half of the pieces and of the others.
+bool HillClimb::try_halves(const VolumeFacts& volume) {
+  bool better = false;
+  const std::size_t half = volume.pieces.size() / 2;
+  for (std::size_t gap = 0; gap < volume.gaps.size() && left_ > 0; ++gap)
+    for (const PieceRange range : {PieceRange{0, half}, PieceRange{half, volume.pieces.size()}}) {
+      const std::vector<GapId>& ids = volume.gaps[gap];
+      if (range.from >= ids.size()) continue;
+      Decisions choice = best_;
+      set_gap(volume, gap, !choice.again[index(ids[range.from])], range, choice);
+      better |= consider(choice);
+    }
+  return better;
+}
+
 bool HillClimb::try_weight(const VolumeFacts& volume, float weight) {
   Decisions choice = best_;
   for (const net::ValueId id : volume.pieces) choice.bias[index(id)] = weight;
@@ -146,8 +207,8 @@ void HillClimb::improve_at_random() {
   std::size_t last_success = 0;
   for (std::size_t round = 0; left_ > 0 && round - last_success < patience; ++round) {
     Decisions choice = disturbed(current);
-    const Score found = score(choice);
     Score& then = history[round % memory];
+    const Score found = score(choice, std::max(then, current_score));
     if (!(then < found) || !(current_score < found)) {
       current = std::move(choice);
       current_score = found;

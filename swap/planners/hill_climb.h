@@ -28,8 +28,9 @@ struct HillClimbOptions {
   std::uint64_t seed = 0;
 };
 
+// `most_seconds`: one that takes longer is not worked out to the end.
 Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t aim,
-                     std::int64_t least_bytes);
+                     std::int64_t least_bytes, double most_seconds = std::numeric_limits<double>::max());
 
 // Of a schedule. A little counts for what is moved even where it costs no time: it leads to choices that do
 // save time.
@@ -62,15 +63,19 @@ class HillClimb {
   bool can_change() const { return !movable_.empty(); }
 
  private:
-  Score score(const Decisions& choice);
+  Score score(const Decisions& choice, const Score& at_most = {});
   bool consider(const Decisions& choice);
   void note_best(const Decisions& choice, const Score& score);
   void improve_in_turn();
+  bool use_slack();
+  bool try_room(double share, const VolumeFacts* volume);
+  bool try_reserves();
   bool improve_volume(std::int32_t id);
   bool try_all(const VolumeFacts& volume, bool again);
   bool try_sources(std::int32_t id, int depth, bool alone);
   bool try_alone(const VolumeFacts& volume);
   bool try_flip(const VolumeFacts& volume, std::size_t gap);
+  bool try_halves(const VolumeFacts& volume);
   bool try_weight(const VolumeFacts& volume, float weight);
   void improve_at_random();
   std::size_t below(std::size_t n);
@@ -87,8 +92,10 @@ class HillClimb {
   std::vector<std::int64_t> bytes_up_to_;  // of the movable volumes, this one included
   Decisions best_;
   Score best_score_;
-  Schedule last_;  // of the choice that was scored last
+  Schedule last_;           // of the choice that was scored last
+  Schedule best_schedule_;  // of the best choice, of steps in pieces
   std::optional<Found> found_;
+  int unpackable_ = 0;  // plans in a row that were over the budgets when laid out
 };
 
 }  // namespace voxswap::swap

@@ -22,14 +22,14 @@ bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
       away.push_back({stretch.life, stretch.free_from() - 1, stretch.needed, bytes_of(stretch)});
     away.back().to = stretch.needed;
   }
-  std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
-    return x.from != y.from ? x.from < y.from : x.life < y.life;
-  });
   std::int64_t total = 0;
   for (const Away& life : away) total += life.bytes;
   std::int64_t host = budgets.host;
-  const bool all_in_host = total <= host;
-  if (total > host && budgets.disk > 0) host = std::max<std::int64_t>(0, host - passage_bytes(host));
+  if (total <= host) return true;
+  std::sort(away.begin(), away.end(), [](const Away& x, const Away& y) {
+    return x.from != y.from ? x.from < y.from : x.life < y.life;
+  });
+  if (budgets.disk > 0) host = std::max<std::int64_t>(0, host - passage_bytes(host));
   std::int64_t held = 0, on_disk = 0, disk_peak = 0;
   std::vector<Away> inside;
   for (const Away& life : away) {
@@ -54,7 +54,7 @@ bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
     schedule.excess = std::max(schedule.excess, static_cast<double>(disk_peak - budgets.disk));
   // What the host pool cannot hold is too much there, where there is no disk to speak of.
   if (budgets.disk == 0) schedule.on_disk.assign(schedule.on_disk.size(), false);
-  return all_in_host;
+  return false;
 }
 
 }  // namespace voxswap::swap

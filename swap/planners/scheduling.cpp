@@ -11,6 +11,7 @@
 #include "swap/planners/exchange_lane.h"
 #include "swap/planners/outside.h"
 #include "swap/planners/range_max.h"
+#include "swap/planners/sort_by_step.h"
 
 namespace voxswap::swap {
 namespace {
@@ -23,7 +24,8 @@ class Scheduler {
         costs_(*facts.request->costs),
         schedule_(schedule),
         steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
-        budget_(options.device_budget) {
+        budget_(options.device_budget),
+        for_what_stays_(options.device_budget - options.reserve) {
     begin_.resize(index(steps_) + 1);
     idle_time_line();
   }
@@ -36,14 +38,20 @@ class Scheduler {
       note_excess();
       return;
     }
-    std::vector<IdleTime> all = schedule_.sequence.idle;
-    std::erase_if(all, [&](const IdleTime& stretch) { return bytes(stretch) < options_.least_bytes; });
-    std::sort(all.begin(), all.end(), [](const IdleTime& x, const IdleTime& y) {
-      return std::tuple(x.used, -x.needed, x.life) < std::tuple(y.used, -y.needed, y.life);
-    });
-    pick(all, bias);
+    pick(idle_by_use(facts_, schedule_.sequence, options_.least_bytes), bias);
     keep_what_can_stay();
     note_excess();
+  }
+
+  // Runs one after the other take longer than is of use, or copies in do; sets seconds and excess then.
+  bool is_too_long() {
+    if (options_.most_seconds == std::numeric_limits<double>::max()) return false;
+    double in = 0;
+    for (const IdleTime& stretch : schedule_.stretches)
+      if (stretch.needed < steps_) in += static_cast<double>(bytes(stretch));
+    if (std::max(begin_.back(), in / costs_.to_device.busy) <= options_.most_seconds) return false;
+    schedule_.seconds = schedule_.excess = std::numeric_limits<double>::max();
+    return true;
   }
 
   void finish(bool fixed_returns) {
@@ -143,17 +151,17 @@ class Scheduler {
       away -= back[index(t)];
       for (; next < all.size() && all[next].used < t; ++next)
         if (!known[next]) consider(next);
-      if (memory[index(t)] - away > budget_)
+      if (memory[index(t)] - away > for_what_stays_)
         for (std::size_t i = next; i < all.size() && all[i].used == t; ++i)
-          if (heir_of(all[i], net::none) != net::none) consider(i);
+          if (heir_of(facts_, schedule_.sequence, all[i], net::none) != net::none) consider(i);
       std::int32_t heir = net::none;
-      while (memory[index(t)] - away > budget_ && !waiting.empty()) {
+      while (memory[index(t)] - away > for_what_stays_ && !waiting.empty()) {
         const Candidate top = waiting.top();
         waiting.pop();
         if (top.b <= t) continue;
         IdleTime stretch = all[index(top.stretch)];
         if (stretch.used == t) {
-          stretch.heir = heir_of(stretch, heir);
+          stretch.heir = heir_of(facts_, schedule_.sequence, stretch, heir);
           known[index(top.stretch)] = stretch.heir != net::none;
           if (stretch.heir == net::none) continue;
           heir = stretch.heir;
@@ -165,23 +173,6 @@ class Scheduler {
     for (const IdleTime& stretch : schedule_.stretches)
       left.add(index(stretch.free_from()), index(stretch.needed), -bytes(stretch));
     left.apply(memory);
-  }
-
-  // A life that the step which uses it may make over the stretch's, of the same size, above `taken`; none:
-  // there is none.
-  std::int32_t heir_of(const IdleTime& stretch, std::int32_t taken) const {
-    const std::vector<Life>& lives = schedule_.sequence.lives;
-    const net::ValueId from = lives[index(stretch.life)].value;
-    auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.used,
-                                 [](const Life& life, std::int32_t step) { return life.made < step; });
-    for (; heir != lives.end() && heir->made == stretch.used; ++heir) {
-      const auto id = static_cast<std::int32_t>(heir - lives.begin());
-      if (id <= taken || heir->over != net::none || facts_.values[index(heir->value)].bytes != bytes(stretch))
-        continue;
-      const auto& over = facts_.nodes[index(schedule_.sequence.steps[index(stretch.used)].node)].over;
-      if (std::find(over.begin(), over.end(), std::pair(heir->value, from)) != over.end()) return id;
-    }
-    return net::none;
   }
 
   // In the order in which they were chosen last to first, large ones first among equals.
@@ -198,7 +189,7 @@ class Scheduler {
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
       const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].needed);
-      stays[i] = from >= to || memory.most(from, to) + size <= budget_;
+      stays[i] = from >= to || memory.most(from, to) + size <= for_what_stays_;
       if (!stays[i] || from >= to) continue;
       memory.add(from, to, size);
       kept.add(from, to, size);
@@ -229,10 +220,8 @@ class Scheduler {
   // Numbers of stretches, by something of each.
   template <class Of>
   void sort_by(std::vector<std::int32_t>& numbers, Of of) const {
-    const auto& all = schedule_.stretches;
-    std::stable_sort(numbers.begin(), numbers.end(), [&](std::int32_t x, std::int32_t y) {
-      return std::invoke(of, all[index(x)]) < std::invoke(of, all[index(y)]);
-    });
+    sort_by_step(numbers, steps_,
+                 [&](std::int32_t i) { return std::invoke(of, schedule_.stretches[index(i)]); });
   }
 
   // A link, and the disk behind it.
@@ -347,9 +336,10 @@ class Scheduler {
     for (std::int32_t t = 0; t < steps_; ++t) {
       double start = exchanges.begin(schedule_.sequence.steps[index(t)].node, now);
       for (; place < by_held_until.size() && all[index(by_held_until[place])].held_until < t; ++place) {
-        const IdleTime& stretch = all[index(by_held_until[place])];
+        IdleTime& stretch = schedule_.stretches[index(by_held_until[place])];
+        stretch.waited = 0;
         if (stretch.first && stretch.held_until + 1 < stretch.back_at)
-          start = std::max(start, out_done_[index(by_held_until[place])]);
+          wait(out_done_[index(by_held_until[place])], stretch, start);
       }
       for (; in < by_back_at.size() && all[index(by_back_at[in])].back_at == t; ++in) {
         const IdleTime& stretch = all[index(by_back_at[in])];
@@ -358,7 +348,7 @@ class Scheduler {
         schedule_.moved_bytes += static_cast<double>(bytes(stretch));
       }
       for (; need < in_order_.size() && all[index(in_order_[need])].needed == t; ++need)
-        start = std::max(start, in_done_[index(in_order_[need])]);
+        wait(in_done_[index(in_order_[need])], schedule_.stretches[index(in_order_[need])], start);
       begin_[index(t)] = start;
       end_[index(t)] = now = start + duration(t);
       leave(t);
@@ -367,12 +357,18 @@ class Scheduler {
     schedule_.seconds = std::max(now, out_way.link) + schedule_.moved_bytes * costs_.interference;
   }
 
+  static void wait(double until, IdleTime& stretch, double& start) {
+    if (until <= start) return;
+    stretch.waited += until - start;
+    start = until;
+  }
+
   const GraphFacts& facts_;
   const ScheduleOptions& options_;
   const CostModel& costs_;
   Schedule& schedule_;
   std::int32_t steps_;
-  std::int64_t budget_;
+  std::int64_t budget_, for_what_stays_;
   std::vector<double> begin_, end_;                   // of the steps
   std::vector<std::int32_t> by_free_from_, by_made_;  // stretches with a copy out
   std::vector<std::int32_t> out_order_, in_order_;    // of the copies
@@ -387,8 +383,9 @@ Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<
   Schedule result;
   result.sequence = std::move(sequence);
   Scheduler scheduler(facts, options, result);
+  if (scheduler.is_too_long()) return result;
   scheduler.choose(bias);
-  scheduler.finish(false);
+  if (!scheduler.is_too_long()) scheduler.finish(false);
   return result;
 }
 

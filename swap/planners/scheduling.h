@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "swap/planners/schedule.h"
@@ -17,6 +18,10 @@ struct ScheduleOptions {
   std::int64_t device_budget = unlimited;
   Prefetch prefetch = Prefetch::early;
   std::int64_t least_bytes = 0;  // smaller values stay
+  // What takes longer, as is seen by its runs or its copies alone, is not worked out: seconds and excess are
+  // the largest numbers then.
+  double most_seconds = std::numeric_limits<double>::max();
+  std::int64_t reserve = 0;  // bytes that are left for copies on their way when it is chosen what stays
 };
 
 // Chooses the stretches so that memory is within the budget: at the first step that is over it, what is

@@ -8,6 +8,7 @@
 #include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
+#include "swap/planners/slack.h"
 
 namespace voxswap::swap {
 namespace {
@@ -70,14 +71,27 @@ class Search {
             Decisions choice = nothing;
             repeat_in_chains(facts_, {chain, costly, least}, choice);
             begin_with(choice);
+            if (!costly || !facts_.in_pieces) continue;
+            choice.alone.assign(choice.alone.size(), true);
+            begin_with(choice);
           }
     sort_starts();
-    const auto same = [](const Start& a, const Start& b) { return a.choice.again == b.choice.again; };
+    const auto same = [](const Start& a, const Start& b) {
+      return a.choice.again == b.choice.again && a.choice.alone == b.choice.alone;
+    };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
   }
 
   void begin_with(const Decisions& choice) {
-    starts_.push_back({choice, score_of(facts_, schedule_of(choice, budget_)), budget_});
+    const Schedule schedule = schedule_of(choice, budget_);
+    starts_.push_back({choice, score_of(facts_, schedule), budget_});
+    if (!facts_.in_pieces || options_.quick || schedule.sequence.steps.empty()) return;
+    for (const double share : {1.0, 0.9}) {
+      const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
+      const auto room = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
+      const Decisions filled = keep_where_there_is_room(facts_, schedule, choice, room);
+      starts_.push_back({filled, score_of(facts_, schedule_of(filled, budget_)), budget_});
+    }
   }
 
   void sort_starts() {
@@ -96,12 +110,27 @@ class Search {
   // What is live may take all of the budget and then not be packed into it: so further from the best choice
   // with less memory to aim at too, which leads to other choices.
   void improve_for_less_memory() {
+    if (facts_.in_pieces) return improve_what_can_be_packed();
     const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
     std::vector<Start> further;
     for (const double share : {1.0, 0.985, 0.97, 0.955}) {
       further.push_back(starts_.front());
       further.back().aim = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
     }
+    improve(further, options_.effort * effort / 2);
+    starts_.insert(starts_.begin(), further.begin(), further.end());
+  }
+
+  // Of thousands of places it shows early how much memory can be packed full: the search goes on with as
+  // much, from the three best choices, and with a little more.
+  void improve_what_can_be_packed() {
+    Searched first = packed(starts_.front());
+    const std::int64_t aim = first.aim;
+    take_if_better(std::move(first));
+    std::vector<Start> further;
+    for (const std::size_t i : {0, 1, 2, 0}) further.push_back(starts_[std::min(i, starts_.size() - 1)]);
+    for (Start& start : further) start.aim = aim;
+    further.back().aim = (aim + budget_) / 2;
     improve(further, options_.effort * effort / 2);
     starts_.insert(starts_.begin(), further.begin(), further.end());
   }

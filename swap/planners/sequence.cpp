@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/index.h"
+#include "swap/planners/sort_by_step.h"
 
 namespace voxswap::swap {
 namespace {
@@ -105,7 +106,10 @@ class Expansion {
     const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     hold_while_exchanged(id, step);
-    for (const net::ValueId value : node.makes) begin_life(value, step);
+    for (const net::ValueId value : node.makes) {
+      begin_life(value, step);
+      if (again) sequence_.lives.back().gap = facts_.values[index(value)].first_gap + readings_[index(value)];
+    }
   }
 
   // An exchange runs beside the steps that follow it: what it reads and does not write over keeps its place
@@ -122,7 +126,10 @@ class Expansion {
 
   void use(std::int32_t id, std::int32_t step) {
     Life& life = sequence_.lives[index(id)];
-    if (step - life.last >= 2) sequence_.idle.push_back({id, life.last, step, life.last, step, true});
+    if (step - life.last >= 2) {
+      sequence_.idle.push_back({id, life.last, step, life.last, step, true});
+      sequence_.idle.back().gap = facts_.values[index(life.value)].first_gap + readings_[index(life.value)];
+    }
     life.last = step;
   }
 
@@ -135,7 +142,7 @@ class Expansion {
 
   void begin_life(net::ValueId value, std::int32_t step) {
     present_[index(value)] = static_cast<std::int32_t>(sequence_.lives.size());
-    sequence_.lives.push_back({value, step, step, net::none, false});
+    sequence_.lives.push_back({value, step, step, net::none, false, net::none});
   }
 
   void take_places_over() {
@@ -205,6 +212,45 @@ std::vector<IdleTime> idle_stretches(const Sequence& sequence) {
   std::stable_sort(result.begin(), result.end(),
                    [](const IdleTime& x, const IdleTime& y) { return x.life < y.life; });
   return result;
+}
+
+std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& sequence,
+                                  std::int64_t least_bytes) {
+  const std::vector<IdleTime>& idle = sequence.idle;
+  std::vector<std::int32_t> numbers;
+  for (std::size_t i = 0; i < idle.size(); ++i)
+    if (facts.values[index(sequence.lives[index(idle[i].life)].value)].bytes >= least_bytes)
+      numbers.push_back(static_cast<std::int32_t>(i));
+  sort_by_step(numbers, static_cast<std::int32_t>(sequence.steps.size()),
+               [&](std::int32_t i) { return idle[index(i)].used; });
+  std::vector<IdleTime> all;
+  all.reserve(numbers.size());
+  for (const std::int32_t i : numbers) all.push_back(idle[index(i)]);
+  for (auto from = all.begin(); from != all.end();) {
+    const auto to =
+        std::find_if(from, all.end(), [&](const IdleTime& stretch) { return stretch.used != from->used; });
+    std::sort(from, to, [](const IdleTime& x, const IdleTime& y) {
+      return x.needed != y.needed ? x.needed > y.needed : x.life < y.life;
+    });
+    from = to;
+  }
+  return all;
+}
+
+std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& stretch,
+                     std::int32_t taken) {
+  const std::vector<Life>& lives = sequence.lives;
+  const Life& away = lives[index(stretch.life)];
+  const auto& over = facts.nodes[index(sequence.steps[index(stretch.used)].node)].over;
+  auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.used,
+                               [](const Life& life, std::int32_t step) { return life.made < step; });
+  for (; heir != lives.end() && heir->made == stretch.used; ++heir) {
+    const auto id = static_cast<std::int32_t>(heir - lives.begin());
+    const bool as_large = facts.values[index(heir->value)].bytes == facts.values[index(away.value)].bytes;
+    if (id <= taken || heir->over != net::none || !as_large) continue;
+    if (std::find(over.begin(), over.end(), std::pair(heir->value, away.value)) != over.end()) return id;
+  }
+  return net::none;
 }
 
 }  // namespace voxswap::swap

@@ -19,6 +19,7 @@ struct Life {
   std::int32_t last = 0;          // step of the last use, `made` without any; kept values: the last step
   std::int32_t over = net::none;  // life whose place it takes over at `made`
   bool left = false;              // some later life takes its place over
+  GapId gap = net::none;          // in which it was made again; none: its first life
 };
 
 struct SequenceStep {
@@ -41,7 +42,9 @@ struct IdleTime {
   std::int32_t copied_after =
       used;  // step after which the copy out starts, if first: at most used and held_until
   std::int32_t heir =
-      net::none;  // life made at step `used` over this one, of which a copy is outside by then
+      net::none;          // life made at step `used` over this one, of which a copy is outside by then
+  GapId gap = net::none;  // of the value, in which it is idle
+  double waited = 0;      // seconds by which steps start later because its copies are not done
 
   std::int32_t free_from() const {
     return heir == net::none ? used + 1 : used;
@@ -65,6 +68,16 @@ std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>&
 
 // All idle stretches by life, then by `used`: candidates for planners with rules of their own.
 std::vector<IdleTime> idle_stretches(const Sequence& sequence);
+
+// Of those of at least so many bytes: by the step that uses the life last before, then what is needed last
+// first.
+std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& sequence,
+                                  std::int64_t least_bytes);
+
+// A life that the step which uses the stretch's may make over it, of the same size, above `taken`; none:
+// there is none.
+std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& stretch,
+                     std::int32_t taken);
 
 // Bytes per step when nothing leaves.
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence);

@@ -1,0 +1,112 @@
+#include "swap/planners/slack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/index.h"
+#include "swap/planners/range_max.h"
+
+namespace voxswap::swap {
+namespace {
+
+// A gap in which a value is made again: once for its reader, before that maybe for others. Steps [from, to)
+// in which it is not there are those between each two of its lives.
+struct Dropped {
+  net::ValueId value = net::none;
+  GapId gap = net::none;
+  std::int64_t bytes = 0;
+  std::vector<std::pair<std::int32_t, std::int32_t>> absences;
+  double saved = 0;      // seconds of its runs
+  double gain_rate = 0;  // of that, for every byte and second that it would be there
+};
+
+std::vector<Dropped> find_dropped(const GraphFacts& facts, const Sequence& sequence) {
+  std::vector<double> begin(sequence.steps.size() + 1, 0);
+  for (std::size_t t = 0; t < sequence.steps.size(); ++t)
+    begin[t + 1] = begin[t] + facts.nodes[index(sequence.steps[t].node)].seconds;
+  std::vector<std::int32_t> before(facts.values.size(), net::none);  // the value's last life so far
+  std::vector<std::int32_t> at(index(facts.gaps), net::none);        // in `dropped`
+  std::vector<Dropped> dropped;
+  std::vector<double> absent;  // seconds
+  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
+    const Life& life = sequence.lives[id];
+    const std::int32_t previous = std::exchange(before[index(life.value)], static_cast<std::int32_t>(id));
+    if (life.gap == net::none || previous == net::none) continue;
+    std::int32_t& place = at[index(life.gap)];
+    if (place == net::none) {
+      place = static_cast<std::int32_t>(dropped.size());
+      dropped.push_back({life.value, life.gap, facts.values[index(life.value)].bytes, {}, 0, 0});
+      absent.push_back(0);
+    }
+    const Life& old = sequence.lives[index(previous)];
+    const std::int32_t from = old.left ? old.last : old.last + 1;
+    dropped[index(place)].absences.emplace_back(from, life.made);
+    dropped[index(place)].saved += facts.nodes[index(sequence.steps[index(life.made)].node)].seconds;
+    absent[index(place)] += begin[index(life.made)] - begin[index(from)];
+  }
+  for (std::size_t i = 0; i < dropped.size(); ++i)
+    dropped[i].gain_rate =
+        dropped[i].saved / (static_cast<double>(dropped[i].bytes) * std::max(absent[i], 1e-9));
+  return dropped;
+}
+
+}  // namespace
+
+Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                   std::int64_t budget, const VolumeFacts* volume) {
+  const Sequence& sequence = schedule.sequence;
+  std::vector<std::int64_t> memory = memory_of(facts, sequence);
+  RangeAdd away(memory.size());
+  for (const IdleTime& stretch : schedule.stretches)
+    away.add(index(stretch.free_from()), index(stretch.needed),
+             -facts.values[index(sequence.lives[index(stretch.life)].value)].bytes);
+  away.apply(memory);
+  std::vector<Dropped> dropped = find_dropped(facts, sequence);
+  std::stable_sort(dropped.begin(), dropped.end(),
+                   [](const Dropped& a, const Dropped& b) { return a.gain_rate > b.gain_rate; });
+  RangeMax most(memory);
+  using Absences = std::span<const std::pair<std::int32_t, std::int32_t>>;
+  const auto stay = [&](const Absences& absences, std::int64_t bytes) {
+    const bool fits = std::all_of(absences.begin(), absences.end(), [&](const auto& absence) {
+      const auto [from, to] = absence;
+      return from >= to || most.most(index(from), index(to)) + bytes <= budget;
+    });
+    if (!fits) return false;
+    for (const auto& [from, to] : absences)
+      if (from < to) most.add(index(from), index(to), bytes);
+    return true;
+  };
+  for (const Dropped& value : dropped) {
+    if (volume != nullptr && !std::binary_search(volume->pieces.begin(), volume->pieces.end(), value.value))
+      continue;
+    const Absences absences = value.absences;
+    if (stay(absences, value.bytes))
+      choice.again[index(value.gap)] = false;
+    else if (absences.size() > 1 && choice.alone[index(value.value)] &&
+             stay(absences.subspan(1), value.bytes))
+      choice.alone[index(value.value)] = false;
+  }
+  return choice;
+}
+
+Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                        double share) {
+  std::vector<std::pair<double, GapId>> waits;
+  for (const IdleTime& stretch : schedule.stretches) {
+    const ValueFacts& value = facts.values[index(schedule.sequence.lives[index(stretch.life)].value)];
+    if (!value.repeatable || !(stretch.waited > 0)) continue;
+    const double seconds = facts.nodes[index(value.producer)].seconds;
+    waits.emplace_back(stretch.waited / std::max(seconds, 1e-9), stretch.gap);
+  }
+  std::sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  const auto count = static_cast<std::size_t>(std::ceil(share * static_cast<double>(waits.size())));
+  for (std::size_t i = 0; i < count; ++i) choice.again[index(waits[i].second)] = true;
+  return choice;
+}
+
+}  // namespace voxswap::swap

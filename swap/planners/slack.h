@@ -1,0 +1,23 @@
+// What a schedule leaves unused: choices that make use of it.
+#pragma once
+
+#include <cstdint>
+
+#include "swap/planners/decisions.h"
+#include "swap/planners/schedule.h"
+
+namespace voxswap::swap {
+
+// Of `schedule`, which is that of `choice`: what is dropped and made again stays instead where `budget` bytes
+// have room for it all the time in between, first what saves most time for the bytes and the time that it is
+// there; or at least from when it is first made again for others to its own reader. Flags are of single
+// pieces, so that what has room for half of a volume keeps half of it. `volume`: of that one only.
+Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                   std::int64_t budget, const VolumeFacts* volume = nullptr);
+
+// Makes again what `schedule` waits for until it is copied: of what can be made again, the `share` of these
+// values that takes longest beside what its node takes.
+Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                        double share);
+
+}  // namespace voxswap::swap

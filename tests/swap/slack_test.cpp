@@ -1,0 +1,131 @@
+// Choices that use what a schedule leaves unused, and the memory that is left for copies.
+#include "swap/planners/slack.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/index.h"
+#include "swap/planners/scheduling.h"
+
+namespace voxswap::swap {
+namespace {
+
+constexpr double second = 1;
+
+// A chain of volumes of the same size, of which the first four are read again from the last to the first.
+// Each takes a second to make.
+struct Chain {
+  net::Graph graph;
+  std::vector<net::ValueId> made;
+  CostModel costs;
+  std::int64_t bytes;
+
+  Chain() {
+    const net::ValueId x =
+        graph.add_value("x", Shape{1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
+    for (int i = 0; i < 5; ++i)
+      made.push_back(graph.apply("sigmoid", "n" + std::to_string(i), {i == 0 ? x : made.back()}));
+    for (int i = 3; i >= 0; --i)
+      made.push_back(graph.apply("add", "sum" + std::to_string(i), {made.back(), made[index(i)]}));
+    bytes = graph.value(x).bytes();
+    costs.node_seconds.assign(graph.nodes().size(), second);
+    costs.to_host =
+        costs.to_device = {static_cast<double>(bytes) / second, static_cast<double>(bytes) / second};
+  }
+  PlanRequest request(std::int64_t volumes, std::int64_t host) const {
+    return {&graph,
+            std::vector<std::int64_t>(graph.nodes().size(), 0),
+            {volumes * bytes, host, 0},
+            {made.back()},
+            &costs};
+  }
+};
+
+Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t reserve = 0) {
+  ScheduleOptions options;
+  options.device_budget = facts.request->budgets.device;
+  options.reserve = reserve;
+  return schedule(facts, *expand(facts, choice.again, choice.alone), choice.bias, options);
+}
+
+Decisions everything_again(const GraphFacts& facts) {
+  Decisions choice = keep_everything(facts);
+  for (net::ValueId id = 0; index(id) < facts.values.size(); ++id)
+    if (facts.values[index(id)].repeatable) choice.again[index(facts.values[index(id)].first_gap + 1)] = true;
+  return choice;
+}
+
+std::ptrdiff_t runs_again(const Schedule& schedule) {
+  const auto& steps = schedule.sequence.steps;
+  return std::count_if(steps.begin(), steps.end(), [](const SequenceStep& step) { return step.again; });
+}
+
+TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
+  const Chain chain;
+  std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
+  for (const std::int64_t volumes : {4, 5, 6, 8}) {
+    const PlanRequest request = chain.request(volumes, 0);
+    const GraphFacts facts(request);
+    const Decisions again = everything_again(facts);
+    const Schedule dropped = schedule_of(facts, again);
+    ASSERT_EQ(dropped.excess, 0) << volumes;
+    const Schedule kept =
+        schedule_of(facts, keep_where_there_is_room(facts, dropped, again, request.budgets.device));
+    EXPECT_EQ(kept.excess, 0) << volumes;
+    EXPECT_LE(runs_again(kept), runs_again(dropped)) << volumes;
+    EXPECT_LE(runs_again(kept), before) << volumes;
+    before = runs_again(kept);
+  }
+  EXPECT_EQ(before, 0) << "everything fits into the last budget";
+}
+
+TEST(Slack, MakesAgainWhatIsWaitedFor) {
+  const Chain chain;
+  const PlanRequest request = chain.request(3, 100 * chain.bytes);
+  const GraphFacts facts(request);
+  const Decisions nothing = keep_everything(facts);
+  const Schedule copied = schedule_of(facts, nothing);
+  ASSERT_EQ(runs_again(copied), 0);
+  const auto waits = std::count_if(copied.stretches.begin(), copied.stretches.end(),
+                                   [](const IdleTime& stretch) { return stretch.waited > 0; });
+  ASSERT_GT(waits, 1) << "the link is as slow as the nodes";
+  std::ptrdiff_t before = 0;
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const Decisions choice = make_again_what_is_waited_for(facts, copied, nothing, share);
+    const std::ptrdiff_t flags = std::count(choice.again.begin(), choice.again.end(), true);
+    EXPECT_LE(flags, waits);
+    EXPECT_GE(flags, before);
+    EXPECT_EQ(flags > 0, share > 0);
+    before = flags;
+  }
+}
+
+TEST(Slack, IsLeftForCopiesOnTheirWay) {
+  const Chain chain;
+  const PlanRequest request = chain.request(4, 100 * chain.bytes);
+  const GraphFacts facts(request);
+  const Decisions nothing = keep_everything(facts);
+  const auto leaving = [](const Schedule& schedule) { return schedule.stretches.size(); };
+  EXPECT_GT(leaving(schedule_of(facts, nothing, chain.bytes)), leaving(schedule_of(facts, nothing)));
+  EXPECT_EQ(schedule_of(facts, nothing, chain.bytes).excess, 0);
+}
+
+TEST(Schedule, OfWhatTakesTooLongIsNotWorkedOut) {
+  const Chain chain;
+  const PlanRequest request = chain.request(4, 100 * chain.bytes);
+  const GraphFacts facts(request);
+  const Decisions nothing = keep_everything(facts);
+  ScheduleOptions options;
+  options.device_budget = request.budgets.device;
+  options.most_seconds = 8 * second;  // there are nine nodes
+  EXPECT_GT(schedule(facts, *expand(facts, nothing.again), nothing.bias, options).excess, 0);
+  options.most_seconds = 100 * second;
+  EXPECT_EQ(schedule(facts, *expand(facts, nothing.again), nothing.bias, options).excess, 0);
+}
+
+}  // namespace
+}  // namespace voxswap::swap
