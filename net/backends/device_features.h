@@ -44,4 +44,27 @@ class TuningBackend : public Backend {
   virtual void take_routines(const std::string& earlier) = 0;
 };
 
+// The GPUs of ranks that train together, one each. Its commands go to the current stream of this thread, in
+// the same order on the two that swap.
+class Peers {
+ public:
+  virtual ~Peers() = default;
+  // Sends one thing to another rank and receives another from it at the same time; of nothing there is no
+  // message.
+  virtual void swap(int other, const void* sent, std::int64_t sent_count, void* received,
+                    std::int64_t received_count) = 0;
+  virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void add(float* to, const float* from, std::int64_t count) = 0;  // to what is there
+};
+
+// Of a backend.
+class PeerBackend {
+ public:
+  virtual ~PeerBackend() = default;
+  virtual std::string why_no_peers() const = 0;  // for people; empty where it can meet others
+  // Bytes that one rank makes and all of them bring to meet(), which returns when all are there.
+  virtual std::string new_meeting() = 0;
+  virtual std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count) = 0;
+};
+
 }  // namespace voxswap::net

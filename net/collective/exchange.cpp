@@ -1,5 +1,4 @@
-// A kernel takes its values as one long row and goes along it in blocks, so that few are on hand and one rank
-// adds up a block while another sends the next: once up the tree, once back.
+// A kernel takes its values as one long row and goes along it in chunks, so that little is on hand.
 #include "net/collective/exchange.h"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 
 #include "base/text.h"
 #include "net/graph/operation.h"
-#include "net/steps/batch_tree.h"
+#include "net/steps/sum_by_halves.h"
 
 namespace voxswap::net {
 
@@ -19,55 +18,54 @@ class ExchangeKernel final : public Kernel {
  public:
   ExchangeKernel(const Graph& graph, const Node& node, Exchange& exchange)
       : exchange_(exchange),
+        ranks_(exchange.ranks()),
         parts_(node.attributes.integer("parts")),
-        moves_(
-            moves_of(node.attributes.integer("batch"), exchange.ranks().rank(), exchange.ranks().count())) {
+        batch_(node.attributes.integer("batch")) {
     for (const ValueId id : node.outputs) counts_.push_back(graph.value(id).shape.count());
     for (const std::int64_t count : counts_) length_ += count;
-    block_ = std::min(exchange_block_bytes / static_cast<std::int64_t>(sizeof(T)), length_);
-    exchange.reserve((parts_ + 1) * block_ * static_cast<std::int64_t>(sizeof(T)));
+    chunk_ = std::min(exchange_chunk_bytes(ranks_.count()) / size, length_);
+    whole_ = sum_of(chunk_);
+    if (length_ % chunk_ > 0) rest_ = sum_of(length_ % chunk_);
+    exchange.carrier().reserve((parts_ * chunk_ + (chunk_ + 1) / 2 + spare) * size);
   }
 
-  std::string implementation() const override { return "sends and receives along the batch's tree"; }
+  std::string implementation() const override { return "swaps of halves along the batch's tree"; }
 
   void run(const KernelArguments& arguments) override {
-    auto* const rows = reinterpret_cast<T*>(exchange_.blocks());
-    const bool alone = !exchange_.begun();
-    for (std::int64_t from = 0; from < length_; from += block_) {
-      const std::int64_t count = std::min(block_, length_ - from);
-      for (std::int64_t part = 0; part < parts_; ++part)
-        for_each_stretch(
-            from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
-              const auto input = value * static_cast<std::size_t>(parts_) + static_cast<std::size_t>(part);
-              const T* const source = static_cast<const T*>(arguments.inputs[input]) + at;
-              std::copy(source, source + n, rows + part * block_ + to);
-            });
-      if (!alone) sum(rows, count);
-      if (alone || exchange_.ranks().is_first()) write(rows, from, count, arguments);
-    }
-    for (std::int64_t from = 0; from < length_ && !alone; from += block_) {
-      const std::int64_t count = std::min(block_, length_ - from);
-      if (exchange_.ranks().is_first()) read(rows, from, count, arguments);
-      hand_on(exchange_.ranks(), rows, count * static_cast<std::int64_t>(sizeof(T)));
-      if (!exchange_.ranks().is_first()) write(rows, from, count, arguments);
+    for (std::int64_t from = 0; from < length_; from += chunk_) {
+      const std::int64_t count = std::min(chunk_, length_ - from);
+      for (std::int64_t part = 0; part < parts_; ++part) read(part, from, count, arguments);
+      exchange_.carrier().settle();
+      if (exchange_.begun()) sum(count == chunk_ ? whole_ : rest_);
+      write(from, count, arguments);
+      exchange_.carrier().settle();
     }
   }
 
  private:
-  // A block of the sums, from where they lie in the end and to there.
-  void read(T* block, std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
+  static constexpr std::int64_t size = sizeof(T);
+  static constexpr std::int64_t spare = 1024;  // halves are rounded up, the shortest are whole
+
+  SumByHalves sum_of(std::int64_t length) const {
+    return of_rank(sum_by_halves(batch_, ranks_.count(), length), ranks_.rank());
+  }
+  T* row(std::int64_t part) const { return reinterpret_cast<T*>(exchange_.carrier().rows()) + part * chunk_; }
+
+  void read(std::int64_t part, std::int64_t from, std::int64_t count,
+            const KernelArguments& arguments) const {
     for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
-      const T* const source = static_cast<const T*>(arguments.outputs[value]) + at;
-      std::copy(source, source + n, block + to);
+      const std::size_t input = value * static_cast<std::size_t>(parts_) + static_cast<std::size_t>(part);
+      const T* const source = static_cast<const T*>(arguments.inputs[input]) + at;
+      exchange_.carrier().take(row(part) + to, source, n * size);
     });
   }
-  void write(const T* block, std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
+  void write(std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
     for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
-      std::copy(block + to, block + to + n, static_cast<T*>(arguments.outputs[value]) + at);
+      exchange_.carrier().give(static_cast<T*>(arguments.outputs[value]) + at, row(0) + to, n * size);
     });
   }
 
-  // Of the long row's elements from .. from + count: which of which value, and where in the block.
+  // Of the long row's elements from .. from + count: which of which value, and where in the chunk.
   template <class Function>
   void for_each_stretch(std::int64_t from, std::int64_t count, Function function) const {
     std::int64_t begin = 0;  // of the value, in the long row
@@ -77,41 +75,61 @@ class ExchangeKernel final : public Kernel {
     }
   }
 
-  static void add(T* to, const T* from, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+  // What of a swap's stretch this rank adds up, and what the other does.
+  struct Halves {
+    std::int64_t other = 0, part = 0;
+    std::int64_t kept = 0, kept_count = 0, given = 0, given_count = 0;
+  };
+  Halves halves_of(const Swap& swap) const {
+    const std::int64_t left = swap.middle - swap.begin, right = swap.end - swap.middle;
+    if (swap.left.rank == ranks_.rank())
+      return {swap.right.rank, swap.left.part, swap.begin, left, swap.middle, right};
+    return {swap.left.rank, swap.right.part, swap.middle, right, swap.begin, left};
   }
 
-  void sum(T* rows, std::int64_t count) {
-    Ranks& ranks = exchange_.ranks();
-    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-    T* const received = rows + parts_ * block_;
-    for (const Move& move : moves_) {
-      T* const part = rows + move.part * block_;
-      switch (move.kind) {
-        case Move::Kind::add:
-          add(part, rows + move.other * block_, count);
-          break;
-        case Move::Kind::receive:
-          ranks.receive(static_cast<int>(move.other), received, bytes);
-          add(part, received, count);
-          break;
-        case Move::Kind::send:
-          ranks.send(static_cast<int>(move.other), part, bytes);
-          break;
+  // From the rows of the parts to that of the sum, which is the first.
+  void sum(const SumByHalves& of) {
+    Carrier& carrier = exchange_.carrier();
+    T* const received = row(parts_);
+    for (const Swap& swap : of.swaps) {
+      if (swap.is_local()) {
+        carrier.add(row(swap.left.part) + swap.begin, row(swap.right.part) + swap.begin,
+                    swap.end - swap.begin);
+        continue;
       }
+      const Halves h = halves_of(swap);
+      carrier.swap(static_cast<int>(h.other), row(h.part) + h.given, h.given_count * size, received,
+                   h.kept_count * size);
+      carrier.add(row(h.part) + h.kept, received, h.kept_count);
+    }
+    for (const Stretch& stretch : of.stretches)
+      if (stretch.at.part > 0)
+        carrier.copy(row(0) + stretch.begin, row(stretch.at.part) + stretch.begin,
+                     (stretch.end - stretch.begin) * size);
+    for (auto swap = of.swaps.rbegin(); swap != of.swaps.rend(); ++swap) {
+      if (swap->is_local()) continue;
+      const Halves h = halves_of(*swap);
+      carrier.swap(static_cast<int>(h.other), row(0) + h.kept, h.kept_count * size, row(0) + h.given,
+                   h.given_count * size);
     }
   }
 
   Exchange& exchange_;
-  std::int64_t parts_, length_ = 0, block_ = 0;
-  std::vector<Move> moves_;
+  Ranks& ranks_;
+  std::int64_t parts_, batch_, length_ = 0, chunk_ = 0;
+  SumByHalves whole_, rest_;          // of a chunk, and of what is left for the last
   std::vector<std::int64_t> counts_;  // of every value
 };
 
 }  // namespace
 
-void Exchange::reserve(std::int64_t bytes) {
-  if (bytes > block_bytes()) blocks_.resize(static_cast<std::size_t>(bytes));
+Exchange::Exchange(Ranks& ranks, Backend* backend)
+    : ranks_(&ranks), backend_(backend), carrier_(carry_through_host(ranks, backend)) {}
+
+void Exchange::connect() {
+  if (ranks_->is_alone() || backend_ == nullptr) return;
+  if (std::unique_ptr<Carrier> between = carry_between_devices(*ranks_, *backend_))
+    carrier_ = std::move(between);
 }
 
 std::unique_ptr<Kernel> Exchange::make_kernel(const Graph& graph, const Node& node) {

@@ -4,35 +4,42 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "net/backends/backend.h"
+#include "net/collective/carrier.h"
 #include "net/collective/ranks.h"
 
 namespace voxswap::net {
 
 class Exchange {
  public:
-  explicit Exchange(Ranks& ranks) : ranks_(&ranks) {}
+  // `backend`: the ranks' device, as far as it is known; it outlives this.
+  explicit Exchange(Ranks& ranks, Backend* backend = nullptr);
 
-  // Its exchanges have to run in the same order on all ranks. It is host code: what it sums has to lie in
-  // host memory.
+  // Where all ranks have GPUs that can, these talk to one another. All ranks call it, before anything else.
+  void connect();
+  // Its kernels are host code, for a stream of the host; else they enqueue on the current stream.
+  bool on_host() const { return carrier_->on_host(); }
+
+  // Its exchanges have to run in the same order on all ranks.
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node);
 
-  // Until then a kernel gives what this rank has alone: steps that are only timed need no others.
+  // Before, and after the second, a kernel gives what this rank has alone: steps that are only timed need no
+  // others.
   void begin() { begun_ = true; }
+  void pause() { begun_ = false; }
   bool begun() const { return begun_; }
   Ranks& ranks() { return *ranks_; }
+  Backend* backend() { return backend_; }
 
-  // Blocks that its kernels have on hand; they run one after the other, beside kernels of the plan, so that
-  // nothing of the plan's memory would be theirs for long enough. REQUIRES of the second: reserved.
-  void reserve(std::int64_t bytes);
-  std::byte* blocks() { return blocks_.data(); }
-  std::int64_t block_bytes() const { return static_cast<std::int64_t>(blocks_.size()); }
+  // Has the rows that its kernels work on; they run one after the other, beside kernels of the plan, so that
+  // nothing of the plan's memory would be theirs for long enough.
+  Carrier& carrier() { return *carrier_; }
 
  private:
   Ranks* ranks_;
-  std::vector<std::byte> blocks_;
+  Backend* backend_;
+  std::unique_ptr<Carrier> carrier_;
   bool begun_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include "net/collective/mpi_ranks.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -37,27 +38,35 @@ class MpiRanks final : public Ranks {
     MPI_Comm machine = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &on_this_machine_);
+    MPI_Comm_rank(machine, &index_on_this_machine_);
     MPI_Comm_free(&machine);
   }
 
   int rank() const override { return rank_; }
   int count() const override { return count_; }
   int on_this_machine() const override { return on_this_machine_; }
+  int index_on_this_machine() const override { return index_on_this_machine_; }
 
   void send(int to, const void* bytes, std::int64_t count) override {
     for (std::int64_t from = 0; from < count; from += most_bytes) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Isend(static_cast<const char*>(bytes) + from, static_cast<int>(std::min(most_bytes, count - from)),
-                MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+      MPI_Request request = begin_to_send(to, bytes, from, count);
       wait_for(request);
     }
   }
   void receive(int from, void* bytes, std::int64_t count) override {
     for (std::int64_t begin = 0; begin < count; begin += most_bytes) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Irecv(static_cast<char*>(bytes) + begin, static_cast<int>(std::min(most_bytes, count - begin)),
-                MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+      MPI_Request request = begin_to_receive(from, bytes, begin, count);
       wait_for(request);
+    }
+  }
+  void swap(int other, const void* sent, std::int64_t sent_count, void* received,
+            std::int64_t received_count) override {
+    for (std::int64_t from = 0; from < sent_count || from < received_count; from += most_bytes) {
+      MPI_Request coming = MPI_REQUEST_NULL, going = MPI_REQUEST_NULL;  // null: nothing to wait for
+      if (from < received_count) coming = begin_to_receive(other, received, from, received_count);
+      if (from < sent_count) going = begin_to_send(other, sent, from, sent_count);
+      wait_for(coming);
+      wait_for(going);
     }
   }
 
@@ -76,12 +85,34 @@ class MpiRanks final : public Ranks {
   }
 
  private:
-  int rank_ = 0, count_ = 1, on_this_machine_ = 1;
+  // A message of what is left from there on.
+  static MPI_Request begin_to_send(int to, const void* bytes, std::int64_t from, std::int64_t count) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(static_cast<const char*>(bytes) + from, static_cast<int>(std::min(most_bytes, count - from)),
+              MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+    return request;
+  }
+  static MPI_Request begin_to_receive(int from, void* bytes, std::int64_t begin, std::int64_t count) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(static_cast<char*>(bytes) + begin, static_cast<int>(std::min(most_bytes, count - begin)),
+              MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+    return request;
+  }
+
+  int rank_ = 0, count_ = 1, on_this_machine_ = 1, index_on_this_machine_ = 0;
 };
+
+// The launcher is what started this process. Where it was killed MPI's own way of noticing is to end the
+// process by exit(), beside threads that run on, which need not come to an end.
+void end_with_launcher(pid_t launcher) {
+  while (getppid() == launcher) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  _exit(1);
+}
 
 }  // namespace
 
 Ranks* voxswap_join_mpi() {
+  std::thread(end_with_launcher, getppid()).detach();
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
   if (given < MPI_THREAD_SERIALIZED) return nullptr;

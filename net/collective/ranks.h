@@ -18,12 +18,16 @@ class Ranks {
   virtual int count() const = 0;  // of all
   // How many of them are on this machine and share its memory and cores.
   virtual int on_this_machine() const = 0;
+  virtual int index_on_this_machine() const { return 0; }  // of these, in their order
 
   // Each returns when the bytes may be used again, or are there. What one rank sends another arrives in that
   // order. REQUIRES: the other does the opposite, with as many bytes; one thread at a time.
   virtual void send(int to, const void* bytes, std::int64_t count) = 0;
   virtual void receive(int from, void* bytes, std::int64_t count) = 0;
   virtual bool has_sent(int from) = 0;  // something that is yet to be received
+  // Both at the same time; of nothing there is no message. REQUIRES: the other swaps as well.
+  virtual void swap(int other, const void* sent, std::int64_t sent_count, void* received,
+                    std::int64_t received_count);
 
   // The last thing that ranks do with one another, when all of them do it; waits for all.
   virtual void leave() {}

@@ -41,41 +41,6 @@ void find_parts(const Tree& tree, const Share& share, std::int64_t first, std::i
   if (tree.has_second(first, width)) find_parts(tree, share, tree.middle(first, width), width / 2, parts);
 }
 
-// The moves of one rank, found by walking the whole tree, sums after their summands.
-class Walk {
- public:
-  Walk(std::int64_t batch, std::int64_t rank, std::int64_t ranks)
-      : tree_(batch), share_(batch / ranks), rank_(rank) {
-    visit(0, tree_.width());
-  }
-  std::vector<Move> take() { return std::move(moves_); }
-
- private:
-  std::int64_t owner(std::int64_t sample) const { return sample / share_; }
-
-  // Which of its owner's parts the node's sum lies in; of other ranks' nodes the number means nothing.
-  std::int64_t visit(std::int64_t first, std::int64_t width) {
-    const Samples node = tree_.node(first, width);
-    const std::int64_t here = owner(node.first);
-    if (owner(node.last - 1) == here) return here == rank_ ? parts_++ : 0;
-    const std::int64_t left = visit(first, width / 2);
-    if (!tree_.has_second(first, width)) return left;
-    const std::int64_t second = owner(tree_.middle(first, width));
-    const std::int64_t right = visit(tree_.middle(first, width), width / 2);
-    if (here == rank_ && second == rank_)
-      moves_.push_back({Move::Kind::add, left, right});
-    else if (here == rank_)
-      moves_.push_back({Move::Kind::receive, left, second});
-    else if (second == rank_)
-      moves_.push_back({Move::Kind::send, right, here});
-    return left;
-  }
-
-  Tree tree_;
-  std::int64_t share_, rank_, parts_ = 0;
-  std::vector<Move> moves_;
-};
-
 }  // namespace
 
 Share share_of(std::int64_t batch, std::int64_t rank, std::int64_t ranks) {
@@ -101,11 +66,6 @@ std::vector<Sum> sums_ending_with(const Share& share, std::int64_t sample) {
       sums.push_back({tree.node(first, width / 2), tree.node(tree.middle(first, width), width / 2)});
   }
   return sums;
-}
-
-std::vector<Move> moves_of(std::int64_t batch, std::int64_t rank, std::int64_t ranks) {
-  assert(ranks > 0 && batch % ranks == 0);
-  return Walk(batch, rank, ranks).take();
 }
 
 }  // namespace voxswap::net

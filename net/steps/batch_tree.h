@@ -37,18 +37,4 @@ struct Sum {
 };
 std::vector<Sum> sums_ending_with(const Share& share, std::int64_t sample);
 
-// What a rank does, one after the other, to turn the parts of all ranks into the sum over the batch, which
-// rank 0 then has as its first part. Ranks wait for one another only in the order of one list, of which each
-// has its own moves: none waits for ever.
-struct Move {
-  enum class Kind {
-    add,      // part `other` to part `part`, both here
-    receive,  // what rank `other` sends is added to part `part`
-    send      // part `part` to rank `other`
-  } kind = Kind::add;
-  std::int64_t part = 0, other = 0;
-  bool operator==(const Move&) const = default;
-};
-std::vector<Move> moves_of(std::int64_t batch, std::int64_t rank, std::int64_t ranks);
-
 }  // namespace voxswap::net

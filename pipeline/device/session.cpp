@@ -113,20 +113,27 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   State& s = *state_;
   s.options = options;
   s.target = open_target(options);
-  if (!options.ranks->is_alone() && !s.target.backend->computes_on_host())
+  net::Ranks& ranks = *options.ranks;
+  if (!ranks.is_alone() && !s.target.backend->computes_on_host())
     fail(Exit::usage,
          "{0}: ranks that train together compute on CPUs so far; start one by itself, or set {0}=cpu",
          key::memory_device);
-  take_routines(*s.target.backend, options, purpose == Purpose::inference || options.resume);
-  s.steps = build_steps(options, channels, outputs, s.target, purpose == Purpose::training);
-  if (s.trains()) {
-    s.exchange.emplace(*options.ranks);
-    if (!options.ranks->is_alone()) s.target.network = swap::measure_network(*options.ranks);
-    s.training_step = prepare_training(plannable_training(s.target, s.steps, *s.exchange), s.target, options);
+  const bool trains = purpose == Purpose::training;
+  if (ranks.is_first() || !trains) take_routines(*s.target.backend, options, !trains || options.resume);
+  s.steps = build_steps(options, channels, outputs, s.target, trains);
+  PlannableStep training;
+  if (trains) {
+    s.exchange.emplace(ranks, s.target.backend.get());
+    s.exchange->connect();
+    if (!ranks.is_alone()) s.target.network = swap::measure_network(*s.exchange);
+    if (!ranks.is_first()) share_routines(*s.target.backend, ranks);
+    training = plannable_training(s.target, s.steps, *s.exchange);
   }
-  s.inference_step = prepare_inference(
-      plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference)), s.target, options);
-  remember_routines(*s.target.backend, options);
+  PlannableStep inference = plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference));
+  if (trains && ranks.is_first()) share_routines(*s.target.backend, ranks);
+  if (trains) s.training_step = prepare_training(std::move(training), s.target, options);
+  s.inference_step = prepare_inference(std::move(inference), s.target, options);
+  if (ranks.is_first()) remember_routines(*s.target.backend, options);
 }
 
 Session::~Session() = default;

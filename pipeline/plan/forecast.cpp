@@ -61,8 +61,8 @@ DataShape data_shape(const RunOptions& options) {
 
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
     : options_(options),
-      exchange_(*options.ranks),
-      target_(open_target(options, how.as, how.tuned || !how.estimate)) {
+      target_(open_target(options, how.as, how.tuned || !how.estimate)),
+      exchange_(*options.ranks, target_.backend.get()) {
   target_.network = how.network;
   if (target_.network) target_.network->local_rate = target_.rates->link_rate;
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);

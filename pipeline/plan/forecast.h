@@ -46,8 +46,8 @@ class StepForecast {
 
  private:
   RunOptions options_;
-  net::Exchange exchange_;  // never begun
   Target target_;
+  net::Exchange exchange_;  // never begun
   PlannableStep training_, inference_;
 };
 

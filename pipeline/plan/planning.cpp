@@ -73,16 +73,16 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision 
   return type;
 }
 
-// N of "cuda:N", 0 of "cuda".
+// N of "cuda:N".
 int device_number(const std::string& device) {
-  const auto number = parse_number<int>(device == "cuda" ? "0" : device.substr(5));
+  const auto number = parse_number<int>(device.substr(5));
   if (!number)
     fail(Exit::usage, "{}: expected cuda:N with the number of a GPU, found '{}'", key::memory_device, device);
   return *number;
 }
 
 std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOptions options) {
-  options.device = device_number(device);
+  if (device != "cuda") options.device = device_number(device);
   try {
     return net::make_backend("cuda", options);
   } catch (const Error& error) {
@@ -150,6 +150,17 @@ swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& m
   return budgets;
 }
 
+namespace {
+
+// Where nobody says which: of a machine's GPUs, each of its ranks takes the next. A launcher may also show
+// each rank one alone.
+int gpu_of_rank(const net::Ranks& ranks) {
+  const int gpus = net::device_count("cuda");
+  return gpus > 1 ? ranks.index_on_this_machine() % gpus : 0;
+}
+
+}  // namespace
+
 std::string Target::description() const {
   return backend ? backend->description() : "as if on " + rates->name;
 }
@@ -163,6 +174,7 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   if (as.empty()) {
     net::BackendOptions how = backend_options(options.training);
     how.tuned = tuned;
+    how.device = gpu_of_rank(*options.ranks);
     target.backend = open_device(options.memory.device, how);
     if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
       fail(Exit::usage,

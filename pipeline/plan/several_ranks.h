@@ -1,6 +1,7 @@
 // What a training step takes on several ranks, which need not be here (docs/ranks.md).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -23,9 +24,12 @@ struct RanksForecast {
   double exchange_seconds = 0;  // of the step, during which ranks exchange gradients
   std::int64_t exchanged_bytes = 0;
 
-  double exposed_seconds() const { return step_seconds - alone_seconds; }
-  double efficiency() const { return alone_seconds / step_seconds; }  // volumes per second, of the ideal
-  std::string limit() const;                                          // for people: what keeps it from more
+  // Sums are rounded: where all is hidden, a step may come out a little shorter.
+  double exposed_seconds() const { return std::max(step_seconds - alone_seconds, 0.0); }
+  double efficiency() const {  // volumes per second, of the ideal
+    return std::min(alone_seconds / step_seconds, 1.0);
+  }
+  std::string limit() const;  // for people: what keeps it from more
 };
 
 // REQUIRES: `step` and `forecast` are of these options, whose ranks are planned, and of `how`, which has

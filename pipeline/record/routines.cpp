@@ -63,6 +63,13 @@ void take_routines(net::Backend& backend, const RunOptions& options, bool of_the
   if (const auto known = read_sealed(cache_file(backend, options))) device->take_routines(*known);
 }
 
+void share_routines(net::Backend& backend, net::Ranks& ranks) {
+  if (ranks.is_alone()) return;
+  const std::string text = net::hand_on(ranks, ranks.is_first() ? chosen(backend) : "");
+  auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
+  if (device != nullptr && !ranks.is_first() && !text.empty()) device->take_routines(text);
+}
+
 // A line that is there already stays.
 void remember_routines(const net::Backend& backend, const RunOptions& options) {
   const std::string text = chosen(backend);

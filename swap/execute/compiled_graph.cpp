@@ -8,7 +8,9 @@
 namespace voxswap::swap {
 
 CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
-    : backend_(&backend), graph_(std::move(graph)) {
+    : backend_(&backend),
+      exchanges_on_host_(exchange == nullptr || exchange->on_host()),
+      graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
     const bool exchanges = net::is_exchange(node);
     assert((!exchanges || exchange != nullptr) && "a graph for several ranks comes with what joins them");

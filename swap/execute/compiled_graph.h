@@ -18,9 +18,11 @@ class CompiledGraph {
   const std::vector<std::int64_t>& workspaces() const { return workspaces_; }
   net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
   net::Backend& backend() { return *backend_; }
+  bool exchanges_on_host() const { return exchanges_on_host_; }  // for a host stream
 
  private:
   net::Backend* backend_;
+  bool exchanges_on_host_;
   net::Graph graph_;
   std::vector<std::unique_ptr<net::Kernel>> kernels_;
   std::vector<std::int64_t> workspaces_;

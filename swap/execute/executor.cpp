@@ -73,8 +73,8 @@ struct Executor::State {
     for (const Instruction& instruction : plan.instructions) used[index(instruction.lane())] = true;
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
       if (!used[lane]) continue;
-      const bool of_host =
-          lane == index(Lane::to_disk) || lane == index(Lane::from_disk) || lane == index(Lane::exchange);
+      const bool of_host = lane == index(Lane::to_disk) || lane == index(Lane::from_disk) ||
+                           (lane == index(Lane::exchange) && compiled.exchanges_on_host());
       streams[lane] = of_host ? backend.make_host_stream() : backend.make_stream();
     }
     const auto slow_down = [&](Lane lane, double rate) {

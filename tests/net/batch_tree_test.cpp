@@ -1,9 +1,8 @@
-// The tree along which a batch is summed: the same for every number of ranks.
+// The tree along which a batch is summed, and what of it a share can sum by itself.
 #include "net/steps/batch_tree.h"
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <map>
 #include <string>
 
@@ -44,62 +43,20 @@ std::vector<std::string> sums_of(const Share& share) {
   return parts;
 }
 
-// What rank 0 ends up with, each rank making its moves as far as it can until all are done.
-std::string total(std::int64_t batch, std::int64_t ranks) {
-  struct Rank {
-    std::vector<std::string> parts;
-    std::deque<Move> moves;
-  };
-  std::vector<Rank> all;
-  for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    const std::vector<Move> moves = moves_of(batch, rank, ranks);
-    all.push_back({sums_of(share_of(batch, rank, ranks)), {moves.begin(), moves.end()}});
-  }
-  std::map<std::pair<std::int64_t, std::int64_t>, std::deque<std::string>> on_the_way;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) {
-      Rank& one = all[static_cast<std::size_t>(rank)];
-      if (one.moves.empty()) continue;
-      const Move move = one.moves.front();
-      std::string& part = one.parts.at(static_cast<std::size_t>(move.part));
-      if (move.kind == Move::Kind::send) {
-        on_the_way[{rank, move.other}].push_back(part);
-      } else if (move.kind == Move::Kind::add) {
-        part = "(" + part + "+" + one.parts.at(static_cast<std::size_t>(move.other)) + ")";
-      } else {
-        std::deque<std::string>& coming = on_the_way[{move.other, rank}];
-        if (coming.empty()) continue;
-        part = "(" + part + "+" + coming.front() + ")";
-        coming.pop_front();
-      }
-      one.moves.pop_front();
-      moved = true;
-    }
-  }
-  for (const Rank& one : all) EXPECT_TRUE(one.moves.empty()) << "a rank waits for ever";
-  for (const auto& [way, texts] : on_the_way) EXPECT_TRUE(texts.empty()) << "something was not received";
-  return all.front().parts.front();
+std::string total(std::int64_t batch) {
+  return sums_of({0, batch, batch}).front();
 }
 
 TEST(BatchTree, AddsNeighboursInPairsThenPairsOfPairs) {
-  EXPECT_EQ(total(1, 1), "0");
-  EXPECT_EQ(total(2, 1), "(0+1)");
-  EXPECT_EQ(total(4, 1), "((0+1)+(2+3))");
+  EXPECT_EQ(total(1), "0");
+  EXPECT_EQ(total(2), "(0+1)");
+  EXPECT_EQ(total(4), "((0+1)+(2+3))");
 }
 
 TEST(BatchTree, LetsWhatHasNoNeighbourGoUpAsItIs) {
-  EXPECT_EQ(total(3, 1), "((0+1)+2)");
-  EXPECT_EQ(total(6, 1), "(((0+1)+(2+3))+(4+5))");
-  EXPECT_EQ(total(7, 1), "(((0+1)+(2+3))+((4+5)+6))");
-}
-
-TEST(BatchTree, IsTheSameForEveryNumberOfRanks) {
-  for (std::int64_t batch = 1; batch <= 48; ++batch) {
-    const std::string alone = total(batch, 1);
-    for (const std::int64_t ranks : divisors(batch))
-      EXPECT_EQ(total(batch, ranks), alone) << batch << " samples on " << ranks << " ranks";
-  }
+  EXPECT_EQ(total(3), "((0+1)+2)");
+  EXPECT_EQ(total(6), "(((0+1)+(2+3))+(4+5))");
+  EXPECT_EQ(total(7), "(((0+1)+(2+3))+((4+5)+6))");
 }
 
 TEST(BatchTree, GivesAShareItsPartsInOrderAndNothingElse) {

@@ -48,6 +48,7 @@ class RankThread final : public net::Ranks {
   int rank() const override { return rank_; }
   int count() const override { return count_; }
   int on_this_machine() const override { return count_; }
+  int index_on_this_machine() const override { return rank_; }
   void send(int to, const void* bytes, std::int64_t count) override {
     const char* const from = static_cast<const char*>(bytes);
     post_.put(rank_, to, {from, from + count});

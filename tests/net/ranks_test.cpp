@@ -96,7 +96,7 @@ struct Sums {
   std::vector<float> small, large;
   bool operator==(const Sums&) const = default;
 };
-constexpr std::int64_t large_count = 150'000;  // several blocks
+constexpr std::int64_t large_count = 150'000;  // several swaps of halves
 float number_of(std::int64_t sample, std::int64_t element) {
   return 1.0f / static_cast<float>(3 + 7 * sample + element % 101) * (sample % 2 == 0 ? 1.0f : -1e4f);
 }
@@ -163,13 +163,13 @@ TEST(Exchange, NeedsNobodyBeforeItHasBegun) {
   EXPECT_EQ(found.small, part({2, 3}, 3));
 }
 
-TEST(Exchange, HasNoMoreThanAFewBlocksOnHand) {
+TEST(Exchange, HasNoMoreThanAFewChunksOnHand) {
   Graph graph;
   const ValueId part = graph.add_value("part", {64, 64, 27, 27, 27}, ElementType::f32, Role::input);
   const NodeId node = graph.add("exchange", "sum", {part}, {{"parts", 1}, {"batch", 1}});
   Exchange exchange(alone());
   EXPECT_EQ(exchange.make_kernel(graph, graph.node(node))->workspace_bytes(), 0);
-  EXPECT_LE(exchange.block_bytes(), 1 << 20);
+  EXPECT_LE(exchange.carrier().bytes(), 1 << 20);
 }
 
 }  // namespace
