@@ -277,6 +277,8 @@ std::string largest_text(const pipeline::Largest& largest) {
   } else {
     text += "none fits";
   }
+  if (largest.next.empty() && largest.dimension == pipeline::Dimension::batch)
+    return text + "; more were not tried: each would add its image alone, and takes long to plan\n";
   if (largest.next.empty()) return text + "; that is as far as the experiment's other keys let it go\n";
   return text + format("\n  {} does not fit: {}\n", largest.next, largest.limit);
 }

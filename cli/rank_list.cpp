@@ -83,9 +83,11 @@ std::vector<std::pair<std::string, std::string>> rank_lines(const Json& list) {
     std::string line = format("{}, cores {}, {}, {} of memory", rank["machine"].get<std::string>(),
                               rank["cores"].get<std::string>(), rank["device"].get<std::string>(),
                               format_bytes(rank["memory_bytes"].get<std::int64_t>()));
-    if (rank.contains("link_gbps"))
-      line += format("; {:.2f} GB/s to rank 0, {:.0f} us", rank["link_gbps"].get<double>(),
-                     rank["link_microseconds"].get<double>());
+    if (rank.contains("link_gbps")) {
+      const auto microseconds = rank["link_microseconds"].get<double>();
+      line += format("; {:.2f} GB/s to rank 0, {:.{}f} us", rank["link_gbps"].get<double>(), microseconds,
+                     microseconds < 10 ? 1 : 0);
+    }
     lines.emplace_back(format("rank {}", rank["rank"].get<int>()), line);
   }
   return lines;

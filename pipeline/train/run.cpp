@@ -6,30 +6,22 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
-#include "base/interrupt.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/run_log.h"
 #include "base/units.h"
-#include "data/cases/read_case.h"
-#include "data/formats/image_writing.h"
 #include "data/layouts/dataset_description.h"
 #include "data/layouts/open_dataset.h"
-#include "data/volumes/orientation.h"
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/plan/several_ranks.h"
 #include "pipeline/plan/step_memory.h"
-#include "pipeline/predict/evaluate.h"
-#include "pipeline/predict/predict.h"
-#include "pipeline/predict/predictor.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_folder.h"
 #include "pipeline/report/report.h"
-#include "pipeline/report/slices.h"
 #include "pipeline/report/written_files.h"
+#include "pipeline/train/predictions.h"
 #include "pipeline/train/train.h"
 #include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
@@ -251,68 +243,6 @@ Job train_job(const RunOptions& given, bool predicts) {
   return job;
 }
 
-// The prepared case on the grid of `at`: truth and prediction to be compared there.
-struct Comparison {
-  data::LabelMap truth, prediction;
-};
-
-Comparison compare_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
-                      const Prediction& prediction) {
-  if (at == "native") return {volume.truth, prediction.native};
-  if (at == "training") {
-    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
-  }
-  const std::int64_t side = std::stoll(at);
-  const data::Size3 cube = {side, side, side};
-  return {data::resample_nearest(data::crop(volume.truth, prepared.box), cube),
-          data::resample_nearest(prediction.on_training_grid, cube)};
-}
-
-void predict_and_score(Job& job) {
-  const RunOptions& options = job.options;
-  const data::Dataset& dataset = job.cases->dataset();
-  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
-  Predictor predictor(options, dataset, {});
-  const auto count = static_cast<std::int64_t>(job.split.validation.size());
-  Progress progress("predicting", "cases", count * options.training.repeats);
-  std::vector<DiceRow> rows;
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    predictor.use({repeat});
-    const fs::path folder = prediction_folder(options, repeat);
-    make_directories(folder);
-    for (std::size_t i = 0; i < job.split.validation.size(); ++i) {
-      throw_if_interrupted();
-      const data::CaseFiles& files = dataset.cases[job.split.validation[i]];
-      const auto prepared = job.cases->prepared(job.split.validation[i]);
-      const data::Volume volume = data::read_case(dataset, files);
-      const Prediction prediction =
-          decide(probability_maps(*prepared, predictor.probabilities(*prepared)), *prepared, decoder);
-      data::write_label_map(folder / (files.id + ".nii.gz"),
-                            data::as_stored(prediction.native, prepared->stored));
-      for (const std::string& at : options.evaluate.at) {
-        const Comparison grids = compare_on(at, volume, *prepared, prediction);
-        for (DiceRow& row :
-             score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate)) {
-          row.run = options.name;
-          row.repeat = repeat;
-          row.resolution = resolution_text(options.preprocess.resolution);
-          row.evaluated_at = at;
-          rows.push_back(std::move(row));
-        }
-      }
-      if (repeat == 1) {
-        make_directories(options.output / "slices");
-        write_slices(options.output / "slices" / (files.id + ".png"),
-                     {files.id, dataset.modalities.back(), volume.channels.back(), volume.truth,
-                      prediction.native, dataset.labels, prepared->stored});
-      }
-      progress.advance();
-    }
-  }
-  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
-  settle_files(options.output);
-}
-
 }  // namespace
 
 void train(const RunOptions& options) {
@@ -321,9 +251,9 @@ void train(const RunOptions& options) {
 
 void run(const RunOptions& options, const ReadSettings& read_settings) {
   Job job = train_job(options, true);
-  if (!options.ranks->is_first()) return;
   Stopwatch watch;
-  predict_and_score(job);
+  predict_and_score(job.options, *job.cases, job.split);
+  if (!options.ranks->is_first()) return;
   watch.end(job, "predicting");
   write_phases(job);
   report({options.output}, options.output, read_settings);

@@ -1,0 +1,183 @@
+// In every round each rank has a case, and all of them stop together when one of them is asked to.
+#include "pipeline/train/predictions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_writing.h"
+#include "data/volumes/orientation.h"
+#include "pipeline/predict/evaluate.h"
+#include "pipeline/predict/predict.h"
+#include "pipeline/predict/predictor.h"
+#include "pipeline/record/run_folder.h"
+#include "pipeline/report/slices.h"
+#include "pipeline/report/tables.h"
+#include "pipeline/report/written_files.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+// The prepared case on the grid of `at`: truth and prediction to be compared there.
+struct Comparison {
+  data::LabelMap truth, prediction;
+};
+
+Comparison compare_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
+                      const Prediction& prediction) {
+  if (at == "native") return {volume.truth, prediction.native};
+  if (at == "training") {
+    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
+  }
+  const std::int64_t side = std::stoll(at);
+  const data::Size3 cube = {side, side, side};
+  return {data::resample_nearest(data::crop(volume.truth, prepared.box), cube),
+          data::resample_nearest(prediction.on_training_grid, cube)};
+}
+
+// A case that a repeat's weights predict.
+struct Turn {
+  std::int64_t repeat = 1;
+  std::size_t index = 0;  // of the case, in the data set
+};
+
+std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
+  std::vector<Turn> turns;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+    for (const std::size_t index : split.validation) turns.push_back({repeat, index});
+  return turns;
+}
+
+class CasePredictor {
+ public:
+  CasePredictor(const RunOptions& options, Cases& cases)
+      : options_(options),
+        dataset_(cases.dataset()),
+        cases_(cases),
+        decoder_(make_decoder(dataset_, options.training.targets)),
+        predictor_(options, dataset_, {}) {}
+
+  // Writes what is predicted; its scores.
+  std::vector<DiceRow> predict(const Turn& turn) {
+    if (turn.repeat != repeat_) predictor_.use({repeat_ = turn.repeat});
+    const data::CaseFiles& files = dataset_.cases[turn.index];
+    const auto prepared = cases_.prepared(turn.index);
+    const data::Volume volume = data::read_case(dataset_, files);
+    const Prediction prediction =
+        decide(probability_maps(*prepared, predictor_.probabilities(*prepared)), *prepared, decoder_);
+    const fs::path folder = prediction_folder(options_, turn.repeat);
+    make_directories(folder);
+    data::write_label_map(folder / (files.id + ".nii.gz"),
+                          data::as_stored(prediction.native, prepared->stored));
+    if (turn.repeat == 1) {
+      make_directories(options_.output / "slices");
+      write_slices(options_.output / "slices" / (files.id + ".png"),
+                   {files.id, dataset_.modalities.back(), volume.channels.back(), volume.truth,
+                    prediction.native, dataset_.labels, prepared->stored});
+    }
+    return scores(turn.repeat, files.id, volume, *prepared, prediction);
+  }
+
+ private:
+  std::vector<DiceRow> scores(std::int64_t repeat, const std::string& id, const data::Volume& volume,
+                              const data::PreparedCase& prepared, const Prediction& prediction) const {
+    std::vector<DiceRow> rows;
+    for (const std::string& at : options_.evaluate.at) {
+      const Comparison grids = compare_on(at, volume, prepared, prediction);
+      for (DiceRow& row : score(id, grids.truth, grids.prediction, dataset_.regions, options_.evaluate)) {
+        row.run = options_.name;
+        row.repeat = repeat;
+        row.resolution = resolution_text(options_.preprocess.resolution);
+        row.evaluated_at = at;
+        rows.push_back(std::move(row));
+      }
+    }
+    return rows;
+  }
+
+  const RunOptions& options_;
+  const data::Dataset& dataset_;
+  Cases& cases_;
+  LabelDecoder decoder_;
+  Predictor predictor_;
+  std::int64_t repeat_ = 0;  // whose weights are there
+};
+
+// Whether the weights that the first rank wrote lie where every rank looks for them: then they share a file
+// system, as they should.
+bool see_the_same(const RunOptions& options) {
+  constexpr std::size_t header = 1 << 16;  // which has the checksums of all tensors
+  net::wait_for_all(*options.ranks);       // the first may be writing them yet
+  std::string seen;
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
+    const fs::path file = checkpoint_folder(options, repeat) / "best.safetensors";
+    error_code ignored;
+    seen += fs::exists(file, ignored) ? read_file(file, header) : "nothing";
+  }
+  const std::vector<std::string> all = net::gather(*options.ranks, Hasher().add(seen).digest());
+  return std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
+}
+
+void stop_if_interrupted(net::Ranks& ranks) {
+  if (!net::any(ranks, interrupted())) return;
+  ranks.leave();  // together, as while training
+  fail(Exit::interrupted, "interrupted while predicting; go on with --resume");
+}
+
+// Those of all turns in their order, of each rank's in its; rank 0 has all of them.
+std::vector<DiceRow> gathered(net::Ranks& ranks, std::vector<DiceRow> mine, std::size_t turns,
+                              std::size_t rows_each) {
+  if (ranks.is_alone()) return mine;
+  std::vector<std::vector<DiceRow>> all;
+  for (const std::string& text : net::gather(ranks, csv_text(dice_csv(mine)))) {
+    const std::string where = "what a rank predicted";
+    all.push_back(dice_rows(parse_csv(text, where), where));
+  }
+  std::vector<DiceRow> rows;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    const auto first =
+        all[turn % all.size()].begin() + static_cast<std::ptrdiff_t>(turn / all.size() * rows_each);
+    std::copy(first, first + static_cast<std::ptrdiff_t>(rows_each), std::back_inserter(rows));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void predict_and_score(const RunOptions& options, Cases& cases, const Split& split) {
+  net::Ranks& ranks = *options.ranks;
+  const std::vector<Turn> turns = turns_of(options, split);
+  const bool shared = see_the_same(options);
+  if (!shared)
+    log::info("the ranks do not see {} alike, which they should share: rank 0 predicts alone",
+              options.output.string());
+  const auto each = static_cast<std::size_t>(shared ? ranks.count() : 1);
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  std::unique_ptr<CasePredictor> predictor;
+  if (rank < std::min(each, turns.size())) predictor = std::make_unique<CasePredictor>(options, cases);
+  Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
+  std::vector<DiceRow> rows;
+  for (std::size_t from = 0; from < turns.size(); from += each) {
+    stop_if_interrupted(ranks);
+    if (predictor && from + rank < turns.size()) {
+      std::vector<DiceRow> found = predictor->predict(turns[from + rank]);
+      std::move(found.begin(), found.end(), std::back_inserter(rows));
+    }
+    progress.advance(static_cast<std::int64_t>(std::min(each, turns.size() - from)));
+  }
+  if (shared)
+    rows = gathered(ranks, std::move(rows), turns.size(),
+                    options.evaluate.at.size() * cases.dataset().regions.size());
+  if (!ranks.is_first()) return;
+  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
+  settle_files(options.output);
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,13 @@
+// What a run does once it is trained: the best weights of every repeat predict the validation cases, whose
+// label maps and pictures are written, and are scored. Ranks share the cases out.
+#pragma once
+
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/options.h"
+
+namespace voxswap::pipeline {
+
+// All ranks call it when the first has written the weights; it writes dice.csv.
+void predict_and_score(const RunOptions& options, Cases& cases, const Split& split);
+
+}  // namespace voxswap::pipeline
