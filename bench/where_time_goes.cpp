@@ -14,6 +14,8 @@ namespace {
 
 using swap::Lane;
 
+constexpr double gib = 1.0 / (1 << 30);
+
 std::size_t at(std::int32_t i) {
   return static_cast<std::size_t>(i);
 }
@@ -55,31 +57,47 @@ class Account {
     for (std::size_t i = 0; i < count; ++i) rows.push_back(row(number(static_cast<double>(i)), parts_[i]));
     rows.push_back(row("all", all));
     fmt::print("{}\n", table(rows));
-    std::vector<std::pair<double, std::string>> most;
-    for (const auto& [name, seconds] : again_) most.emplace_back(seconds, name);
-    std::sort(most.rbegin(), most.rend());
-    std::vector<std::vector<std::string>> made = {{"made again", "ms", "times"}};
-    for (std::size_t i = 0; i < std::min<std::size_t>(most.size(), 24); ++i)
-      made.push_back({most[i].second, format("{:.1f}", 1e3 * most[i].first),
-                      format("{:.2f}", most[i].first / once_.at(most[i].second))});
-    fmt::print("{}\n", table(made));
+    print_most("made again", "ms", 1e3, again_, once_, "times");
+    print_most("copied out", "GiB", gib, out_, in_, "of it in");
   }
 
  private:
+  // The largest of `numbers`, and what they are of, or have of, `others` of the same name.
+  static void print_most(const char* what, const char* unit, double times,
+                         const std::map<std::string, double>& numbers,
+                         const std::map<std::string, double>& others, const char* ratio) {
+    const bool of_others = times > 1;
+    std::vector<std::pair<double, std::string>> most;
+    for (const auto& [name, seconds] : numbers) most.emplace_back(seconds, name);
+    std::sort(most.rbegin(), most.rend());
+    std::vector<std::vector<std::string>> rows = {{what, unit, ratio}};
+    for (std::size_t i = 0; i < std::min<std::size_t>(most.size(), 24); ++i) {
+      const auto other = others.find(most[i].second);
+      const double beside = other == others.end() ? 0 : other->second;
+      rows.push_back({most[i].second, format("{:.1f}", times * most[i].first),
+                      format("{:.2f}", of_others ? most[i].first / beside : beside / most[i].first)});
+    }
+    fmt::print("{}\n", table(rows));
+  }
+
   std::vector<std::string> row(const std::string& name, const Shares& part) const {
     std::vector<std::string> cells = {name};
     for (const double seconds :
          {part.once, part.again, part.for_link, part.for_place, part.for_way_out, part.out, part.in})
       cells.push_back(format("{:.1f}", 1e3 * seconds));
     const double length = part.once + part.again + part.for_link + part.for_place + part.for_way_out;
-    cells.push_back(format("{:.2f}", length > 0 ? part.live / length / (1 << 30) : 0));
+    cells.push_back(format("{:.2f}", length > 0 ? part.live / length * gib : 0));
     return cells;
   }
 
   void add(const swap::Instruction& instruction, std::int32_t i, double free) {
     const double begin = run_.begin[at(i)], end = run_.end[at(i)];
-    if (instruction.kind == swap::Instruction::Kind::copy_out) return spread(begin, end, &Shares::out);
-    if (instruction.kind == swap::Instruction::Kind::copy_in) return spread(begin, end, &Shares::in);
+    if (instruction.lane() == Lane::to_host || instruction.lane() == Lane::to_device) {
+      const bool out = instruction.lane() == Lane::to_host;
+      const std::string volume = net::split_piece_name(graph_.value(instruction.value).name).volume;
+      (out ? out_ : in_)[volume] += static_cast<double>(instruction.bytes);
+      return spread(begin, end, out ? &Shares::out : &Shares::in);
+    }
     if (instruction.lane() != Lane::compute) return;
     if (begin > free) spread(free, begin, waited_for(instruction));
     spread(begin, end, instruction.again ? &Shares::again : &Shares::once);
@@ -113,9 +131,9 @@ class Account {
   const net::Graph& graph_;
   const swap::Plan& plan_;
   const swap::Simulation run_;
-  std::vector<Shares> parts_;                   // of the step, equally long
-  std::vector<std::int32_t> before_;            // instruction on the same lane
-  std::map<std::string, double> once_, again_;  // seconds, by volume
+  std::vector<Shares> parts_;                              // of the step, equally long
+  std::vector<std::int32_t> before_;                       // instruction on the same lane
+  std::map<std::string, double> once_, again_, out_, in_;  // seconds, and bytes, by volume
 };
 
 }  // namespace

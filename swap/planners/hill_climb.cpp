@@ -80,11 +80,10 @@ void HillClimb::note_best(const Decisions& choice, const Score& score) {
   best_score_ = score;
   best_ = choice;
   if (facts_.in_pieces) best_schedule_ = last_;
-  // Thousands of places take as long to pack as many choices to judge: they are where there is more to gain,
-  // and where it came to nothing, the best choice's when the search is over.
-  const double worth = facts_.in_pieces ? 0.98 : 1;
+  if (last_.excess > 0 || (found_ && last_.seconds >= found_->plan.predicted_seconds)) return;
+  // Thousands of places take as long to pack as many choices to judge: where that came to nothing, it waits
+  // until the search is over.
   constexpr int in_vain = 2;
-  if (last_.excess > 0 || (found_ && last_.seconds >= worth * found_->plan.predicted_seconds)) return;
   if (facts_.in_pieces && unpackable_ >= in_vain) return;
   Plan plan = lay_out(facts_, last_, options_.planner, {.packing_effort = quick_packing});
   left_ -= 30 * static_cast<std::int64_t>(plan.instructions.size());

@@ -37,10 +37,11 @@ Plan plan_hybrid(const PlanRequest& request) {
   if (!within(request.budgets, best) && request.one_sample != nullptr) {
     best = best_by_sample(request);
   } else if (!within(request.budgets, best)) {
-    // Choices of a step in thousands of pieces take longer to judge; making again alone is seldom of use
-    // there.
+    // Choices of a step in thousands of pieces take longer to judge, and so does all else the more there are;
+    // making again alone is seldom of use there.
     const GraphFacts facts(request);
-    const double more = facts.in_pieces ? std::min(static_cast<double>(facts.nodes.size()) / 1000, 3.0) : 0;
+    const auto nodes = static_cast<double>(facts.nodes.size());
+    const double more = facts.in_pieces ? std::min(nodes / 700, 12'000 / nodes) : 0;
     best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick}).plan;
     if (!request.quick) {
       const PlanRequest inside = without_host(request);

@@ -33,8 +33,8 @@ struct Chain {
       made.push_back(graph.apply("add", "sum" + std::to_string(i), {made.back(), made[index(i)]}));
     bytes = graph.value(x).bytes();
     costs.node_seconds.assign(graph.nodes().size(), second);
-    costs.to_host =
-        costs.to_device = {static_cast<double>(bytes) / second, static_cast<double>(bytes) / second};
+    const double rate = static_cast<double>(bytes) / (4 * second);
+    costs.to_host = costs.to_device = {rate, rate};
   }
   PlanRequest request(std::int64_t volumes, std::int64_t host) const {
     return {&graph,
@@ -67,7 +67,7 @@ std::ptrdiff_t runs_again(const Schedule& schedule) {
 TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
   const Chain chain;
   std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
-  for (const std::int64_t volumes : {4, 5, 6, 8}) {
+  for (const std::int64_t volumes : {5, 6, 7, 10}) {
     const PlanRequest request = chain.request(volumes, 0);
     const GraphFacts facts(request);
     const Decisions again = everything_again(facts);
@@ -92,7 +92,7 @@ TEST(Slack, MakesAgainWhatIsWaitedFor) {
   ASSERT_EQ(runs_again(copied), 0);
   const auto waits = std::count_if(copied.stretches.begin(), copied.stretches.end(),
                                    [](const IdleTime& stretch) { return stretch.waited > 0; });
-  ASSERT_GT(waits, 1) << "the link is as slow as the nodes";
+  ASSERT_GT(waits, 1) << "the link is slower than the nodes";
   std::ptrdiff_t before = 0;
   for (const double share : {0.0, 0.5, 1.0}) {
     const Decisions choice = make_again_what_is_waited_for(facts, copied, nothing, share);
