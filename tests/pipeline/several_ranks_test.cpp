@@ -46,14 +46,5 @@ TEST(RanksForecast, TellsEfficiencyAndWhatLimitsIt) {
   EXPECT_THAT(slow.limit(), testing::HasSubstr("longer than to compute"));
 }
 
-// A machine sends the others its gradients once there and once back, whatever the number of them, but the
-// part that it sums by itself.
-TEST(RanksForecast, TakesHardlyLongerOnManyMachines) {
-  const RanksForecast few = on(8, 1e9), many = on(64, 1e9);
-  EXPECT_NEAR(many.exchange_seconds - few.exchange_seconds,
-              2 * (15.0 / 16 - 1.0 / 2) * static_cast<double>(many.exchanged_bytes) / 1e9,
-              0.1 * few.exchange_seconds);
-}
-
 }  // namespace
 }  // namespace voxswap::pipeline
