@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/keys.h"
 #include "net/networks/networks.h"
 #include "pipeline/device/input_writer.h"
 #include "pipeline/device/upload.h"
@@ -114,10 +113,6 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.options = options;
   s.target = open_target(options);
   net::Ranks& ranks = *options.ranks;
-  if (!ranks.is_alone() && !s.target.backend->computes_on_host())
-    fail(Exit::usage,
-         "{0}: ranks that train together compute on CPUs so far; start one by itself, or set {0}=cpu",
-         key::memory_device);
   const bool trains = purpose == Purpose::training;
   if (ranks.is_first() || !trains) take_routines(*s.target.backend, options, !trains || options.resume);
   s.steps = build_steps(options, channels, outputs, s.target, trains);

@@ -1,8 +1,11 @@
-// What include/dlfcn.h opens: the emulated libraries and their functions by name.
+// What include/dlfcn.h opens: the emulated libraries and their functions by name. VOXSWAP_EMULATED_WITHOUT
+// names one that is not there.
 #include <cublas_v2.h>
 #include <cudnn.h>
 #include <dlfcn.h>
+#include <nccl.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -46,10 +49,27 @@ Functions& cublas() {
   return functions;
 }
 
+Functions& nccl() {
+  static Functions functions = {{"ncclGetErrorString", address(ncclGetErrorString)},
+                                {"ncclGetUniqueId", address(ncclGetUniqueId)},
+                                {"ncclCommInitRank", address(ncclCommInitRank)},
+                                {"ncclCommDestroy", address(ncclCommDestroy)},
+                                {"ncclCommAbort", address(ncclCommAbort)},
+                                {"ncclGroupStart", address(ncclGroupStart)},
+                                {"ncclGroupEnd", address(ncclGroupEnd)},
+                                {"ncclSend", address(ncclSend)},
+                                {"ncclRecv", address(ncclRecv)}};
+  return functions;
+}
+
 }  // namespace
 
 void* open_library(const char* file) {
   const std::string name = file;
+  if (const char* const missing = std::getenv("VOXSWAP_EMULATED_WITHOUT");
+      missing != nullptr && name == missing)
+    return nullptr;
+  if (name == "libnccl.so.2") return &nccl();
   return name == "libcudnn.so.9" ? &cudnn() : name == "libcublas.so.13" ? &cublas() : nullptr;
 }
 

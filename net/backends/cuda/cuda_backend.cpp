@@ -16,6 +16,7 @@
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/memory.h"
 #include "net/backends/cuda/open_device.h"
+#include "net/backends/cuda/peers.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
 #include "net/backends/device_features.h"
@@ -92,7 +93,7 @@ class Clocks {
   HostEvent::Clock::time_point time_;
 };
 
-class CudaBackend final : public TuningBackend, public OrderEventMaker {
+class CudaBackend final : public TuningBackend, public OrderEventMaker, public PeerBackend {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : device_(cuda::open_device(options)),
@@ -146,6 +147,11 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker {
   }
   std::unique_ptr<Event> make_order_event() override {
     return std::make_unique<CudaEvent>(device_.ordinal, flags_, /*timed=*/false);
+  }
+  std::string why_no_peers() const override { return cuda::why_no_peers(); }
+  std::string new_meeting() override { return cuda::new_meeting(); }
+  std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count) override {
+    return cuda::meet(meeting, rank, count, device_.ordinal);
   }
   std::string routines() const override { return convolutions_.text(); }
   void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }

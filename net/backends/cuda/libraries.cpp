@@ -1,59 +1,13 @@
 #include "net/backends/cuda/libraries.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <vector>
-
 #include "base/error.h"
-#include "base/keys.h"
+#include "net/backends/cuda/entry_points.h"
 
 namespace voxswap::net::cuda {
 
 namespace {
 
 constexpr std::size_t least_cudnn = 90800;  // plans are made from device properties since 9.8
-
-std::vector<std::string> folders() {
-  std::vector<std::string> result = {""};  // where the system's linker looks
-  const auto add = [&](const std::string& root) {
-    for (const char* library_folder : {"lib64", "lib"}) result.push_back(root + "/" + library_folder + "/");
-  };
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
-  }
-  add("/usr/local/cuda");
-  return result;
-}
-
-// Stays open until the program ends.
-void* open_library(const std::string& file) {
-  std::string last;
-  for (const std::string& folder : folders()) {
-    if (void* handle = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    if (const char* why = dlerror()) last = why;
-  }
-  fail(Exit::does_not_fit,
-       "the CUDA backend needs {} and finds it neither where the system looks for libraries nor in {}: "
-       "install it, add its folder to LD_LIBRARY_PATH, or use {}: cpu (the last try said: {})",
-       file, join({folders().begin() + 1, folders().end()}, ", "), key::memory_device, last);
-}
-
-class EntryPoints {
- public:
-  explicit EntryPoints(std::string file) : file_(std::move(file)), handle_(open_library(file_)) {}
-  template <class Function>
-  void find(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(dlsym(handle_, name));
-    if (function == nullptr)
-      fail(Exit::does_not_fit,
-           "{} has no function {}: its version is not the one that this program was built for", file_, name);
-  }
-
- private:
-  std::string file_;
-  void* handle_;
-};
 
 CudnnLibrary open_cudnn() {
   const EntryPoints in(format("libcudnn.so.{}", CUDNN_MAJOR));

@@ -1,4 +1,4 @@
-// Opens the emulated cuDNN and cuBLAS (libraries.h of this folder) under their files' names, in place of the
+// Opens the emulated cuDNN, cuBLAS and NCCL (libraries.cpp) under their files' names, in place of the
 // system's header of this name.
 #pragma once
 

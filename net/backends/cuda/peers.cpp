@@ -1,0 +1,149 @@
+#include "net/backends/cuda/peers.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <exception>
+
+#include "base/error.h"
+#include "base/keys.h"
+#include "net/backends/cuda/peer_sums.h"
+#include "net/backends/cuda/runtime.h"
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+
+#include "net/backends/cuda/entry_points.h"
+#define VOXSWAP_HAS_NCCL
+#endif
+
+namespace voxswap::net::cuda {
+
+#ifdef VOXSWAP_HAS_NCCL
+
+namespace {
+
+// The entry points that are used, under their own names without the library's prefix.
+struct NcclLibrary {
+  decltype(&::ncclGetErrorString) get_error_string = nullptr;
+  decltype(&::ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&::ncclCommInitRank) init_rank = nullptr;
+  decltype(&::ncclCommDestroy) destroy = nullptr;
+  decltype(&::ncclCommAbort) abort = nullptr;
+  decltype(&::ncclGroupStart) group_start = nullptr;
+  decltype(&::ncclGroupEnd) group_end = nullptr;
+  decltype(&::ncclSend) send = nullptr;
+  decltype(&::ncclRecv) receive = nullptr;
+};
+
+NcclLibrary open_nccl() {
+  const EntryPoints in(format("libnccl.so.{}", NCCL_MAJOR));
+  NcclLibrary library;
+  in.find(library.get_error_string, "ncclGetErrorString");
+  in.find(library.get_unique_id, "ncclGetUniqueId");
+  in.find(library.init_rank, "ncclCommInitRank");
+  in.find(library.destroy, "ncclCommDestroy");
+  in.find(library.abort, "ncclCommAbort");
+  in.find(library.group_start, "ncclGroupStart");
+  in.find(library.group_end, "ncclGroupEnd");
+  in.find(library.send, "ncclSend");
+  in.find(library.receive, "ncclRecv");
+  return library;
+}
+
+const NcclLibrary& nccl() {
+  static const NcclLibrary library = open_nccl();
+  return library;
+}
+
+void check_nccl(ncclResult_t result, const char* call) {
+  if (result == ncclSuccess) return;
+  fail(Exit::failed, "NCCL: {}: {}; with NCCL_DEBUG=INFO in the environment it says more", call,
+       nccl().get_error_string(result));
+}
+
+class NcclPeers final : public Peers {
+ public:
+  NcclPeers(const std::string& meeting, int rank, int count, int ordinal) {
+    check(cudaSetDevice(ordinal), "cudaSetDevice");
+    ncclUniqueId id;
+    if (meeting.size() != sizeof id) fail(Exit::failed, "NCCL: ranks were given another id than they made");
+    std::memcpy(&id, meeting.data(), sizeof id);
+    const ncclResult_t result = nccl().init_rank(&communicator_, count, id, rank);
+    if (result == ncclInvalidUsage)
+      fail(
+          Exit::usage,
+          "NCCL: ncclCommInitRank: {}: two ranks may have the same GPU; start as many on a machine as it has "
+          "GPUs, or use {}=cpu",
+          nccl().get_error_string(result), key::memory_device);
+    check_nccl(result, "ncclCommInitRank");
+  }
+  // Where something failed, others may wait for what never comes.
+  ~NcclPeers() override {
+    if (std::uncaught_exceptions() > 0)
+      nccl().abort(communicator_);
+    else
+      nccl().destroy(communicator_);
+  }
+  NcclPeers(const NcclPeers&) = delete;
+  NcclPeers& operator=(const NcclPeers&) = delete;
+
+  // Both in one group: else each would wait for the other to receive.
+  void swap(int other, const void* sent, std::int64_t sent_count, void* received,
+            std::int64_t received_count) override {
+    check_nccl(nccl().group_start(), "ncclGroupStart");
+    if (sent_count > 0)
+      check_nccl(nccl().send(sent, static_cast<std::size_t>(sent_count), ncclInt8, other, communicator_,
+                             current_stream()),
+                 "ncclSend");
+    if (received_count > 0)
+      check_nccl(nccl().receive(received, static_cast<std::size_t>(received_count), ncclInt8, other,
+                                communicator_, current_stream()),
+                 "ncclRecv");
+    check_nccl(nccl().group_end(), "ncclGroupEnd");
+  }
+  void copy(void* to, const void* from, std::int64_t bytes) override {
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, current_stream()),
+          "cudaMemcpyAsync");
+  }
+  void add(float* to, const float* from, std::int64_t count) override { add_floats(to, from, count); }
+
+ private:
+  ncclComm_t communicator_ = nullptr;
+};
+
+}  // namespace
+
+std::string why_no_peers() {
+  try {
+    nccl();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string new_meeting() {
+  ncclUniqueId id;
+  check_nccl(nccl().get_unique_id(&id), "ncclGetUniqueId");
+  return {reinterpret_cast<const char*>(&id), sizeof id};
+}
+
+std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count, int ordinal) {
+  return std::make_unique<NcclPeers>(meeting, rank, count, ordinal);
+}
+
+#else
+
+std::string why_no_peers() {
+  return "this voxswap was built without NCCL's header";
+}
+std::string new_meeting() {
+  fail(Exit::failed, "{}", why_no_peers());
+}
+std::unique_ptr<Peers> meet(const std::string&, int, int, int) {
+  fail(Exit::failed, "{}", why_no_peers());
+}
+
+#endif
+
+}  // namespace voxswap::net::cuda

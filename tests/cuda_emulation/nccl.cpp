@@ -1,0 +1,202 @@
+// NCCL's sends and receives between emulated GPUs, each in a process of its own on one machine, as NCCL's
+// documentation has them: ncclCommInitRank returns when all are there; what is sent and received in one group
+// goes on at the same time, behind what is in the stream's queue; a send is done only when it was received.
+// So what would hang on GPUs does hang here. Ranks share a file, in which every one has a box for every
+// other.
+#include <fcntl.h>
+#include <nccl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/cuda_emulation/gpu.h"
+
+namespace {
+
+constexpr std::size_t box_bytes = 1 << 16;
+
+// From one rank to another. Sharing a file, all atomics have to work between processes.
+struct Box {
+  std::atomic<std::uint32_t> full;
+  std::uint64_t message_bytes;  // of the message that this is a piece of
+  std::uint32_t bytes;
+  char piece[box_bytes];
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+struct Shared {
+  std::atomic<std::uint32_t> joined;
+  Box boxes[1];  // one for every pair
+};
+
+std::size_t shared_bytes(int count) {
+  return sizeof(Shared) + static_cast<std::size_t>(count * count) * sizeof(Box);
+}
+
+void nap() {
+  std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+}  // namespace
+
+struct ncclComm {
+  int rank = 0, count = 0;
+  Shared* shared = nullptr;
+  std::atomic<bool> aborted = false;
+
+  Box& box(int from, int to) { return shared->boxes[from * count + to]; }
+};
+
+namespace {
+
+struct Transfer {
+  ncclComm_t communicator = nullptr;
+  cudaStream_t stream = nullptr;
+  bool sends = false;
+  char* data = nullptr;
+  std::size_t bytes = 0, done = 0;
+  int peer = 0;
+
+  // A piece, if the other is ready for it.
+  bool advance() {
+    Box& box =
+        sends ? communicator->box(communicator->rank, peer) : communicator->box(peer, communicator->rank);
+    if (done == bytes || (box.full.load(std::memory_order_acquire) != 0) == sends) return false;
+    if (sends) {
+      box.message_bytes = bytes;
+      box.bytes = static_cast<std::uint32_t>(std::min(bytes - done, box_bytes));
+      std::memcpy(box.piece, data + done, box.bytes);
+    } else if (box.message_bytes != bytes) {
+      std::fprintf(stderr, "emulated NCCL: %zu bytes are received, %zu were sent\n", bytes,
+                   static_cast<std::size_t>(box.message_bytes));
+      std::abort();
+    } else {
+      std::memcpy(data + done, box.piece, box.bytes);
+    }
+    done += box.bytes;
+    box.full.store(sends ? 1 : 0, std::memory_order_release);
+    return true;
+  }
+  // Sent means received.
+  bool over() {
+    return done == bytes &&
+           (!sends || communicator->box(communicator->rank, peer).full.load(std::memory_order_acquire) == 0);
+  }
+};
+
+thread_local int groups = 0;  // that this thread has begun
+thread_local std::vector<Transfer> grouped;
+
+ncclResult_t launch_group() {
+  if (grouped.empty()) return ncclSuccess;
+  const cudaStream_t stream = grouped.front().stream;
+  voxswap::emulation::enqueue(stream, [transfers = std::move(grouped)]() mutable {
+    const auto over = [](Transfer& one) { return one.communicator->aborted || one.over(); };
+    while (!std::all_of(transfers.begin(), transfers.end(), over)) {
+      bool moved = false;
+      for (Transfer& one : transfers) moved = one.advance() || moved;
+      if (!moved) nap();
+    }
+  });
+  grouped.clear();
+  return ncclSuccess;
+}
+
+ncclResult_t add(Transfer transfer) {
+  const ncclComm* const communicator = transfer.communicator;
+  if (communicator == nullptr || transfer.peer < 0 || transfer.peer >= communicator->count ||
+      transfer.peer == communicator->rank)
+    return ncclInvalidArgument;
+  if (!voxswap::emulation::in_device_memory(transfer.data, static_cast<std::int64_t>(transfer.bytes)))
+    return ncclInvalidArgument;
+  if (!grouped.empty() && grouped.front().stream != transfer.stream) return ncclInvalidUsage;
+  grouped.push_back(transfer);
+  return groups > 0 ? ncclSuccess : launch_group();
+}
+
+}  // namespace
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclSystemError:
+      return "unhandled system error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    default:
+      return "invalid usage";
+  }
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  const std::string name = (std::filesystem::temp_directory_path() / "emulated_nccl_XXXXXX").string();
+  if (name.size() >= sizeof id->internal) return ncclSystemError;
+  std::memset(id, 0, sizeof *id);
+  std::memcpy(id->internal, name.data(), name.size());
+  const int file = mkstemp(id->internal);
+  if (file < 0) return ncclSystemError;
+  close(file);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int count, ncclUniqueId id, int rank) {
+  const int file = open(id.internal, O_RDWR);
+  if (file < 0) return ncclSystemError;
+  const bool large_enough = ftruncate(file, static_cast<off_t>(shared_bytes(count))) == 0;
+  void* const memory = large_enough
+                           ? mmap(nullptr, shared_bytes(count), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                           : MAP_FAILED;
+  close(file);
+  if (memory == MAP_FAILED) return ncclSystemError;
+  *communicator = new ncclComm;
+  (*communicator)->rank = rank;
+  (*communicator)->count = count;
+  (*communicator)->shared = static_cast<Shared*>(memory);
+  std::atomic<std::uint32_t>& joined = (*communicator)->shared->joined;
+  ++joined;
+  while (joined < static_cast<std::uint32_t>(count)) nap();
+  if (rank == 0) unlink(id.internal);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  munmap(communicator->shared, shared_bytes(communicator->count));
+  delete communicator;
+  return ncclSuccess;
+}
+
+// What is under way is given up; the memory stays, because it may not yet have noticed.
+ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  communicator->aborted = true;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupStart() {
+  ++groups;
+  return ncclSuccess;
+}
+ncclResult_t ncclGroupEnd() {
+  if (groups == 0) return ncclInvalidUsage;
+  return --groups > 0 ? ncclSuccess : launch_group();
+}
+
+ncclResult_t ncclSend(const void* data, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return add({communicator, stream, true, static_cast<char*>(const_cast<void*>(data)), count, 0, peer});
+}
+ncclResult_t ncclRecv(void* data, std::size_t count, ncclDataType_t, int peer, ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return add({communicator, stream, false, static_cast<char*>(data), count, 0, peer});
+}

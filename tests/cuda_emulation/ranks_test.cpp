@@ -1,0 +1,56 @@
+// Ranks that each have an emulated GPU: the bytes of one, whether NCCL is there or not.
+#include "tests/cli/ranks.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace voxswap::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class RanksOnGpus : public RanksOfMpi {
+ protected:
+  ~RanksOnGpus() override { unsetenv("VOXSWAP_EMULATED_WITHOUT"); }
+  static constexpr const char* through_the_host = "go from rank to rank through the host's memory";
+  const Words small_batch_ = {"training.batch_size=4", "training.epochs=2", "memory.host=64MiB"};
+};
+
+TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
+  const Outcome alone = program(run_into("alone", small_batch_));
+  ASSERT_EQ(alone.code, 0) << alone.output;
+  EXPECT_THAT(alone.output, HasSubstr("emulated GPU"));
+  for (const int ranks : {2, 4}) {
+    const std::string out = "on_" + std::to_string(ranks);
+    const Outcome outcome = on(ranks, run_into(out, small_batch_));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, Not(HasSubstr(through_the_host)));
+    EXPECT_EQ(results(out), results("alone")) << ranks << " ranks";
+  }
+  setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
+  const Outcome staged = on(2, run_into("staged", small_batch_));
+  ASSERT_EQ(staged.code, 0) << staged.output;
+  EXPECT_THAT(staged.output, HasSubstr(through_the_host));
+  EXPECT_THAT(staged.output, HasSubstr("libnccl.so.2"));
+  EXPECT_EQ(results("staged"), results("alone"));
+}
+
+TEST_F(RanksOnGpus, AllEndWhenOneIsKilled) {
+  const pid_t launcher = begin_on(
+      2, run_into("killed", {"training.batch_size=4", "training.epochs=100000", "memory.host=64MiB"}));
+  while (waitpid(launcher, nullptr, WNOHANG) == 0 && !fs::exists(folder_ / "killed/epochs.csv"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::vector<pid_t> ranks = ranks_here();
+  ASSERT_EQ(ranks.size(), 2u) << read_file(log_);
+  kill(ranks.back(), SIGKILL);
+  const Outcome outcome = finish(launcher, {.log = log_});
+  EXPECT_NE(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(ranks_here(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace voxswap::cli
