@@ -9,8 +9,6 @@
 
 namespace voxswap::swap {
 
-constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
-
 // What a value of `bytes` occupies.
 inline std::int64_t occupied(std::int64_t bytes) {
   const std::int64_t least = bytes > 0 ? bytes : 1;

@@ -5,6 +5,8 @@
 
 namespace voxswap::swap {
 
+constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
+
 struct Interval {
   std::int64_t bytes = 0;            // a multiple of place_alignment
   std::int32_t first = 0, last = 0;  // both included

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <span>
 
-#include "swap/plan/arena.h"
-
 namespace voxswap::swap {
 namespace {
 
