@@ -34,8 +34,12 @@ std::string different_grids(const fs::path& path, const Geometry& grid, const fs
                 key::data_align);
 }
 
-std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
+std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
   const std::size_t channels = dataset.all_modalities.size();
+  if (dataset.images && volumes != static_cast<std::int64_t>(channels))
+    return format("{}: is {}, but the data set's first picture is {}. Make all of them one or the other",
+                  path.string(), volumes == 1 ? "in grey" : "in colours",
+                  channels == 1 ? "in grey" : "in colours");
   if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};
   return format(
       "{}: holds {} volumes, but the data set has {} channels ({}). Name them all in its dataset.json, or "

@@ -14,8 +14,9 @@ namespace voxswap::data {
 std::string nonfinite_voxels(const fs::path& path, const Image& image);
 std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
                             const Geometry& reference);
-// A 4D file with more volumes than the data set has channels holds something that nobody named.
-std::string too_many_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
+// A 4D file with more volumes than the data set has channels holds something that nobody named; pictures are
+// all in grey or all in colours.
+std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels);
 
 }  // namespace voxswap::data

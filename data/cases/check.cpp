@@ -26,7 +26,7 @@ void note(CheckReport& report, const std::string& what, const std::string& fix) 
 
 void check_truths(CheckReport& report) {
   const auto& cases = report.dataset.cases;
-  const auto has_none = [](const CaseFiles& files) { return files.truth.empty(); };
+  const auto has_none = [](const CaseFiles& files) { return !files.labelled(); };
   const auto without = std::count_if(cases.begin(), cases.end(), has_none);
   if (without == 0) return;
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
@@ -39,6 +39,8 @@ void check_labels(CheckReport& report) {
   for (const CaseFacts& facts : report.cases) {
     for (const auto& [value, voxels] : facts.labels) occurring.insert(value);
   }
+  for (const CaseFiles& files : report.dataset.cases)
+    if (files.label != 0) occurring.insert(files.label);
   if (occurring.empty()) return;
   for (const auto& [name, value] : report.dataset.labels) {
     if (!occurring.contains(value))
@@ -73,6 +75,7 @@ void check_voxel_sizes(CheckReport& report) {
 
 // What has one slice is a picture: there is nothing to train a network on volumes with.
 void check_flatness(CheckReport& report) {
+  if (report.dataset.images) return;
   std::vector<std::string> flat;
   std::size_t known = 0;
   for (const CaseFacts& facts : report.cases) {

@@ -87,7 +87,7 @@ class CaseChecker {
     const fs::path& path = files_.channels[i];
     const ImageHeader header = read_header(path);
     if (files_.components[i] >= 0) {
-      const std::string too_many = too_many_volumes(path, header.volumes, dataset_);
+      const std::string too_many = other_volumes(path, header.volumes, dataset_);
       if (!too_many.empty() && path != volumes_path_)
         note(error, too_many, "correct dataset.json or the file");
       if (!too_many.empty()) {

@@ -30,7 +30,7 @@ std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files)
     if (!channels[i].voxels.empty()) continue;
     const fs::path& path = files.channels[i];
     stop_if(channel_trouble(dataset, files, i));
-    if (files.components[i] >= 0) stop_if(too_many_volumes(path, read_header(path).volumes, dataset));
+    if (files.components[i] >= 0) stop_if(other_volumes(path, read_header(path).volumes, dataset));
     if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
       channels[i] = read_image(path, files.components[i]);
       continue;

@@ -27,6 +27,8 @@ constexpr std::array<ImageExtension, 6> extensions_of_images{{
     {".mhd", ImageFormat::meta_image, false, true},
 }};
 
+constexpr std::array<std::string_view, 5> extensions_of_rasters{".png", ".tif", ".tiff", ".jpg", ".jpeg"};
+
 }  // namespace
 
 std::span<const ImageExtension> image_extensions() {
@@ -60,6 +62,21 @@ bool is_nifti(const fs::path& path) {
 bool is_raw_image(const fs::path& path) {
   const ImageExtension* const extension = image_extension(path);
   return extension != nullptr && extension->format != ImageFormat::nifti;
+}
+
+bool is_raster(const fs::path& path) {
+  return !raster_stem(path.filename().string()).empty();
+}
+
+std::string raster_stem(const std::string& name) {
+  for (const std::string_view extension : extensions_of_rasters)
+    if (name.size() > extension.size() && has_extension(name, {extension}))
+      return name.substr(0, name.size() - extension.size());
+  return {};
+}
+
+std::string raster_extensions_text() {
+  return join({extensions_of_rasters.begin(), extensions_of_rasters.end()}, ", ");
 }
 
 std::string plain_message(std::string text) {

@@ -28,9 +28,13 @@ std::string image_extensions_text(bool (*which)(const ImageExtension& extension)
 bool has_extension(const fs::path& path, std::initializer_list<std::string_view> extensions);
 bool is_nifti(const fs::path& path);
 bool is_raw_image(const fs::path& path);  // NRRD and MetaImage
+bool is_raster(const fs::path& path);     // PNG, TIFF and JPEG: pictures of one plane
 
 // The name without its extension when it is that of a NIfTI, NRRD or MetaImage file; else empty.
 std::string image_stem(const std::string& name);
+// Likewise of a PNG, TIFF or JPEG file.
+std::string raster_stem(const std::string& name);
+std::string raster_extensions_text();  // ".png, .tif, …"
 
 // What an exception of ITK says, without its decoration ("ITK ERROR: NiftiImageIO(0x55…): …") and in one
 // line.

@@ -12,6 +12,7 @@
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/placeholders.h"
+#include "data/formats/raster.h"
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {
@@ -26,6 +27,7 @@ struct Format {
 
 const Format nifti{is_nifti, nifti_header, nifti_volumes};
 const Format raw_image{is_raw_image, raw_header, raw_volumes};
+const Format raster{is_raster, raster_header, raster_volumes};
 const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
@@ -40,11 +42,12 @@ const Format& format_of(const fs::path& path) {
   // Opening a pipe would wait for somebody to write into it.
   if (!fs::is_regular_file(path, ignored))
     fail(Exit::bad_data, "{}: is no file (a pipe or a device), not an image", path.string());
-  for (const Format* format : {&nifti, &raw_image}) {
+  for (const Format* format : {&nifti, &raw_image, &raster}) {
     if (format->is(path)) return *format;
   }
-  fail(Exit::bad_data, "{}: unknown image format; known are {} and folders of DICOM slices", path.string(),
-       image_extensions_text([](const ImageExtension&) { return true; }));
+  fail(Exit::bad_data, "{}: unknown image format; known are {}, {} and folders of DICOM slices",
+       path.string(), image_extensions_text([](const ImageExtension&) { return true; }),
+       raster_extensions_text());
 }
 
 }  // namespace
@@ -72,7 +75,7 @@ Image read_image(const fs::path& path, int component) {
 }
 
 LabelMap read_label_map(const fs::path& path) {
-  const Image image = read_image(path);
+  const Image image = &format_of(path) == &raster ? raster_labels(path) : read_image(path);
   LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.resize(image.voxels.size());

@@ -17,6 +17,7 @@
 #include "base/filesystem.h"
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
+#include "data/formats/raster.h"
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {
@@ -113,6 +114,7 @@ void write_image(const fs::path& path, const Image& image) {
 }
 
 void write_label_map(const fs::path& path, const LabelMap& labels) {
+  if (has_extension(path, {".png"}) && labels.geometry.size[2] == 1) return write_raster_labels(path, labels);
   const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
   if (low != labels.voxels.end() && (*low < 0 || *high > 255)) {
     write_voxels(path, labels.geometry, itk::IOComponentEnum::SHORT, sizeof(std::int16_t),

@@ -32,8 +32,11 @@ struct CaseFiles {
   std::vector<fs::path> channels;  // one per modality; a 4D file is repeated
   std::vector<int> components;     // which volume of a 4D file each channel is; -1 for a 3D file
   fs::path truth;                  // empty: the case has no truth
+  int label = 0;  // of the whole image, where the data set is of classes; 0: nobody knows its class
   // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
   std::vector<std::string> unclear{};
+
+  bool labelled() const { return !truth.empty() || label != 0; }  // can be trained on and scored
 };
 
 // A series whose channel was read out of its name.
@@ -58,6 +61,8 @@ struct Dataset {
   Labels labels;                     // the foreground labels; the order of the network's output channels
   Regions regions;                   // what is scored; names in snake_case
   bool align = false;                // as in DatasetOptions
+  bool images = false;               // cases are pictures of one plane
+  bool classes = false;              // a case has one label as a whole: labels are the classes
   std::vector<CaseFiles> cases;      // sorted by id
   std::vector<SeriesGuess> guesses;  // layout dicom
   std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.h: all of it)

@@ -16,7 +16,9 @@ void write_description(const fs::path& path, const Dataset& dataset, const std::
                {"all_modalities", dataset.all_modalities},
                {"labels", Json::object()},
                {"regions", Json::object()},
-               {"align", dataset.align}};
+               {"align", dataset.align},
+               {"images", dataset.images},
+               {"classes", dataset.classes}};
   for (const auto& [name, value] : dataset.labels) json["labels"][name] = value;
   for (const auto& [name, values] : dataset.regions) json["regions"][name] = values;
   write_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -36,6 +38,8 @@ Dataset read_description(const fs::path& path) {
     for (const auto& [name, values] : json.at("regions").items())
       dataset.regions.emplace_back(name, values.get<std::vector<int>>());
     dataset.align = json.at("align").get<bool>();
+    dataset.images = json.value("images", false);  // of which earlier versions knew nothing
+    dataset.classes = json.value("classes", false);
   } catch (const Json::exception&) {
     fail(Exit::bad_data,
          "{}: does not describe a data set as a run leaves it; remove it to look at the data again",

@@ -11,7 +11,7 @@ namespace voxswap::data {
 namespace {
 
 // `auto` asks in this order; patterns that somebody wrote down count for more than a guess.
-const std::array<Layout, 5> table_of_layouts{{
+const std::array<Layout, 7> table_of_layouts{{
     {"files", format("files that fit the patterns in {}", key::data_files), recognise_files, list_files},
     {"brats",
      "a folder per case, named as in BraTS 2017 to 2024 (GLI, MET, MEN, PED, SSA), e.g. "
@@ -25,6 +25,10 @@ const std::array<Layout, 5> table_of_layouts{{
     {"dicom",
      "a folder per case with a folder of DICOM slices per series, named like its sequence, e.g. patient/t1",
      recognise_dicom, list_dicom},
+    {"masks", "pictures (PNG, TIFF, JPEG) in images and masks of the same names in masks", recognise_masks,
+     list_masks},
+    {"classes", "a folder of pictures per class, e.g. benign/001.png, malignant/001.png", recognise_classes,
+     list_classes},
 }};
 
 }  // namespace

@@ -32,6 +32,10 @@ std::optional<std::string> recognise_dicom(const DatasetOptions& options);
 Dataset list_dicom(const DatasetOptions& options);
 std::optional<std::string> recognise_msd(const DatasetOptions& options);
 Dataset list_msd(const DatasetOptions& options);
+std::optional<std::string> recognise_masks(const DatasetOptions& options);
+Dataset list_masks(const DatasetOptions& options);
+std::optional<std::string> recognise_classes(const DatasetOptions& options);
+Dataset list_classes(const DatasetOptions& options);
 std::optional<std::string> recognise_files(const DatasetOptions& options);
 Dataset list_files(const DatasetOptions& options);
 

@@ -67,7 +67,7 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
     }
   }
   for (CaseFiles& files : dataset.cases) {
-    CaseFiles selected{files.id, {}, {}, files.truth};
+    CaseFiles selected{files.id, {}, {}, files.truth, files.label};
     for (const std::size_t channel : order) {
       selected.channels.push_back(files.channels[channel]);
       selected.components.push_back(files.components[channel]);

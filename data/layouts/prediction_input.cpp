@@ -78,13 +78,14 @@ std::optional<Dataset> best_listing(const DatasetOptions& wanted, const std::str
 Dataset single_case(const Dataset& trained, const fs::path& input) {
   Dataset single = trained;
   CaseFiles files;
-  files.id = image_stem(input.filename().string());
+  const std::string file_name = input.filename().string();
+  files.id = trained.images ? raster_stem(file_name) : image_stem(file_name);
   if (files.id.empty()) files.id = folder_name(input);
   const auto& all = trained.all_modalities;
   for (const std::string& name : trained.modalities) {
     const auto at = std::find(all.begin(), all.end(), name);
     files.channels.push_back(input);
-    files.components.push_back(all.size() > 1 ? static_cast<int>(at - all.begin()) : -1);
+    files.components.push_back(all.size() > 1 || trained.images ? static_cast<int>(at - all.begin()) : -1);
   }
   single.cases = {files};
   return single;
@@ -117,7 +118,10 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   }
   tell_guesses(dataset);
   dataset.modalities = trained.modalities;
-  for (CaseFiles& files : dataset.cases) files.truth.clear();
+  for (CaseFiles& files : dataset.cases) {
+    files.truth.clear();
+    files.label = 0;
+  }
   return dataset;
 }
 

@@ -38,7 +38,7 @@ class Walk {
   std::vector<Unused> run() {
     look_into(plain(dataset_.root), 0);
     for (const CaseFiles& files : dataset_.cases) {
-      if (files.truth.empty())
+      if (!files.labelled())
         found_.push_back({note, files.channels.front(),
                           "an image without labels: it can be predicted, but neither trained on nor scored"});
     }

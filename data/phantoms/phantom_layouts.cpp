@@ -1,6 +1,9 @@
 #include "data/phantoms/phantom_layouts.h"
 
+#include <algorithm>
 #include <array>
+#include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -9,6 +12,7 @@
 #include "base/keys.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
+#include "data/formats/raster.h"
 
 namespace voxswap::data {
 
@@ -201,6 +205,70 @@ void write_dicom_case(const fs::path& root, int index, const Volume& volume) {
   write_label_map(root / dicom_case(index) / "seg.nii.gz", volume.truth);
 }
 
+// --- Axial slices as pictures
+
+template <class T>
+Grid<T> plane_of(const Grid<T>& volume, std::int64_t z) {
+  const auto voxels = static_cast<std::ptrdiff_t>(volume.geometry.size[0] * volume.geometry.size[1]);
+  Grid<T> plane;
+  plane.geometry.size = {volume.geometry.size[0], volume.geometry.size[1], 1};
+  plane.voxels.assign(volume.voxels.begin() + z * voxels, volume.voxels.begin() + (z + 1) * voxels);
+  return plane;
+}
+
+// The slice with most tumour; or of those without any, the one with most brain.
+std::int64_t slice_of(const Volume& volume, bool with_tumour) {
+  const auto count = [](const auto& plane) {
+    return std::count_if(plane.voxels.begin(), plane.voxels.end(), [](auto value) { return value != 0; });
+  };
+  std::int64_t best = 0, most = -1;
+  for (std::int64_t z = 0; z < volume.geometry().size[2]; ++z) {
+    const std::int64_t tumour = count(plane_of(volume.truth, z));
+    if (!with_tumour && tumour > 0) continue;
+    const std::int64_t found = with_tumour ? tumour : count(plane_of(volume.channels[0], z));
+    if (found > most) std::tie(best, most) = std::pair(z, found);
+  }
+  return best;
+}
+
+void write_slice(const fs::path& path, const Volume& volume, const std::vector<std::size_t>& channels,
+                 std::int64_t z) {
+  make_folder_of(path);
+  std::vector<Image> planes;
+  std::vector<float> white;
+  for (const std::size_t c : channels) {
+    const std::vector<float>& voxels = volume.channels[c].voxels;
+    white.push_back(*std::max_element(voxels.begin(), voxels.end()));
+    planes.push_back(plane_of(volume.channels[c], z));
+  }
+  write_raster_image(path, planes, white);
+}
+
+std::vector<fs::path> mask_files(const PhantomOptions&, int index) {
+  const std::string name = format("phantom_{:03}.png", index);
+  return {fs::path("images") / name, fs::path("masks") / name};
+}
+
+void write_masks_case(const fs::path& root, int index, const Volume& volume) {
+  const std::vector<fs::path> files = mask_files({}, index);
+  const std::int64_t z = slice_of(volume, /*with_tumour=*/true);
+  write_slice(root / files[0], volume, {1, 2, 3}, z);
+  make_folder_of(root / files[1]);
+  write_label_map(root / files[1], plane_of(volume.truth, z));
+}
+
+bool has_tumour(int index) {
+  return index % 2 == 0;
+}
+
+std::vector<fs::path> class_files(const PhantomOptions&, int index) {
+  return {fs::path(has_tumour(index) ? "tumor" : "healthy") / format("phantom_{:03}.png", index)};
+}
+
+void write_classes_case(const fs::path& root, int index, const Volume& volume) {
+  write_slice(root / class_files({}, index)[0], volume, {3}, slice_of(volume, has_tumour(index)));
+}
+
 }  // namespace
 
 std::span<const PhantomLayout> phantom_layouts() {
@@ -217,6 +285,19 @@ std::span<const PhantomLayout> phantom_layouts() {
                     dicom_layout_files,
                     write_dicom_case,
                     {}});
+    rows.push_back({"masks",
+                    "images/phantom_000.png, an axial slice in red (t1ce), green (t2) and blue (flair), and "
+                    "masks/phantom_000.png",
+                    mask_files,
+                    write_masks_case,
+                    {},
+                    /*of_slices=*/true});
+    rows.push_back({"classes",
+                    "tumor/phantom_000.png and healthy/phantom_001.png, axial slices of flair",
+                    class_files,
+                    write_classes_case,
+                    {},
+                    /*of_slices=*/true});
     return rows;
   }();
   return table;

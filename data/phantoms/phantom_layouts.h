@@ -28,6 +28,7 @@ struct PhantomLayout {
   std::function<void(const fs::path& root, int index, const Volume& volume)> write_case;
   // dataset.json; empty where there is none.
   std::function<std::string(const PhantomOptions& options)> description;
+  bool of_slices = false;  // a picture of each subject rather than its volumes
 };
 
 std::span<const PhantomLayout> phantom_layouts();

@@ -12,14 +12,15 @@
 
 namespace voxswap::data {
 
+namespace {
+
 // The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
-void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
-               std::span<const std::uint8_t> rgb) {
-  assert(width > 0 && height > 0 && rgb.size() == static_cast<std::size_t>(width * height * 3));
+void write_pixels(const fs::path& path, std::int64_t width, std::int64_t height, png_uint_32 format,
+                  const void* pixels) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // a row's bytes in libpng
   png_image picture{};
   picture.version = PNG_IMAGE_VERSION;
-  picture.format = PNG_FORMAT_RGB;
+  picture.format = format;
   picture.width = static_cast<png_uint_32>(width);
   picture.height = static_cast<png_uint_32>(height);
   png_alloc_size_t size = 0;
@@ -28,12 +29,38 @@ void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
   if (made) {
     size = PNG_IMAGE_PNG_SIZE_MAX(picture);
     bytes.resize(size);
-    made = png_image_write_to_memory(&picture, bytes.data(), &size, 0, rgb.data(), 0, nullptr) != 0;
+    made = png_image_write_to_memory(&picture, bytes.data(), &size, 0, pixels, 0, nullptr) != 0;
   }
   if (!made)
     fail(Exit::failed, "{}: a picture of {}x{} pixels cannot be made: {}", path.string(), width, height,
          picture.message[0] != '\0' ? picture.message : "it is too large");
   write_file(path, std::string_view(bytes).substr(0, size));
+}
+
+template <class T>
+void check_size(std::int64_t width, std::int64_t height, std::int64_t channels, std::span<const T> pixels) {
+  assert(width > 0 && height > 0 && std::ssize(pixels) == width * height * channels);
+  static_cast<void>(width), static_cast<void>(height), static_cast<void>(channels), static_cast<void>(pixels);
+}
+
+}  // namespace
+
+void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
+               std::span<const std::uint8_t> rgb) {
+  check_size(width, height, 3, rgb);
+  write_pixels(path, width, height, PNG_FORMAT_RGB, rgb.data());
+}
+
+void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
+                    std::span<const std::uint8_t> grey) {
+  check_size(width, height, 1, grey);
+  write_pixels(path, width, height, PNG_FORMAT_GRAY, grey.data());
+}
+
+void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
+                    std::span<const std::uint16_t> grey) {
+  check_size(width, height, 1, grey);
+  write_pixels(path, width, height, PNG_FORMAT_LINEAR_Y, grey.data());
 }
 
 }  // namespace voxswap::data

@@ -1,4 +1,4 @@
-// Colour pictures as PNG files: for reports, never for measurements.
+// Pictures as PNG files: in colours for reports, in grey for masks and phantoms.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,10 @@ namespace voxswap::data {
 // place. Throws as write_file() does.
 void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb);
+// The same in grey, of one number per pixel; numbers are kept as they are.
+void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
+                    std::span<const std::uint8_t> grey);
+void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
+                    std::span<const std::uint16_t> grey);
 
 }  // namespace voxswap::data

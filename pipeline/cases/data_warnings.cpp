@@ -95,7 +95,7 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool takes_part = std::binary_search(split.training.begin(), split.training.end(), i) ||
                             std::binary_search(split.validation.begin(), split.validation.end(), i);
-    if (!takes_part && !dataset.cases[i].truth.empty()) left_out.push_back(dataset.cases[i].id);
+    if (!takes_part && dataset.cases[i].labelled()) left_out.push_back(dataset.cases[i].id);
   }
   if (left_out.empty()) return;
   constexpr std::size_t most = 5;

@@ -87,7 +87,7 @@ Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
            dataset.root.string());
     }
     if (!seen.insert(id).second) fail(Exit::bad_data, "{}: case '{}' is listed twice", path.string(), id);
-    if (dataset.cases[found->second].truth.empty()) {
+    if (!dataset.cases[found->second].labelled()) {
       fail(Exit::bad_data, "{}: case '{}' has no truth and cannot take part in {}", path.string(), id, part);
     }
     (part == "training" ? split.training : split.validation).push_back(found->second);
@@ -108,7 +108,7 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
   } else {
     std::vector<std::size_t> cases;
     for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
-      if (!dataset.cases[i].truth.empty()) cases.push_back(i);
+      if (dataset.cases[i].labelled()) cases.push_back(i);
     }
     if (cases.size() < 2) {
       fail(Exit::bad_data,

@@ -24,7 +24,8 @@ namespace {
 std::string stem(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with('.')) return {};
-  return data::image_stem(name);
+  const std::string volume = data::image_stem(name);
+  return volume.empty() ? data::raster_stem(name) : volume;
 }
 
 bool marked_as_labels(const std::string& stem) {
@@ -64,7 +65,8 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
     }
   }
   if (cases.empty()) {
-    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd)", folder.string());
+    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, {})",
+         folder.string(), data::raster_extensions_text());
   }
   return cases;
 }

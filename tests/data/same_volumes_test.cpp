@@ -75,7 +75,8 @@ TEST_P(EveryLayout, GivesThePreparedVolumesOfThePhantomsBitByBit) {
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
-  for (const PhantomLayout& layout : phantom_layouts()) result.push_back(layout.name);
+  for (const PhantomLayout& layout : phantom_layouts())
+    if (!layout.of_slices) result.push_back(layout.name);
   return result;
 }
 INSTANTIATE_TEST_SUITE_P(, EveryLayout, testing::ValuesIn(names()),

@@ -1,0 +1,117 @@
+// libpng tells of errors by jumping out of itself: nothing that has to be destroyed lives in the functions
+// that it jumps to.
+#include "data/formats/png_reading.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <bit>
+#include <csetjmp>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/formats/itk_buffer.h"
+
+namespace voxswap::data {
+
+namespace {
+
+// What libpng reads from, and what it said last.
+struct Source {
+  const char* bytes;
+  std::size_t size, at;
+  char said[200];
+};
+
+void hand_on(png_structp png, png_bytep to, std::size_t count) {
+  auto* const source = static_cast<Source*>(png_get_io_ptr(png));
+  if (source->size - source->at < count) png_error(png, "the file ends before the picture does");
+  std::memcpy(to, source->bytes + source->at, count);
+  source->at += count;
+}
+
+[[noreturn]] void jump_out(png_structp png, png_const_charp message) {
+  auto* const source = static_cast<Source*>(png_get_error_ptr(png));
+  std::strncpy(source->said, message, sizeof source->said - 1);
+  png_longjmp(png, 1);
+}
+
+void ignore(png_structp, png_const_charp) {}
+
+void ask_for(png_structp png, png_infop info, PngMeaning meaning) {
+  const int colours = png_get_color_type(png, info);
+  png_set_strip_alpha(png);
+  if (meaning == PngMeaning::numbers) {
+    png_set_packing(png);
+  } else {
+    if (colours == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
+    if (colours == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png);
+  }
+  if constexpr (std::endian::native == std::endian::little) png_set_swap(png);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+}
+
+bool begin(png_structp png, png_infop info, PngMeaning meaning) {
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_read_info(png, info);
+  ask_for(png, info, meaning);
+  return true;
+}
+
+bool decode(png_structp png, png_bytepp rows) {
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_read_image(png, rows);
+  png_read_end(png, nullptr);
+  return true;
+}
+
+struct Reader {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  explicit Reader(Source& source) {
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, jump_out, ignore);
+    if (png != nullptr) info = png_create_info_struct(png);
+    if (png != nullptr) png_set_read_fn(png, &source, hand_on);
+  }
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+};
+
+// A header is believed as far as the file could hold what it promises, packed as tightly as can be.
+constexpr std::size_t most_packed = 1100;
+
+}  // namespace
+
+PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
+  const std::string bytes = read_file(path);
+  Source source{bytes.data(), bytes.size(), 0, {}};
+  Reader reader(source);
+  const auto refuse = [&](const char* why) {
+    fail(Exit::bad_data, "{}: cannot be read as an image: {}. Is it whole, and what its name says?",
+         path.string(), why);
+  };
+  if (reader.info == nullptr) no_memory_for(path);
+  if (!begin(reader.png, reader.info, meaning)) refuse(source.said);
+  PngPixels pixels;
+  pixels.width = png_get_image_width(reader.png, reader.info);
+  pixels.height = png_get_image_height(reader.png, reader.info);
+  pixels.channels = png_get_channels(reader.png, reader.info);
+  pixels.bytes = png_get_bit_depth(reader.png, reader.info) / 8;
+  if (part == PngPart::header) return pixels;
+  const std::size_t row = png_get_rowbytes(reader.png, reader.info);
+  const auto height = static_cast<std::size_t>(pixels.height);
+  if (row * height / most_packed / 8 > bytes.size())
+    refuse("its header promises more pixels than it could hold");
+  pixels.rows.resize(row * height);
+  std::vector<png_bytep> rows(height);
+  for (std::size_t y = 0; y < height; ++y)
+    rows[y] = reinterpret_cast<png_bytep>(pixels.rows.data() + y * row);
+  if (!decode(reader.png, rows.data())) refuse(source.said);
+  return pixels;
+}
+
+}  // namespace voxswap::data

@@ -1,0 +1,197 @@
+// TIFF and JPEG through ITK's readers, used without its templates; PNG through libpng. JPEG's library paints
+// what is missing of a file grey and is content, so its end is looked for here.
+#include "data/formats/raster.h"
+
+#include <itkJPEGImageIO.h>
+#include <itkTIFFImageIO.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/formats/formats.h"
+#include "data/formats/itk_buffer.h"
+#include "data/formats/png_reading.h"
+#include "data/volumes/picture.h"
+
+namespace voxswap::data {
+
+namespace {
+
+bool is_png(const fs::path& path) {
+  return has_extension(path, {".png"});
+}
+bool is_jpeg(const fs::path& path) {
+  return has_extension(path, {".jpg", ".jpeg"});
+}
+
+itk::ImageIOBase::Pointer io_for(const fs::path& path) {
+  if (is_jpeg(path)) return itk::JPEGImageIO::New().GetPointer();
+  return itk::TIFFImageIO::New().GetPointer();
+}
+
+// The picture itself is the last scan of the file; smaller ones may stand before it.
+void check_end_of_jpeg(const fs::path& path) {
+  const std::string bytes = read_file(path);
+  const auto scan = bytes.rfind("\xff\xda");
+  if (scan == std::string::npos || bytes.find("\xff\xd9", scan) == std::string::npos)
+    fail(Exit::bad_data, "{}: cannot be read as an image: it ends before the picture does. Is it whole?",
+         path.string());
+}
+
+// A header is believed as far as the file could hold what it promises, packed as tightly as can be.
+void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
+  constexpr std::uintmax_t packed = 5000, least = 1 << 20;
+  const auto promised = static_cast<std::uintmax_t>(io.GetImageSizeInBytes());
+  const std::uintmax_t there = fs::file_size(path);
+  if (promised / packed > there + least)
+    fail(Exit::bad_data, "{}: its header promises {} bytes of pixels, and the file has {}. Is it whole?",
+         path.string(), promised, there);
+}
+
+itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
+  if (is_jpeg(path)) check_end_of_jpeg(path);  // before its library says something of its own
+  const itk::ImageIOBase::Pointer io = io_for(path);
+  reading(path, [&] {
+    io->SetExpandRGBPalette(colours_of_palette);
+    io->SetFileName(path.string());
+    io->ReadImageInformation();
+  });
+  const unsigned dimensions = io->GetNumberOfDimensions();
+  if (dimensions > 2 && io->GetDimensions(2) > 1)
+    fail(Exit::bad_data, "{}: holds {} pages where one image was expected; save the one that is meant",
+         path.string(), io->GetDimensions(2));
+  check_promise(path, *io);
+  return io;
+}
+
+// With two or four components the last one is how opaque a pixel is.
+std::int64_t colours(const itk::ImageIOBase& io) {
+  const std::int64_t components = io.GetNumberOfComponents();
+  return components % 2 == 0 ? components - 1 : components;
+}
+
+Geometry plane_of(const itk::ImageIOBase& io) {
+  Geometry geometry;
+  geometry.size = {static_cast<std::int64_t>(io.GetDimensions(0)),
+                   static_cast<std::int64_t>(io.GetDimensions(1)), 1};
+  return geometry;
+}
+
+std::vector<Image> read(const fs::path& path, itk::ImageIOBase& io, std::int64_t first, std::int64_t count) {
+  const std::vector<char> buffer = read_buffer(path, io);
+  std::vector<Image> images;
+  for (std::int64_t colour = first; colour < first + count; ++colour) {
+    Image image{plane_of(io), {}};
+    image.voxels.resize(static_cast<std::size_t>(image.geometry.count()));
+    convert(path, io, buffer, colour, image.voxels);
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
+Geometry plane_of(const PngPixels& pixels) {
+  Geometry geometry;
+  geometry.size = {pixels.width, pixels.height, 1};
+  return geometry;
+}
+
+template <class T>
+Image channel_of(const PngPixels& pixels, std::int64_t channel) {
+  Image image{plane_of(pixels), {}};
+  const auto count = static_cast<std::size_t>(image.geometry.count()),
+             channels = static_cast<std::size_t>(pixels.channels);
+  image.voxels.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value,
+                pixels.rows.data() + (i * channels + static_cast<std::size_t>(channel)) * sizeof value,
+                sizeof value);
+    image.voxels[i] = value;
+  }
+  return image;
+}
+
+std::vector<Image> png_volumes(const fs::path& path, PngMeaning meaning, std::int64_t first,
+                               std::int64_t count) {
+  const PngPixels pixels = read_png(path, PngPart::pixels, meaning);
+  std::vector<Image> images;
+  for (std::int64_t c = first; c < std::min(first + count, pixels.channels); ++c)
+    images.push_back(pixels.bytes == 2 ? channel_of<std::uint16_t>(pixels, c)
+                                       : channel_of<std::uint8_t>(pixels, c));
+  return images;
+}
+
+[[noreturn]] void refuse_colours(const fs::path& path) {
+  fail(Exit::bad_data,
+       "{}: is in colours, and a mask holds numbers of labels; save it in grey or with a palette",
+       path.string());
+}
+
+}  // namespace
+
+ImageHeader raster_header(const fs::path& path) {
+  if (is_png(path)) {
+    const PngPixels pixels = read_png(path, PngPart::header, PngMeaning::brightness);
+    return {plane_of(pixels), pixels.channels, pixels.bytes == 2 ? "uint16" : "uint8", {}};
+  }
+  const itk::ImageIOBase::Pointer io = open(path, /*colours_of_palette=*/true);
+  ImageHeader header;
+  header.geometry = plane_of(*io);
+  header.volumes = colours(*io);
+  header.element = itk::ImageIOBase::GetComponentTypeAsString(io->GetComponentType());
+  return header;
+}
+
+std::vector<Image> raster_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+  if (is_png(path)) return png_volumes(path, PngMeaning::brightness, first, count);
+  return read(path, *open(path, /*colours_of_palette=*/true), first, count);
+}
+
+Image raster_labels(const fs::path& path) {
+  if (is_png(path)) {
+    std::vector<Image> images = png_volumes(path, PngMeaning::numbers, 0, 3);
+    if (images.size() != 1) refuse_colours(path);
+    return std::move(images.front());
+  }
+  const itk::ImageIOBase::Pointer io = open(path, /*colours_of_palette=*/false);
+  if (colours(*io) != 1) refuse_colours(path);
+  return std::move(read(path, *io, 0, 1).front());
+}
+
+void write_raster_labels(const fs::path& path, const LabelMap& labels) {
+  const Size3& size = labels.geometry.size;
+  assert(size[2] == 1);
+  const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
+  assert(low == labels.voxels.end() || *low >= 0);
+  if (high == labels.voxels.end() || *high <= std::numeric_limits<std::uint8_t>::max())
+    write_grey_png(path, size[0], size[1],
+                   std::vector<std::uint8_t>(labels.voxels.begin(), labels.voxels.end()));
+  else
+    write_grey_png(path, size[0], size[1],
+                   std::vector<std::uint16_t>(labels.voxels.begin(), labels.voxels.end()));
+}
+
+void write_raster_image(const fs::path& path, const std::vector<Image>& channels,
+                        const std::vector<float>& white) {
+  const Size3& size = channels.front().geometry.size;
+  assert(size[2] == 1 && (channels.size() == 1 || channels.size() == 3) && white.size() == channels.size());
+  std::vector<std::uint8_t> pixels(channels.front().voxels.size() * channels.size());
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    for (std::size_t i = 0; i < channels[c].voxels.size(); ++i) {
+      const float part = std::clamp(channels[c].voxels[i] / white[c], 0.0F, 1.0F);
+      pixels[i * channels.size() + c] = static_cast<std::uint8_t>(std::lround(255 * part));
+    }
+  }
+  if (channels.size() == 1)
+    write_grey_png(path, size[0], size[1], pixels);
+  else
+    write_png(path, size[0], size[1], pixels);
+}
+
+}  // namespace voxswap::data

@@ -1,0 +1,76 @@
+// Pictures sorted into folders: one per class, whose name is the class's. A folder of nothing but pictures
+// holds some of which nobody knows the class.
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/keys.h"
+#include "data/formats/formats.h"
+#include "data/layouts/folders.h"
+#include "data/layouts/layouts.h"
+#include "data/layouts/pictures.h"
+
+namespace voxswap::data {
+
+namespace {
+
+std::vector<std::string> folders_in(const fs::path& root) {
+  std::vector<std::string> names;
+  error_code ignored;
+  for (const std::string& name : entries(root))
+    if (fs::is_directory(root / name, ignored)) names.push_back(name);
+  return names;
+}
+
+// The label of a folder's pictures. A class that the experiment does not name would be trained on as none.
+int label_of(const std::string& folder, const fs::path& root, const Labels& labels) {
+  const auto found =
+      std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == folder; });
+  if (found == labels.end())
+    fail(Exit::bad_data, "{}: its class is not in {}; name it there, or move the folder away",
+         (root / folder).string(), key::data_labels);
+  return found->second;
+}
+
+}  // namespace
+
+std::optional<std::string> recognise_classes(const DatasetOptions& options) {
+  std::int64_t classes = 0;
+  for (const std::string& folder : folders_in(options.root))
+    classes += !pictures_in(options.root / folder).empty();
+  if (classes < 2) return std::nullopt;
+  return format("{} folders hold pictures", classes);
+}
+
+Dataset list_classes(const DatasetOptions& options) {
+  constexpr std::size_t most_classes = 256;  // a target is a byte
+  Dataset dataset;
+  dataset.recognised = recognise_classes(options).value_or("");
+  dataset.classes = true;
+  for (const std::string& name : pictures_in(options.root))
+    dataset.cases.push_back(picture_case(raster_stem(name), options.root / name));
+  const std::vector<std::string> folders =
+      dataset.cases.empty() ? folders_in(options.root) : std::vector<std::string>();
+  for (const std::string& folder : folders)
+    dataset.labels.emplace_back(folder, static_cast<int>(dataset.labels.size()) + 1);
+  if (!options.labels.empty()) dataset.labels = options.labels;
+  if (!folders.empty() && (folders.size() < 2 || folders.size() > most_classes))
+    fail(Exit::bad_data, "{}: {} folders of classes; there may be 2 to {}", options.root.string(),
+         folders.size(), most_classes);
+  for (const std::string& folder : folders) {
+    const fs::path path = options.root / folder;
+    const std::vector<std::string> pictures = pictures_in(path);
+    if (pictures.empty())
+      fail(Exit::bad_data, "{}: the folder of a class holds no picture ({}); fill it or move it away",
+           path.string(), raster_extensions_text());
+    for (const std::string& name : pictures) {
+      CaseFiles files = picture_case(format("{}_{}", folder, raster_stem(name)), path / name);
+      files.label = label_of(folder, options.root, dataset.labels);
+      dataset.cases.push_back(std::move(files));
+    }
+  }
+  name_colours(dataset, options);
+  return dataset;
+}
+
+}  // namespace voxswap::data

@@ -1,0 +1,22 @@
+// What layouts of pictures share (data/formats/raster.h): cases of one plane, and what their colours are
+// called.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/filesystem.h"
+#include "data/layouts/dataset.h"
+
+namespace voxswap::data {
+
+// The names of the pictures in a folder, sorted.
+std::vector<std::string> pictures_in(const fs::path& folder);
+
+CaseFiles picture_case(const std::string& id, const fs::path& picture);
+
+// The data set is of images: its channels are grey, or red, green and blue, as the first readable picture
+// has them (or what `options` knows them by), and every case gets as many.
+void name_colours(Dataset& dataset, const DatasetOptions& options);
+
+}  // namespace voxswap::data
