@@ -21,6 +21,7 @@
   X(preprocess_background, "preprocess.background")                       \
   X(preprocess_bias_correction, "preprocess.bias_correction")             \
   X(preprocess_resolution, "preprocess.resolution")                       \
+  X(preprocess_slices, "preprocess.slices")                               \
   X(network_section, "network.")                                          \
   X(network_base_filters, "network.base_filters")                         \
   X(network_depth, "network.depth")                                       \
@@ -41,6 +42,7 @@
   X(training_precision, "training.precision")                             \
   X(training_repeats, "training.repeats")                                 \
   X(training_targets, "training.targets")                                 \
+  X(training_weights, "training.weights")                                 \
   X(memory_budget, "memory.budget")                                       \
   X(memory_device, "memory.device")                                       \
   X(memory_disk, "memory.disk")                                           \

@@ -46,6 +46,7 @@ struct PathKey {
 constexpr PathKey path_keys[] = {
     {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
     {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
+    {"training.weights", [](pipeline::RunOptions& o) -> fs::path& { return o.training.weights; }},
     {"data.cache", [](pipeline::RunOptions& o) -> fs::path& { return o.cache; }},
     {"memory.disk", [](pipeline::RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
     {"output.dir", [](pipeline::RunOptions& o) -> fs::path& { return o.output; }},
@@ -161,6 +162,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
     if (found != settings.end()) key.read(found->second, experiment.run);
   }
   pipeline::RunOptions& run = experiment.run;
+  settle_images(run);
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;

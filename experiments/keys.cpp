@@ -141,6 +141,9 @@ void add_data(std::vector<Key>& table) {
 
 void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::resolution, resolution());
+  add(table, Decides::data,
+      choice("preprocess.slices", "axial: volumes are stacks of images, for a network of images",
+             AT(preprocess.slices)));
   add(table, Decides::data, choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop)));
   add(table, Decides::data, bias_correction());
   add(table, Decides::data, clip());
@@ -219,6 +222,11 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::model,
       choice("training.targets", "output channels: exclusive labels or nested regions",
              AT(training.targets)));
+  add(table, Decides::source,
+      place_or_none("training.weights",
+                    "a .safetensors to begin with: another run's, or torchvision's of that network; what it "
+                    "lacks is random",
+                    AT(training.weights)));
   add(table, Decides::model,
       choice("training.precision", "of activations; auto: the fastest that is safe on the device",
              AT(training.precision)));

@@ -95,7 +95,9 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
 }
 
 void check_labels(const pipeline::RunOptions& options, const Where& where) {
-  constexpr std::size_t most_outputs = 8;  // a voxel's targets are the bits of a byte
+  // A voxel's targets are the bits of a byte, or its class is; of voxels, the background is one.
+  const bool classes = net::loss_options(options.training.loss).classes;
+  const std::size_t most_outputs = classes ? 255 : 8;
   const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
   const bool by_region = options.training.targets == pipeline::Targets::regions;
   const std::size_t outputs = by_region ? regions.size() : labels.size();
@@ -114,6 +116,32 @@ void check_labels(const pipeline::RunOptions& options, const Where& where) {
   }
 }
 
+void check_images(const pipeline::RunOptions& options, const Where& where) {
+  const std::string& network = options.network.name;
+  const bool images = net::takes_images(network), whole = net::classifies_images(network);
+  const bool sliced = options.preprocess.slices != data::Slices::none;
+  const bool classes = net::loss_options(options.training.loss).classes;
+  if (sliced && (!images || whole))
+    fail(Exit::usage,
+         "{}: preprocess.slices: slices are images, whose voxels get labels: take deeplabv3, not {}",
+         where("preprocess.slices"), network);
+  if (images && options.preprocess.resolution[2] != 1)
+    fail(Exit::usage, "{}: preprocess.resolution: {} takes images: expected N or [x, y], found {} planes",
+         where("preprocess.resolution"), network, options.preprocess.resolution[2]);
+  if (options.training.patch && (sliced || whole))
+    fail(Exit::usage, "{}: training.patch: {} are trained on as a whole; set it to none",
+         where("training.patch"), sliced ? "slices" : "images that get one class");
+  if (whole && !classes)
+    fail(Exit::usage,
+         "{}: training.loss: {} gives an image one class: expected softmax_cross_entropy, found {}",
+         where("training.loss"), network, choice_name(options.training.loss));
+  if (classes && options.training.targets == pipeline::Targets::regions)
+    fail(Exit::usage,
+         "{}: training.targets: with softmax_cross_entropy a voxel has one label: expected labels, found "
+         "regions",
+         where("training.targets"));
+}
+
 // More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
 void check_elastic(const pipeline::RunOptions& options, const Where& where) {
   const data::AugmentOptions& augment = options.training.augment;
@@ -128,12 +156,22 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
 
 }  // namespace
 
+void settle_images(pipeline::RunOptions& options) {
+  if (!net::takes_images(options.network.name)) return;
+  const auto settle = [](data::Size3& size) {
+    if (size[0] == size[1] && size[1] == size[2]) size[2] = 1;
+  };
+  settle(options.preprocess.resolution);
+  if (options.training.patch) settle(*options.training.patch);
+}
+
 void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   check_depth(options, where);
   check_sides(options, where);
   check_patch(options, where);
   check_files(options, where);
   check_fold(options, where, given);
+  check_images(options, where);
   check_labels(options, where);
   check_elastic(options, where);
 }

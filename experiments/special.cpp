@@ -14,8 +14,10 @@ namespace {
 void read_size(const Yaml& value, const std::string& path, const std::string& expected, data::Size3& size) {
   const Range side{1, 65536};
   if (value.kind == Yaml::Kind::list) {
-    if (value.items.size() != 3) wrong(value, path, expected);
-    for (std::size_t axis = 0; axis < 3; ++axis) size[axis] = read_whole(value.items[axis], path, side);
+    if (value.items.size() != 2 && value.items.size() != 3) wrong(value, path, expected);
+    size[2] = 1;
+    for (std::size_t axis = 0; axis < value.items.size(); ++axis)
+      size[axis] = read_whole(value.items[axis], path, side);
   } else if (value.kind == Yaml::Kind::scalar) {
     size.fill(read_whole(value, path, side));
   } else {
@@ -33,11 +35,13 @@ std::string print_size(const data::Size3& size) {
 Key resolution() {
   const std::string path = "preprocess.resolution";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
-    read_size(value, path, "a whole number or three of them, [x, y, z]", o.preprocess.resolution);
+    read_size(value, path, "a whole number, or [x, y, z], or [x, y] of images", o.preprocess.resolution);
   };
-  return {path, "N | [x, y, z]",
-          "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1)", read,
-          [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); }};
+  return {
+      path, "N | [x, y, z] | [x, y]",
+      "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1); N of a network "
+      "of images is N x N",
+      read, [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); }};
 }
 
 Key patch() {
@@ -46,7 +50,7 @@ Key patch() {
     o.training.patch.reset();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
     data::Size3 size{};
-    read_size(value, path, "none, a whole number or three of them, [x, y, z]", size);
+    read_size(value, path, "none, a whole number, or [x, y, z], or [x, y] of images", size);
     o.training.patch = size;
   };
   const auto print = [](const pipeline::RunOptions& o) {

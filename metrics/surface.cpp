@@ -36,11 +36,14 @@ Mask surface(const Mask& region) {
   Mask result;
   result.size = region.size;
   result.voxels.resize(region.voxels.size());
+  // What lies above and below an image is nothing, not background.
+  const auto& [nx, ny, nz] = region.size;
+  const std::size_t needed = nz == 1 && nx > 1 && ny > 1 ? 4 : faces.size();
   for (std::size_t i = 0; i < region.voxels.size(); ++i) {
     if (region.voxels[i] == 0) continue;
     std::size_t inside = 0;
     for_neighbours(i, region.size, faces, [&](std::size_t j) { inside += region.voxels[j]; });
-    result.voxels[i] = inside < faces.size();
+    result.voxels[i] = inside < needed;
   }
   return result;
 }

@@ -14,6 +14,7 @@
 #include "cli/run_folder.h"
 #include "commit.h"
 #include "net/collective/launched.h"
+#include "pipeline/predict/classify.h"
 #include "pipeline/predict/evaluate.h"
 
 namespace voxswap::cli {
@@ -86,8 +87,12 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
 
 void run_and_show(const pipeline::RunOptions& options) {
   pipeline::run(options, experiments::read_settings_of_run);
-  const fs::path scores = options.output / "dice.csv";
-  std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
+  const fs::path scores = options.output / "dice.csv", classes = options.output / "classes.csv";
+  if (fs::exists(classes))  // a run of classes has no Dice
+    std::printf("%s\n",
+                pipeline::accuracy_text(pipeline::class_rows(read_csv(classes), classes.string())).c_str());
+  else
+    std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = options.output / name; fs::exists(file)) std::printf("%s\n", file.string().c_str());
   }

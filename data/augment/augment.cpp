@@ -72,13 +72,14 @@ int draw_symmetry(const AugmentOptions& options, const AugmentKey& key, const Si
   return flips;  // the first eight symmetries are the flips, a bit per axis
 }
 
-void draw_space(const AugmentOptions& options, Augmentation& drawn) {
+// An image is turned in its plane alone.
+void draw_space(const AugmentOptions& options, bool is_image, Augmentation& drawn) {
   const AugmentKey& key = drawn.key;
   const Philox turns = stream(key, of_rotation), scales = stream(key, of_scale);
   const bool turned = happens(options.rotation, turns, 0);
   const double zoom = amount(options.zoom, stream(key, of_zoom), 0, 1);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (turned)
+    if (turned && (axis == 2 || !is_image))
       drawn.space.degrees[axis] =
           between(options.rotation.low, options.rotation.high, turns.uniform(words_per_draw * (axis + 1)));
     const double scale = std::clamp(1 + options.scale * scales.normal(axis), 0.5, 2.0);
@@ -148,7 +149,7 @@ Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& 
   Augmentation drawn;
   drawn.key = key;
   drawn.space.symmetry = draw_symmetry(options, key, size);
-  draw_space(options, drawn);
+  draw_space(options, size[2] == 1, drawn);
   for (std::int64_t c = 0; c < channels; ++c)
     drawn.channels.push_back(draw_channel(options, key, static_cast<std::uint64_t>(c)));
   return drawn;

@@ -192,13 +192,14 @@ std::string PreparedCache::content(const CaseFiles& files) const {
 // they stand for; what is stored is not normalised. The labels are in, because they decide whether a truth is
 // accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
-  const auto& [resolution, crop, bias_names, bias_channels, clip_low, clip_high, normalize, corner_background,
-               background] = options_;
+  const auto& [resolution, slices, crop, bias_names, bias_channels, clip_low, clip_high, normalize,
+               corner_background, background] = options_;
   static_cast<void>(bias_names);
   static_cast<void>(normalize);
   Hasher hasher;
   hasher.add(format_version).add(files.id).add(choice_name(crop));
   add_value(hasher, resolution);
+  if (slices != Slices::none) hasher.add(choice_name(slices));  // the key of volumes is older
   add_value(hasher, corner_background);
   add_value(hasher, corner_background ? 0.0 : background);
   for (const bool corrected : bias_channels) add_value(hasher, corrected);

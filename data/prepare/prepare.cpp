@@ -86,7 +86,6 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   assert(options.bias_correction.empty() || options.bias_channels.size() == volume.channels.size());
   PreparedCase result;
   result.id = volume.id;
-  result.size = options.resolution;
   result.channels = static_cast<std::int64_t>(volume.channels.size());
   result.original = volume.geometry();
   result.stored = volume.stored();
@@ -96,6 +95,8 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   }
   result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
                                                 : Box{{0, 0, 0}, result.original.size};
+  result.size = options.resolution;
+  if (options.slices == Slices::axial) result.size[2] = result.box.size[2];
   const std::size_t channels = volume.channels.size();
   result.mean.resize(channels);
   result.deviation.resize(channels);
@@ -162,6 +163,18 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
       value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
     }
   }
+}
+
+std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
+                                         const std::vector<std::vector<int>>& classes) {
+  constexpr std::uint8_t none = 255;
+  std::vector<std::uint8_t> class_of(1U << 16, none);  // by label value, as an unsigned 16-bit number
+  for (std::size_t c = classes.size(); c-- > 0;)
+    for (const int value : classes[c])
+      class_of[static_cast<std::uint16_t>(value)] = static_cast<std::uint8_t>(c);
+  std::vector<std::uint8_t> targets(truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) targets[i] = class_of[static_cast<std::uint16_t>(truth[i])];
+  return targets;
 }
 
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,

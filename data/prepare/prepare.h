@@ -25,9 +25,16 @@ constexpr std::array<std::string_view, 5> names_of(Normalize) {
   return {"dataset", "image", "masked", "whole", "none"};
 }
 
+// Whether a volume is a stack of images, which are then resized each by itself.
+enum class Slices { none, axial };
+constexpr std::array<std::string_view, 2> names_of(Slices) {
+  return {"none", "axial"};
+}
+
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
-  Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing
+  Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing; of images and slices z is 1
+  Slices slices = Slices::none;     // axial: as many planes as the crop has
   Crop crop = Crop::foreground;
   std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
   std::vector<bool> bias_channels;           // which those are: for_modalities()
@@ -82,5 +89,9 @@ void normalize(PreparedCase& prepared, const Normalization& normalization);
 // values).
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes);
+// Target class per voxel for the loss: the first c of which `classes[c]` holds the value; 255 where none
+// does.
+std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
+                                         const std::vector<std::vector<int>>& classes);
 
 }  // namespace voxswap::data

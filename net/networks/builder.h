@@ -103,8 +103,9 @@ struct Network {
   bool halves;  // the sides from level to level: they are then multiples of 2^(depth - 1)
   void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take
   ValueId (*build)(NetworkBuilder& builder, ValueId input, std::int64_t outputs);  // returns the logits
-  bool images = false;      // takes volumes of one plane alone
-  bool classifies = false;  // its logits are of the image, not of voxels: N,1,1,1,outputs
+  bool images = false;         // takes volumes of one plane alone
+  bool classifies = false;     // its logits are of the image, not of voxels: N,1,1,1,outputs
+  bool mixes_samples = false;  // batch norm: a batch is taken at once
 };
 const Network& isensee2017();
 const Network& unet3d();

@@ -46,8 +46,15 @@ ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
 }  // namespace
 
 const Network& deeplabv3() {
-  static const Network network = {"deeplabv3",         1,     2000,           /*halves=*/false,
-                                  check_image_network, build, /*images=*/true};
+  static const Network network = {"deeplabv3",
+                                  1,
+                                  2000,
+                                  /*halves=*/false,
+                                  check_image_network,
+                                  build,
+                                  /*images=*/true,
+                                  /*classifies=*/false,
+                                  /*mixes_samples=*/true};
   return network;
 }
 

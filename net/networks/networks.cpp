@@ -104,6 +104,10 @@ bool classifies_images(const std::string& name) {
   return find_network(name).classifies;
 }
 
+bool takes_batch_at_once(const std::string& name) {
+  return find_network(name).mixes_samples;
+}
+
 std::int64_t side_multiple(const NetworkOptions& options) {
   return find_network(options.name).halves ? std::int64_t{1} << (options.depth - 1) : 1;
 }

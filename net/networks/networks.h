@@ -23,6 +23,8 @@ std::int64_t side_multiple(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // least and most
 bool takes_images(const std::string& name);                                     // volumes of one plane alone
 bool classifies_images(const std::string& name);  // logits of the image, not of its voxels
+// Its norms are those of all samples of a batch together, which a training step then takes at once.
+bool takes_batch_at_once(const std::string& name);
 std::int64_t parameter_count(const Graph& graph);
 
 // Glorot-uniform weights, zero biases, gamma 1, beta 0, running means 0 and variances 1; a pure function of

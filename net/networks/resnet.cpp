@@ -68,7 +68,15 @@ void check(const NetworkOptions& options) {
 
 template <const ResNet& layout>
 Network network_of(const char* name) {
-  return {name, 1, 2000, /*halves=*/false, check, build<layout>, /*images=*/true, /*classifies=*/true};
+  return {name,
+          1,
+          2000,
+          /*halves=*/false,
+          check,
+          build<layout>,
+          /*images=*/true,
+          /*classifies=*/true,
+          /*mixes_samples=*/true};
 }
 
 }  // namespace

@@ -12,8 +12,10 @@ void check_target(const Graph& graph, ValueId logits, ValueId target) {
   assert(shape_of(graph, target) == (Shape{x[0], x[1], x[2], x[3]}));
 }
 
-std::vector<ValueSpec> infer_loss(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
-  assert(inputs.size() == 2);
+std::vector<ValueSpec> infer_loss(const Graph& graph, const std::vector<ValueId>& inputs,
+                                  const Attributes& attributes) {
+  assert(inputs.size() == 2 && attributes.integer("count") > 0);
+  static_cast<void>(attributes);
   check_target(graph, inputs[0], inputs[1]);
   return {{{1}, full_type(graph, inputs[0])}};
 }
@@ -29,10 +31,8 @@ std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> 
                               const std::vector<bool>& wanted) {
   const Node node = graph.node(id);
   if (!wanted[0]) return {none, none};
-  const Shape& logits = shape_of(graph, node.inputs[0]);
-  const Attributes attributes = {{"count", static_cast<double>(logits[0] * voxels(logits))}};
   return {graph.apply("softmax_cross_entropy_gradient", node.name + ".gradient",
-                      {node.inputs[0], node.inputs[1], output_gradients[0]}, attributes),
+                      {node.inputs[0], node.inputs[1], output_gradients[0]}, node.attributes),
           none};
 }
 
@@ -44,10 +44,10 @@ std::vector<OperationCase> cases(bool backward) {
   };
   std::vector<OperationCase> result;
   for (const auto& [name, x] : volumes) {
-    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3]})}, {}, {}});
-    if (!backward) continue;
-    result.back().inputs.push_back(full({1}));
-    result.back().attributes.set("count", static_cast<double>(x[0] * voxels(x)));
+    const double batches = x[0] == 2 ? 3 : 1;
+    const Attributes attributes = {{"count", batches * static_cast<double>(x[0] * voxels(x))}};
+    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3]})}, attributes, {}});
+    if (backward) result.back().inputs.push_back(full({1}));
   }
   return result;
 }
@@ -70,8 +70,9 @@ const Operation& softmax() {
   return operation;
 }
 
-// logits full, target u8[N,D,H,W] (a class) -> [1] full: the mean over all voxels of log sum exp(x_k) -
-// x_target, and 0 where the target is none of the classes; accumulated in double.
+// logits full, target u8[N,D,H,W] (a class) -> [1] full: the sum over all voxels of log sum exp(x_k) -
+// x_target, and 0 where the target is none of the classes, over count; accumulated in double. Attribute
+// count: voxels of all samples of the batch, of which these may be a part: their sums are the mean.
 const Operation& softmax_cross_entropy() {
   static const Operation operation = {"softmax_cross_entropy", infer_loss, gradient,    per_element<10>, {},
                                       /*cheap=*/false,         whole,      cases(false)};
@@ -79,7 +80,7 @@ const Operation& softmax_cross_entropy() {
 }
 
 // logits, target, dloss[1] -> dlogits; over logits. dloss / count (soft-max - 1 of the target); 0 where the
-// target is none of the classes. Attribute count: voxels of all samples.
+// target is none of the classes. Attribute count: voxels of all samples of the batch.
 const Operation& softmax_cross_entropy_gradient() {
   static const Operation operation = {"softmax_cross_entropy_gradient",
                                       infer_gradient,

@@ -30,26 +30,29 @@ void check_target(const StepOptions& options, bool with_loss) {
          options.loss.classes ? "classes" : "labels", options.outputs);
   if (classifies_images(options.network.name) && !options.loss.classes)
     fail(Exit::usage,
-         "{}: {} gives an image one class, and what is asked for are labels of voxels; take another network",
-         key::network_name, options.network.name);
+         "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "
+         "network",
+         key::network_name, options.network.name, key::training_loss,
+         choice_name(Loss::softmax_cross_entropy));
 }
 
 void check_share(const StepOptions& options, const Graph& graph) {
-  assert((!options.loss.classes || options.share.batch == 1) && "the loss is the mean over the batch");
   const bool mixes = std::any_of(graph.nodes().begin(), graph.nodes().end(),
                                  [](const Node& node) { return node.operation->mixes_samples; });
   if (mixes && options.share.batch > 1)
     fail(Exit::usage,
-         "{}: {} norms the samples of a batch together, and a step takes one after the other; take 1, not {}",
-         key::training_batch_size, options.network.name, options.share.batch);
+         "{}: {} norms the samples of a batch together, which ranks cannot share out: train it on one",
+         key::network_name, options.network.name);
 }
 
 // Of `batch` samples that take such a step each, the loss is the mean.
 ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
                  std::int64_t batch = 1) {
   graph.phase = Phase::loss;
-  if (options.classes) return graph.apply("softmax_cross_entropy", "loss", {logits, target});
   const Shape shape = graph.value(logits).shape;
+  if (options.classes)
+    return graph.apply("softmax_cross_entropy", "loss", {logits, target},
+                       {{"count", static_cast<double>(batch * shape.count() / shape[-1])}});
   const ValueId sums = graph.apply("loss_sums", "loss.sums", {logits, target});
   return graph.apply("loss_value", "loss", {sums},
                      {{"dice", options.dice / static_cast<double>(batch)},
@@ -174,6 +177,7 @@ std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& 
 
 LossOptions loss_options(Loss loss) {
   if (loss == Loss::weighted_dice) return {};
+  if (loss == Loss::softmax_cross_entropy) return {.dice = 0, .cross_entropy = 1, .classes = true};
   return {.dice = 1, .cross_entropy = 1};
 }
 

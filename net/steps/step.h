@@ -19,9 +19,9 @@ struct LossOptions {
   double epsilon = 1e-5;
   bool classes = false;  // soft-max cross entropy instead: a target is one of the classes
 };
-enum class Loss { weighted_dice, dice_cross_entropy };
-constexpr std::array<std::string_view, 2> names_of(Loss) {
-  return {"weighted_dice", "dice_cross_entropy"};
+enum class Loss { weighted_dice, dice_cross_entropy, softmax_cross_entropy };
+constexpr std::array<std::string_view, 3> names_of(Loss) {
+  return {"weighted_dice", "dice_cross_entropy", "softmax_cross_entropy"};
 }
 LossOptions loss_options(Loss loss);
 
@@ -58,7 +58,8 @@ struct StepOptions {
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
   std::int64_t pieces = whole_volumes;  // planes of a piece of the largest volume (pieces.h)
-  // Training: the samples that the step takes, one after the other (samples.h); `input` is then of one.
+  // Training: the samples that the step takes, one after the other (samples.h); `input` is then of one. Of a
+  // network with batch norm, which takes a batch at once, there is one such share, and `input` is of all.
   Share share;
 };
 

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/progress.h"
+#include "net/networks/networks.h"
 #include "pipeline/cases/patches.h"
 
 namespace voxswap::pipeline {
@@ -23,6 +24,11 @@ std::int64_t bytes_of(const data::PreparedCase& prepared) {
                                    prepared.truth.size() * sizeof(std::int16_t));
 }
 
+// One class for every voxel, of which the background is one.
+bool has_background(const data::Dataset& dataset, const TrainingOptions& training) {
+  return net::loss_options(training.loss).classes && !dataset.classes;
+}
+
 data::Example example_of(data::PreparedCase prepared) {
   return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
           std::move(prepared.truth)};
@@ -30,9 +36,10 @@ data::Example example_of(data::PreparedCase prepared) {
 
 }  // namespace
 
-std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, Targets targets) {
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const TrainingOptions& training) {
   std::vector<std::vector<int>> classes;
-  if (targets == Targets::regions) {
+  if (has_background(dataset, training)) classes.push_back({0});
+  if (training.targets == Targets::regions) {
     for (const auto& [name, values] : dataset.regions) classes.push_back(values);
   } else {
     for (const auto& [name, value] : dataset.labels) classes.push_back({value});
@@ -40,9 +47,10 @@ std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, Targe
   return classes;
 }
 
-std::vector<std::string> output_names(const data::Dataset& dataset, Targets targets) {
+std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training) {
   std::vector<std::string> names;
-  if (targets == Targets::regions) {
+  if (has_background(dataset, training)) names.emplace_back("background");
+  if (training.targets == Targets::regions) {
     for (const auto& [name, values] : dataset.regions) names.push_back(name);
   } else {
     for (const auto& [name, value] : dataset.labels) names.push_back(name);
@@ -50,21 +58,43 @@ std::vector<std::string> output_names(const data::Dataset& dataset, Targets targ
   return names;
 }
 
-std::int64_t output_count(const data::Dataset& dataset, Targets targets) {
-  const std::size_t count = output_classes(dataset, targets).size();
-  if (count == 0 || count > 8) {
-    fail(Exit::usage, "{}: {} gives {} output channels; there may be 1 to 8. Name the ones that matter in {}",
-         key::training_targets, choice_name(targets), count,
-         targets == Targets::regions ? key::data_regions : key::data_labels);
+std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training) {
+  const std::size_t count = output_classes(dataset, training).size();
+  const std::size_t most = net::loss_options(training.loss).classes ? 256 : 8;
+  if (count == 0 || count > most) {
+    fail(Exit::usage,
+         "{}: {} gives {} output channels; there may be 1 to {}. Name the ones that matter in {}",
+         key::training_targets, choice_name(training.targets), count, most,
+         training.targets == Targets::regions ? key::data_regions : key::data_labels);
   }
   return static_cast<std::int64_t>(count);
+}
+
+void check_suits(const RunOptions& options, const data::Dataset& dataset) {
+  const std::string& network = options.network.name;
+  const bool images = net::takes_images(network), sliced = options.preprocess.slices != data::Slices::none;
+  if (dataset.images && !images)
+    fail(Exit::usage,
+         "{}: {} takes volumes, and the data set is of images (layout {}); take deeplabv3 or a resnet",
+         key::network_name, network, dataset.layout);
+  if (dataset.images && sliced)
+    fail(Exit::usage, "{}: {} is for volumes, and the data set is of images (layout {}); leave it out",
+         key::preprocess_slices, choice_name(options.preprocess.slices), dataset.layout);
+  if (!dataset.images && images && !sliced)
+    fail(Exit::usage, "{}: {} takes images, and the data set is of volumes (layout {}); set {}: axial",
+         key::network_name, network, dataset.layout, key::preprocess_slices);
+  if (dataset.classes != net::classifies_images(network))
+    fail(Exit::usage, "{}: {} gives {} a label, and the data set has one for each {} (layout {}); take {}",
+         key::network_name, network, dataset.classes ? "every voxel" : "an image as a whole",
+         dataset.classes ? "image" : "voxel", dataset.layout, dataset.classes ? "a resnet" : "deeplabv3");
 }
 
 Cases::Cases(const RunOptions& options, data::Dataset dataset)
     : options_(options),
       cache_(std::move(dataset), options.preprocess, options.cache),
       limit_bytes_(memory_for_cases / options.ranks->on_this_machine()) {
-  classes_ = output_classes(cache_.dataset(), options.training.targets);
+  check_suits(options_, cache_.dataset());
+  classes_ = output_classes(cache_.dataset(), options.training);
   kept_.resize(cache_.dataset().cases.size());
 }
 
@@ -104,6 +134,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
     const auto one = prepared(all[i]);
+    if (i < training.size() && options_.preprocess.slices != data::Slices::none) planes_of(all[i], *one);
     if (i < training.size()) {
       statistics[i].mean = one->mean;
       statistics[i].deviation = one->deviation;
@@ -129,10 +160,20 @@ data::Example Cases::example(std::size_t index) {
 }
 
 data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
-  if (!options_.training.patch) return example(index);
+  const bool sliced = options_.preprocess.slices != data::Slices::none;
+  if (!options_.training.patch && !sliced) return example(index);
   const auto whole = prepared(index);
-  data::PreparedCase part = cut_case(*whole, draw_patch(whole->truth, whole->size, *options_.training.patch,
-                                                        key.seed, key.epoch, key.case_index));
+  const auto patch = [&] {
+    return draw_patch(whole->truth, whole->size, *options_.training.patch, key.seed, key.epoch,
+                      key.case_index);
+  };
+  const auto slice = [&] {
+    const std::vector<std::int64_t> planes = planes_of(index, *whole);
+    const std::size_t number = key.case_index / dataset().cases.size();
+    const std::int64_t plane = planes.empty() ? whole->size[2] / 2 : planes[number % planes.size()];
+    return data::Box{{0, 0, plane}, input_size(options_)};
+  };
+  data::PreparedCase part = cut_case(*whole, sliced ? slice() : patch());
   data::normalize(part, data::normalization_for(*whole, options_.preprocess, normalization_));
   return example_of(std::move(part));
 }
@@ -151,22 +192,62 @@ data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& option
 data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
   data::Sample sample;
   sample.case_index = index;
-  sample.target = data::target_bits(made.truth, classes_);
+  const int label = dataset().cases[index].label;
+  if (dataset().classes)
+    sample.target = data::target_classes({static_cast<std::int16_t>(label)}, classes_);
+  else if (net::loss_options(options_.training.loss).classes)
+    sample.target = data::target_classes(made.truth, classes_);
+  else
+    sample.target = data::target_bits(made.truth, classes_);
   sample.image = std::move(made.image);
   return sample;
 }
 
+std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::PreparedCase& whole) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = planes_.find(index); found != planes_.end()) return found->second;
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // background voxels, plane
+  const auto voxels = static_cast<std::ptrdiff_t>(whole.size[0] * whole.size[1]);
+  for (std::int64_t z = 0; z < whole.size[2] && !whole.truth.empty(); ++z) {
+    const auto plane = whole.truth.begin() + z * voxels;
+    const std::int64_t unlabelled = std::count(plane, plane + voxels, 0);
+    if (unlabelled < voxels) found.emplace_back(unlabelled, z);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::int64_t> planes;
+  for (const auto& [unlabelled, z] : found) planes.push_back(z);
+  const std::lock_guard lock(mutex_);
+  return planes_[index] = planes;
+}
+
+std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& cases) {
+  if (options_.preprocess.slices == data::Slices::none) return {};
+  std::vector<std::int64_t> counts;
+  for (const std::size_t index : cases) counts.push_back(static_cast<std::int64_t>(planes_.at(index).size()));
+  if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; }))
+    fail(Exit::bad_data,
+         "{}: no slice of any of the {} training cases holds a label; there is nothing to learn",
+         dataset().root.string(), cases.size());
+  return counts;
+}
+
 EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
-                           const std::vector<std::size_t>& cases, std::size_t case_count)
+                           const std::vector<std::size_t>& cases, std::size_t case_count,
+                           const std::vector<std::int64_t>& counts)
     : training_(options.training),
       share_(net::share_of(training_.batch_size, options.ranks->rank(), options.ranks->count())),
       seed_(seed) {
   // A batch larger than an epoch draws some twice.
   do {
-    for (std::int64_t patch = 0; patch < patches_per_case(options); ++patch) {
-      for (const std::size_t index : cases)
-        items_.push_back(
-            {index, static_cast<std::uint32_t>(static_cast<std::size_t>(patch) * case_count + index)});
+    const std::int64_t most =
+        counts.empty() ? patches_per_case(options) : *std::max_element(counts.begin(), counts.end());
+    for (std::int64_t sample = 0; sample < most; ++sample) {
+      for (std::size_t i = 0; i < cases.size(); ++i)
+        if (counts.empty() || sample < counts[i])
+          items_.push_back({cases[i], static_cast<std::uint32_t>(
+                                          static_cast<std::size_t>(sample) * case_count + cases[i])});
     }
   } while (items_.size() < static_cast<std::size_t>(training_.batch_size));
 }

@@ -2,6 +2,7 @@
 // samples.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,11 +15,14 @@
 
 namespace voxswap::pipeline {
 
-// The label values that make each output channel's target: the labels, or the regions.
-std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, Targets targets);
-std::vector<std::string> output_names(const data::Dataset& dataset, Targets targets);
-// How many channels the network puts out; throws Exit::usage when a voxel's target has no bits for them.
-std::int64_t output_count(const data::Dataset& dataset, Targets targets);
+// The label values that make each output channel's target: the labels, or the regions; where a voxel has one
+// of several classes (a loss of classes), the background comes first. Of a data set of classes, these.
+std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const TrainingOptions& training);
+std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training);
+// How many channels the network puts out; throws Exit::usage when a voxel's target cannot hold them.
+std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training);
+// Throws Exit::usage where network, loss and preprocess.slices are not for such a data set.
+void check_suits(const RunOptions& options, const data::Dataset& dataset);
 
 class Cases {
  public:
@@ -30,11 +34,14 @@ class Cases {
 
   const data::Dataset& dataset() const { return cache_.dataset(); }
   const data::Normalization& normalization() const { return normalization_; }
+  // How many samples an epoch takes of each of these cases, where they are slices: those that hold a label.
+  // Empty where they are not. REQUIRES: prepare_all() had them. Throws Exit::bad_data when there are none.
+  std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
   std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   data::PreparedCase normalized(std::size_t index);
   // Normalised, the whole volume; or what training takes of it for a key, which is a patch where it takes
-  // patches.
+  // patches, and of slices one.
   data::Example example(std::size_t index);
   data::Example example(std::size_t index, const data::AugmentKey& key);
   data::Sample sample(std::size_t index);  // of the whole, with target bits
@@ -44,12 +51,15 @@ class Cases {
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
   data::Sample sample_of(std::size_t index, data::Example made) const;
+  // Of a prepared case, those with a label, the ones with most of it first.
+  std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 
   RunOptions options_;
   data::PreparedCache cache_;
   data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;
   std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
+  std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
   std::int64_t kept_bytes_ = 0, limit_bytes_;
   std::mutex mutex_;
 };
@@ -58,9 +68,9 @@ class Cases {
 // each under the augmentation drawn for (seed, epoch, case). Order and thread count change nothing.
 class EpochSampler {
  public:
-  // `case_count`: of the data set.
+  // `case_count`: of the data set. `counts`: samples of each case; empty: as many patches as make a volume.
   EpochSampler(const RunOptions& options, std::uint64_t seed, const std::vector<std::size_t>& cases,
-               std::size_t case_count);
+               std::size_t case_count, const std::vector<std::int64_t>& counts = {});
   std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
@@ -69,7 +79,7 @@ class EpochSampler {
   struct Item {
     std::size_t case_index;
     std::uint32_t
-        number;  // tells the patches of all cases apart; the case's index where there is one of each
+        number;  // tells the samples of all cases apart; the case's index where there is one of each
   };
   std::vector<Item> order(std::int64_t epoch) const;
 

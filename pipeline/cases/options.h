@@ -74,6 +74,7 @@ struct TrainingOptions {
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   net::Loss loss = net::Loss::weighted_dice;
   Targets targets = Targets::labels;
+  fs::path weights;  // a safetensors file to begin with; empty: random ones
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
   std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all
@@ -100,7 +101,7 @@ struct MemoryOptions {
 };
 
 struct EvaluateOptions {
-  std::vector<std::string> at{"native"};  // native | training | the side of a cube
+  std::vector<std::string> at{"native"};  // native | training | the side of a cube, or of a square
   std::string empty = "brats";            // brats | nnunet
   std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
   double surface_tolerance = 1;  // mm

@@ -8,6 +8,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/picture.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
@@ -58,10 +59,11 @@ std::vector<std::size_t> wanted_cases(const data::Dataset& dataset, const Split&
   return {split.training.begin(), split.training.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::vector<Row> rows_of(const data::Dataset& dataset) {
+// Of an image there is one view.
+std::vector<Row> rows_of(const data::Dataset& dataset, bool is_image) {
   std::vector<Row> rows;
   const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
-  if (channels == 1) {
+  if (channels == 1 && !is_image) {
     for (const View& view : views) rows.push_back({view.name, 0, view});
     return rows;
   }
@@ -73,7 +75,7 @@ std::vector<Row> rows_of(const data::Dataset& dataset) {
 Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::int64_t epochs) {
   Block block;
   block.title = cases.dataset().cases[index].id;
-  block.rows = rows_of(cases.dataset());
+  block.rows = rows_of(cases.dataset(), input_size(options)[2] == 1);
   const auto add = [&](const std::string& title, const std::string& description, data::Example example) {
     data::Geometry geometry = cases.prepared(index)->training_geometry();
     geometry.size = example.size;
@@ -155,7 +157,7 @@ void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layo
       const Version& version = block.versions[v];
       const std::int64_t left = margin + static_cast<std::int64_t>(v) * (layout.column + gap);
       paint(sheet, left, top + layout.row[r], plane_of(version, row), channel_of(version, row.channel),
-            window, {version.geometry, version.example.truth});
+            window, labels_of(version));
       if (v == 0) write_text(sheet, left + 2, top + layout.row[r] + 2, row.title, ink);
       if (r > 0) continue;
       write_text(sheet, left, top + line_height, version.title, faint);

@@ -4,6 +4,7 @@
 #include "base/philox.h"
 #include "base/progress.h"
 #include "net/graph/graph.h"
+#include "net/networks/networks.h"
 #include "net/steps/pieces.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/device/session.h"
@@ -19,7 +20,7 @@ struct RandomBatch {
   std::vector<std::uint8_t> targets;
 };
 
-// Voxels from -1 to 1; any of the outputs' bits.
+// Voxels from -1 to 1; any of the outputs' bits, or of the classes.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   const data::Size3 side = input_size(options);
   const auto voxels = static_cast<std::size_t>(options.training.batch_size * side[0] * side[1] * side[2]);
@@ -27,10 +28,13 @@ RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   RandomBatch batch;
   batch.images.resize(voxels * static_cast<std::size_t>(data.channels));
   for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = 2 * random.uniform(i) - 1;
-  batch.targets.resize(voxels);
-  const std::uint32_t bits = (1u << data.outputs) - 1;
-  for (std::size_t i = 0; i < voxels; ++i)
-    batch.targets[i] = static_cast<std::uint8_t>(random.word(i) & bits);
+  batch.targets.resize(net::classifies_images(options.network.name)
+                           ? static_cast<std::size_t>(options.training.batch_size)
+                           : voxels);
+  const bool classes = net::loss_options(options.training.loss).classes;
+  const auto targets = static_cast<std::uint32_t>(classes ? data.outputs : std::int64_t{1} << data.outputs);
+  for (std::size_t i = 0; i < batch.targets.size(); ++i)
+    batch.targets[i] = static_cast<std::uint8_t>(random.word(i) % targets);
   return batch;
 }
 
@@ -64,7 +68,7 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.bound = session.bound();
   result.step_seconds = metrics::box_statistics(result.steps.seconds);
   const swap::PlanTotals moved = swap::totals(result.plan);
-  result.megavoxels_per_second = static_cast<double>(batch.targets.size()) / 1e6 / result.step_seconds.median;
+  result.megavoxels_per_second = megavoxels_per_step(options) / result.step_seconds.median;
   for (const net::Node& node : session.graph().nodes()) {
     result.step_flops += net::node_flops(session.graph(), node);
     result.step_bytes += static_cast<double>(net::node_bytes(session.graph(), node));

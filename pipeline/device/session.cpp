@@ -1,12 +1,15 @@
 #include "pipeline/device/session.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "net/networks/networks.h"
 #include "pipeline/device/input_writer.h"
 #include "pipeline/device/upload.h"
 #include "pipeline/record/routines.h"
+#include "pipeline/record/starting_weights.h"
 #include "swap/measure/network_rate.h"
 #include "swap/planners/planner.h"
 
@@ -59,7 +62,12 @@ struct Session::State {
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
-  std::int64_t samples() const { return options.training.batch_size / options.ranks->count(); }  // of a step
+  // That a step takes one after the other.
+  std::int64_t samples() const {
+    return net::takes_batch_at_once(options.network.name)
+               ? 1
+               : options.training.batch_size / options.ranks->count();
+  }
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
@@ -239,6 +247,19 @@ void Session::initialize(std::uint64_t seed) {
     const std::vector<float> values = net::initial_state(g, id);
     executor.write(id, values.data(), g.value(id).bytes());
   }
+}
+
+void Session::start_from(const fs::path& file) {
+  State& s = *state_;
+  const StartingWeights weights = starting_weights(file, graph(), s.parameters());
+  std::map<std::string, const Tensor*> by_name;
+  for (const Tensor& tensor : weights.tensors) by_name[tensor.name] = &tensor;
+  for (const net::ValueId id : s.parameters())
+    if (const auto found = by_name.find(graph().value(id).name); found != by_name.end())
+      s.main().executor->write(id, found->second->values.data(), graph().value(id).bytes());
+  log::info("{} of {} parameters begin as in {}{}", weights.tensors.size(), s.parameters().size(),
+            file.string(),
+            weights.random.empty() ? "" : format("; at random {} and what follows", weights.random.front()));
 }
 
 std::vector<Tensor> Session::weights() const {

@@ -42,6 +42,8 @@ class Session {
                         std::vector<float>* probabilities = nullptr);
 
   void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
+  // The weights of a file in place of those that it has (record/starting_weights.h); says what it lacks.
+  void start_from(const fs::path& weights);
   std::vector<Tensor> weights() const;
   std::vector<Tensor> optimizer_state() const;
   void load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state);

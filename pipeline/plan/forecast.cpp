@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
+#include "data/formats/image_io.h"
 #include "data/layouts/open_dataset.h"
+#include "data/volumes/orientation.h"
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
 #include "net/steps/pieces.h"
@@ -27,6 +29,10 @@ DataShape shape_without_data(const RunOptions& options) {
   shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
   shape.outputs =
       static_cast<std::int64_t>(by_region ? options.data.regions.size() : options.data.labels.size());
+  // The background is a class of voxels, not of images.
+  if (shape.outputs > 0 && net::loss_options(options.training.loss).classes &&
+      !net::classifies_images(options.network.name))
+    ++shape.outputs;
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
          "{}: there is no such folder ({}); without the data set, {} and {} have to name the channels and "
@@ -34,6 +40,18 @@ DataShape shape_without_data(const RunOptions& options) {
          options.data.root.string(), key::data_root, key::data_modalities, outputs, key::data_modalities,
          outputs, by_region ? "{whole: [1, 2]}" : "{core: 1, edge: 2}");
   return shape;
+}
+
+// What an epoch takes of cases whose slices are trained on, but for what a crop may cut off.
+std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std::size_t>& cases) {
+  std::int64_t count = 0;
+  for (const std::size_t index : cases) {
+    const data::LabelMap truth = data::canonical(data::read_label_map(dataset.cases[index].truth));
+    const auto plane = static_cast<std::ptrdiff_t>(truth.geometry.size[0] * truth.geometry.size[1]);
+    for (auto at = truth.voxels.begin(); at < truth.voxels.end(); at += plane)
+      count += std::any_of(at, at + plane, [](std::int16_t label) { return label != 0; });
+  }
+  return count;
 }
 
 PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
@@ -53,9 +71,12 @@ DataShape data_shape(const RunOptions& options) {
   const Split split = make_split(dataset, options.split);
   DataShape shape;
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  shape.outputs = output_count(dataset, options.training.targets);
+  check_suits(options, dataset);
+  shape.outputs = output_count(dataset, options.training);
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
+  if (options.preprocess.slices != data::Slices::none)
+    shape.labelled_slices = labelled_slices(dataset, split.training);
   return shape;
 }
 
@@ -127,7 +148,9 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
 }
 
 double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
-  const auto samples = static_cast<double>(forecast.data.training_cases * patches_per_case(options));
+  const auto samples = static_cast<double>(options.preprocess.slices != data::Slices::none
+                                               ? forecast.data.labelled_slices
+                                               : forecast.data.training_cases * patches_per_case(options));
   const double steps = std::max(1.0, std::floor(samples / static_cast<double>(options.training.batch_size)));
   return steps * forecast.plan.predicted_seconds;
 }

@@ -20,28 +20,38 @@ namespace {
 struct Sizes {
   std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's own
   data::Size3 unit{};                           // resolution
+  std::int64_t planes = 0;                      // whatever the resolution; 0: as many as the unit says
   Dimension dimension{};
 
   RunOptions at(std::int64_t factor, RunOptions options) const {
     if (dimension == Dimension::batch) options.training.batch_size = factor;
     if (dimension == Dimension::depth) options.network.depth = factor;
-    if (dimension == Dimension::resolution)
-      for (std::size_t axis = 0; axis < 3; ++axis) options.preprocess.resolution[axis] = factor * unit[axis];
+    if (dimension == Dimension::resolution) options.preprocess.resolution = size(factor);
     return options;
   }
   std::string text(std::int64_t factor) const {
     if (dimension != Dimension::resolution) return std::to_string(factor);
-    return resolution_text({factor * unit[0], factor * unit[1], factor * unit[2]});
+    return resolution_text(size(factor));
+  }
+  // Of images there is one plane.
+  data::Size3 size(std::int64_t factor) const {
+    return {factor * unit[0], factor * unit[1], planes > 0 ? planes : factor * unit[2]};
   }
 };
 
 Sizes resolutions(const RunOptions& options) {
   const data::Size3& size = options.preprocess.resolution;
   const std::int64_t multiple = net::side_multiple(options.network);
-  const std::int64_t common = std::gcd(std::gcd(size[0], size[1]), size[2]) / multiple;
+  const bool images = net::takes_images(options.network.name);
+  const std::int64_t sides = std::gcd(size[0], size[1]);
+  // Feature maps are down to a 32nd of an image's sides; what lies between is not worth the search.
+  const std::int64_t common = !images           ? std::gcd(sides, size[2]) / multiple
+                              : sides % 32 == 0 ? sides / 32
+                                                : sides;
   Sizes sizes;
   sizes.dimension = Dimension::resolution;
   for (std::size_t axis = 0; axis < 3; ++axis) sizes.unit[axis] = size[axis] / common;
+  if (images) sizes.planes = size[2];
   sizes.start = common;
   sizes.last = std::max<std::int64_t>(65536 / *std::max_element(sizes.unit.begin(), sizes.unit.end()), 1);
   return sizes;
@@ -70,8 +80,9 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
   Sizes sizes;
   sizes.dimension = Dimension::batch;
   sizes.start = options.training.batch_size;
-  // A larger one adds nothing but its images, and to plan it takes long.
-  sizes.last = std::max<std::int64_t>(128, sizes.start);
+  // A larger one adds nothing but its images, and to plan it takes long; but where a batch is taken at once.
+  const std::int64_t most = net::takes_batch_at_once(options.network.name) ? 4096 : 128;
+  sizes.last = std::max(most, sizes.start);
   return sizes;
 }
 

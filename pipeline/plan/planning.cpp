@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "net/backends/backends.h"
 #include "net/graph/sample_name.h"
+#include "net/networks/networks.h"
 #include "pipeline/cases/patches.h"
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
@@ -351,7 +352,10 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   net::StepOptions step = step_options(options, channels, outputs, target);
   steps.inference = net::build_inference_step(step, trains);
   if (!trains) return steps;
-  step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
+  if (net::takes_batch_at_once(options.network.name) && options.ranks->is_alone())
+    step.input[0] = options.training.batch_size;
+  else
+    step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
   steps.training = net::build_training_step(step);
   if (step.share.count > 1) {
     step.share = {};

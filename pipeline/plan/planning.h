@@ -84,7 +84,7 @@ swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
 
 // The network's steps for an experiment. The graph of inference holds the optimiser's state too, which no
 // node of it reads, so that persistent values lie at the same places in both.
-// Of one sample; a training step takes this rank's share of a batch.
+// Of one sample; a training step takes this rank's share of a batch, or the batch at once.
 net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                               const Target& target);
 struct Steps {

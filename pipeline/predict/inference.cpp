@@ -18,15 +18,16 @@ bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
 }
 
 std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const data::Size3& size,
-                                 std::int64_t channels, std::int64_t outputs, const Axes& axes) {
+                                 std::int64_t channels, std::int64_t outputs,
+                                 const InferenceOptions& options) {
   std::vector<float> sum = session.predict(image);
   float count = 1;
   for (int flips = 1; flips < 8; ++flips) {
     const data::Symmetry mirror = data::symmetry(flips);
-    if (!flips_only(mirror, axes)) continue;
+    if (!flips_only(mirror, options.mirrored)) continue;
     ++count;
     const std::vector<float> there = session.predict(data::apply(mirror, image, size, channels));
-    const std::vector<float> back = data::apply(mirror, there, size, outputs);
+    const std::vector<float> back = options.of_images ? there : data::apply(mirror, there, size, outputs);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
   }
   for (float& value : sum) value /= count;
@@ -43,10 +44,12 @@ std::vector<float> infer(Session& session, const data::PreparedCase& prepared, s
            "the window of {} voxels is larger than the prepared volume of {}; choose a smaller one",
            resolution_text(options.window), resolution_text(prepared.size));
   }
+  if (options.of_images)
+    return mirrored_mean(session, prepared.image, prepared.size, prepared.channels, outputs, options);
   const Windows windows = make_windows(prepared.size, options.window, options.overlap);
   return stitch(windows, outputs, [&](const data::Box& box) {
     const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
-    return mirrored_mean(session, image, box.size, prepared.channels, outputs, options.mirrored);
+    return mirrored_mean(session, image, box.size, prepared.channels, outputs, options);
   });
 }
 

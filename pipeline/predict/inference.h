@@ -14,10 +14,11 @@ struct InferenceOptions {
   data::Size3 window{0, 0, 0};     // voxels that the session's network takes at a time
   double overlap = 0.5;            // of windows, where they are smaller than the volume
   std::array<bool, 3> mirrored{};  // the mean over all ways to mirror a window along these axes, x, y, z
+  bool of_images = false;          // the network says one thing of what it sees, not one for every voxel
 };
 
-// D,H,W,outputs. `prepared` is normalised. Takes twice the memory of the result and of a window.
-// Throws Exit::usage when a window is larger than the volume.
+// D,H,W,outputs, or outputs of the image. `prepared` is normalised. Takes twice the memory of the result and
+// of a window. Throws Exit::usage when a window is larger than the volume.
 std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
                          const InferenceOptions& options);
 

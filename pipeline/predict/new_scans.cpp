@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -17,6 +18,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
+#include "pipeline/predict/classify.h"
 #include "pipeline/predict/largest_component.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/prediction_record.h"
@@ -28,8 +30,9 @@ namespace voxswap::pipeline {
 namespace {
 
 // Where predictions go, in one folder of them.
-fs::path label_map_file(const fs::path& folder, const std::string& id) {
-  return folder / (id + ".nii.gz");
+// Of images that get one class there is a table of all in their places.
+fs::path file_of(const fs::path& folder, const data::Dataset& dataset, const std::string& id) {
+  return folder / (dataset.classes ? "classes.csv" : label_map_name(dataset, id));
 }
 fs::path probability_file(const fs::path& folder, const std::string& id, const std::string& output) {
   return folder / "probabilities" / format("{}_{}.nii.gz", id, output);
@@ -72,11 +75,52 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
     for (const fs::path& channel : one.channels) files.protect(channel);
   for (const fs::path& folder : folders)
     for (const data::CaseFiles& one : dataset.cases) {
-      files.check(label_map_file(folder, one.id));
+      files.check(file_of(folder, dataset, one.id));
       for (const std::string& output : outputs)
         if (how.probabilities) files.check(probability_file(folder, one.id, output));
     }
   return files;
+}
+
+// case,predicted,probability_NAME, …: nothing is known of a truth, and the run is in the record beside it.
+Csv classes_of_scans(const std::vector<ClassRow>& rows) {
+  const Csv csv = classes_csv(rows);
+  Csv told;
+  told.rows.resize(csv.rows.size());
+  for (std::size_t c = 0; c < csv.header.size(); ++c) {
+    const std::string& column = csv.header[c];
+    if (column != "case" && column != "predicted" && !column.starts_with("probability_")) continue;
+    told.header.push_back(column);
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) told.rows[i].push_back(csv.rows[i][c]);
+  }
+  return told;
+}
+
+// What is asked for of label maps.
+void check_for_classes(const PredictOptions& how) {
+  if (how.probabilities)
+    fail(Exit::usage, "--probabilities: classes.csv has those of every image already; leave it out");
+  if (!how.largest.empty())
+    fail(Exit::usage, "--keep-largest: is for label maps, and this run gives images one class; leave it out");
+}
+
+void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes, const Outputs& outputs,
+                   PredictionRecord& record) {
+  if (classes.empty()) return;
+  const fs::path table = folder / "classes.csv";
+  outputs.write(table, [&] { write_csv(table, classes_of_scans(classes)); });
+  for (const ClassRow& row : classes) record.wrote(row.case_id, table);
+}
+
+// `each`: predictions of a case.
+void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
+              const fs::path& out) {
+  if (!left_out.empty())
+    fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
+         dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
+  log::info("{} {}{} in {}", dataset.cases.size() * each, dataset.classes ? "classes" : "label maps",
+            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
+            out.string());
 }
 
 // As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
@@ -91,10 +135,12 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
   const RunOptions options = confirmed_for_prediction(given);
   const data::Dataset trained = trained_on(options),
                       dataset = data::open_for_prediction(trained, options.data, input);
+  check_suits(options, dataset);
+  if (dataset.classes) check_for_classes(how);
   const data::Regions largest = choose_regions(dataset.regions, how.largest);
-  const LabelDecoder decoder = make_decoder(dataset, options.training.targets);
+  const LabelDecoder decoder = make_decoder(dataset, options.training);
   const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
-  const std::vector<std::string> names = output_names(dataset, options.training.targets);
+  const std::vector<std::string> names = output_names(dataset, options.training);
   const std::vector<fs::path> folders = prediction_folders(options, out, how.ensemble);
   const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
   Predictor predictor(options, trained, how);
@@ -111,8 +157,13 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
     const fs::path& folder = folders[first / together];
     make_directories(folder);
+    std::vector<ClassRow> classes;
     const auto predict_case = [&](const data::CaseFiles& files) {
       const data::PreparedCase prepared = data::prepare(data::read_case(dataset, files), preparing);
+      if (dataset.classes) {
+        classes.push_back(class_row(dataset, files, predictor.probabilities(prepared)));
+        return;
+      }
       const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
       data::LabelMap labels = decide(maps, prepared, decoder).native;
       keep_largest_components(labels, largest, dataset.regions);
@@ -120,7 +171,7 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
         outputs.write(file, produce);
         record.wrote(files.id, file);
       };
-      const fs::path file = label_map_file(folder, files.id);
+      const fs::path file = file_of(folder, dataset, files.id);
       write(file, [&] { data::write_label_map(file, data::as_stored(std::move(labels), prepared.stored)); });
       if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
     };
@@ -135,15 +186,10 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
       }
       progress.advance();
     }
+    write_classes(folder, classes, outputs, record);
   }
   record.finish();
-  if (!left_out.empty())
-    fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
-         dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
-  const std::size_t each = repeats.size() / together;
-  log::info("{} label maps{} in {}", dataset.cases.size() * each,
-            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
-            out.string());
+  tell_end(dataset, left_out, repeats.size() / together, out);
 }
 
 }  // namespace voxswap::pipeline

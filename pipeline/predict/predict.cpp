@@ -19,13 +19,14 @@ void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& wh
 
 }  // namespace
 
-LabelDecoder make_decoder(const data::Dataset& dataset, Targets targets) {
+LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training) {
   LabelDecoder decoder;
-  if (targets != Targets::regions) {
-    for (const auto& [name, value] : dataset.labels) {
+  if (training.targets != Targets::regions) {
+    for (const std::vector<int>& value : output_classes(dataset, training)) {
       decoder.sequence.push_back(decoder.values.size());
-      decoder.values.push_back(static_cast<std::int16_t>(value));
+      decoder.values.push_back(static_cast<std::int16_t>(value.front()));
     }
+    if (decoder.values.front() == 0) decoder.least = 0;
     return decoder;
   }
   decoder.exclusive = false;
@@ -58,10 +59,10 @@ void LabelDecoder::take(std::size_t channel, std::span<const float> probabilitie
   for (std::size_t v = 0; v < labels.size(); ++v) {
     const float p = probabilities[v];
     if (!exclusive) {
-      if (p >= 0.5f) labels[v] = value;
+      if (p >= least) labels[v] = value;
     } else if (p > largest[v]) {
       largest[v] = p;
-      if (p >= 0.5f) labels[v] = value;
+      if (p >= least) labels[v] = value;
     }
   }
 }
@@ -75,6 +76,10 @@ std::vector<std::int16_t> LabelDecoder::decode(std::span<const float> probabilit
     take(channel, one, largest, labels);
   }
   return labels;
+}
+
+std::string label_map_name(const data::Dataset& dataset, const std::string& id) {
+  return id + (dataset.images ? ".png" : ".nii.gz");
 }
 
 ProbabilityMaps probability_maps(const data::PreparedCase& prepared, std::span<const float> probabilities) {

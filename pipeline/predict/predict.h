@@ -11,11 +11,13 @@
 namespace voxswap::pipeline {
 
 // What each output channel writes into a label map. targets labels: the channel with the largest probability
-// of at least 0.5, of equal ones the first. targets regions: nested, from the largest to the smallest; each
-// writes the label that its subregions leave over (whole tumour: oedema; core: necrosis; enhancing:
-// enhancing). Channels are taken one after the other, so that nobody needs to hold all of them.
+// of at least 0.5, of equal ones the first; where the background is a channel, of any size. targets regions:
+// nested, from the largest to the smallest; each writes the label that its subregions leave over (whole
+// tumour: oedema; core: necrosis; enhancing: enhancing). Channels are taken one after the other, so that
+// nobody needs to hold all of them.
 struct LabelDecoder {
   bool exclusive = true;
+  float least = 0.5F;                 // probability that writes anything
   std::vector<std::int16_t> values;   // per channel
   std::vector<std::size_t> sequence;  // in which channels are taken
 
@@ -25,7 +27,10 @@ struct LabelDecoder {
             std::span<std::int16_t> labels) const;
   std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
 };
-LabelDecoder make_decoder(const data::Dataset& dataset, Targets targets);
+LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training);
+
+// "CASE.nii.gz"; of pictures, "CASE.png".
+std::string label_map_name(const data::Dataset& dataset, const std::string& id);
 
 // A prepared case's probabilities, a channel after the other, on the training grid.
 struct ProbabilityMaps {

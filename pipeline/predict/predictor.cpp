@@ -19,8 +19,12 @@ namespace {
 
 // The run as if it had been trained with the window that is asked for.
 RunOptions with_window(RunOptions options, const PredictOptions& how) {
+  if (net::classifies_images(options.network.name) && how.window)
+    fail(Exit::usage, "--window: {} gives an image one class, of all that it sees of it; leave it out",
+         options.network.name);
   if (how.whole) options.training.patch.reset();
   if (how.window) options.training.patch = how.window;
+  if (how.window && net::takes_images(options.network.name)) (*options.training.patch)[2] = 1;
   const std::int64_t multiple = net::side_multiple(options.network);
   const data::Size3 window = input_size(options);
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -37,7 +41,8 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
 // A network knows nothing of mirrored volumes that it was never shown.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
   if (!how.mirror) return {};
-  const std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
+  std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
+  axes[2] = axes[2] && input_size(options)[2] > 1;  // an image is the same from behind
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "--tta: this run was trained without mirroring ({} is false, flip is 0), "
@@ -54,9 +59,10 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
 
 Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
-      inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how)},
+      inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how),
+                 net::classifies_images(options.network.name)},
       dataset_(dataset),
-      outputs_(output_count(dataset, options.training.targets)),
+      outputs_(output_count(dataset, options.training)),
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
                Session::Purpose::inference) {}
 

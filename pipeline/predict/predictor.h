@@ -32,8 +32,8 @@ class Predictor {
 
   // Reads the best weights of these repeats, counted from 1.
   void use(const std::vector<std::int64_t>& repeats);
-  // D,H,W,outputs, the mean over the repeats in use. `prepared` is not normalised: each does that as it was
-  // trained.
+  // D,H,W,outputs, or outputs of an image that gets one class; the mean over the repeats in use. `prepared`
+  // is not normalised: each does that as it was trained.
   std::vector<float> probabilities(const data::PreparedCase& prepared);
 
  private:

@@ -128,6 +128,18 @@ Tensor read_tensor(const std::string& name, const Json& entry, std::string_view 
   return tensor;
 }
 
+// How many batches a norm of PyTorch has seen, which nothing here asks for.
+bool is_counter(const std::string& name, const Json& entry) {
+  return ends_with(name, "num_batches_tracked") && entry.at("dtype").get<std::string>() == "I64";
+}
+
+Piece place_of(const std::string& name, const Json& entry, std::string_view data) {
+  const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
+  if (end > data.size() || end - begin != sizeof(std::int64_t))
+    throw Unreadable("tensor '" + name + "' lies outside the file, or is not as long as its shape says");
+  return {begin, end, name};
+}
+
 // The format has no gaps, and no byte belongs to two tensors.
 void check_coverage(std::vector<Piece> pieces, std::size_t size) {
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
@@ -233,7 +245,11 @@ Checkpoint read_checkpoint(const fs::path& path) {
     const std::string_view data = all.substr(sizeof size + size);
     std::vector<Piece> pieces;
     for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__") checkpoint.tensors.push_back(read_tensor(name, entry, data, pieces));
+      if (name == "__metadata__") continue;
+      if (is_counter(name, entry))
+        pieces.push_back(place_of(name, entry, data));
+      else
+        checkpoint.tensors.push_back(read_tensor(name, entry, data, pieces));
     }
     check_coverage(std::move(pieces), data.size());
     check_values(checkpoint, checksums);

@@ -7,6 +7,7 @@
 #include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "net/networks/networks.h"
 
 namespace voxswap::pipeline {
 
@@ -18,6 +19,8 @@ constexpr const char* identity_file = "identity.json";
 // once and rounded otherwise, say nothing.
 constexpr const char* samples_of_a_batch = "samples of a batch";
 
+constexpr const char* first_weights = "content of the first weights";
+
 // What the paths of a run lead to is part of its identity by its content; other names and places give the
 // same bytes.
 std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
@@ -27,7 +30,13 @@ std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
     if (!elsewhere && !may_change(setting.decides, options)) keys[setting.key] = setting.value;
   }
   if (options.training.batch_size > 1)
-    keys[samples_of_a_batch] = "one after the other, added along a binary tree";
+    keys[samples_of_a_batch] = net::takes_batch_at_once(options.network.name)
+                                   ? "at once"
+                                   : "one after the other, added along a binary tree";
+  if (const fs::path& weights = options.training.weights; !weights.empty()) {
+    error_code ignored;
+    keys[first_weights] = fs::exists(weights, ignored) ? Hasher().add_file(weights).digest() : "gone";
+  }
   return keys;
 }
 

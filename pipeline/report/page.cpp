@@ -6,6 +6,7 @@
 #include "base/xml.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_cases.h"
+#include "pipeline/report/page_classes.h"
 #include "pipeline/report/page_data.h"
 #include "pipeline/report/page_parts.h"
 #include "pipeline/report/page_runs.h"
@@ -46,6 +47,9 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
     if (there) items += format("<li>{}</li>\n", html_download(name, csv_text(csv())));
   };
   table("dice.csv", !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
+  table("classes.csv", !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
+  table("accuracy.csv", !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
+  table("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
   table("boxplot.csv", !parts.boxes.empty(), [&] { return boxplot_csv(parts.boxes); });
   table("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
   table("epochs.csv", !parts.epochs.empty(), [&] { return epochs_csv(parts.epochs); });
@@ -74,11 +78,11 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   const std::string title = !parts.frame.title.empty() ? parts.frame.title
                             : names.size() <= 3        ? join(names, ", ")
                                                        : format("{} runs", names.size());
-  const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
-                           notes_section(parts) + facts_section(parts) + parts.frame.section +
-                           dice_section(parts) + comparison_section(parts) + cases_section(parts) +
-                           training_section(parts) + speed_section(parts) + memory_section(parts) +
-                           data_section(parts) + runs_section(parts) + files_section(parts, out);
+  const std::string body =
+      format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) + notes_section(parts) +
+      facts_section(parts) + parts.frame.section + classes_section(parts) + dice_section(parts) +
+      comparison_section(parts) + cases_section(parts) + training_section(parts) + speed_section(parts) +
+      memory_section(parts) + data_section(parts) + runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

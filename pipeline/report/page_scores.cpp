@@ -100,6 +100,7 @@ std::string answer_section(const ReportParts& parts) {
 }
 
 std::string dice_section(const ReportParts& parts) {
+  if (parts.dice.empty() && !parts.classes.empty()) return {};
   if (parts.dice.empty())
     return "<h2>Dice</h2>\n<p>These runs only trained: nothing was predicted and scored.</p>\n";
   Rows rows(1, {"Group", "Scored on grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",

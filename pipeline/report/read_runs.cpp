@@ -38,6 +38,8 @@ RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
   run.epochs = read_rows(folder / "epochs.csv", epoch_rows);
   run.validation = read_rows(folder / "validation.csv", validation_rows);
   run.dice = read_rows(folder / "dice.csv", dice_rows);
+  run.classes = read_rows(folder / "classes.csv", class_rows);
+  run.accuracy = read_rows(folder / "accuracy.csv", accuracy_rows);
   run.timing = read_rows(folder / "timing.csv", timing_rows);
   run.memory = read_rows(folder / "memory.csv", memory_rows);
   run.phases = read_rows(folder / "phases.csv", phase_rows);
@@ -62,6 +64,7 @@ std::set<std::string> names_in(const RunFolder& run) {
   std::set<std::string> names;
   for (const EpochRow& row : run.epochs) names.insert(row.run);
   for (const DiceRow& row : run.dice) names.insert(row.run);
+  for (const ClassRow& row : run.classes) names.insert(row.run);
   for (const TimingRow& row : run.timing) names.insert(row.run);
   return names;
 }
@@ -69,6 +72,8 @@ std::set<std::string> names_in(const RunFolder& run) {
 void rename(RunFolder& run, const std::string& suffix) {
   for (EpochRow& row : run.epochs) row.run += suffix;
   for (ValidationRow& row : run.validation) row.run += suffix;
+  for (ClassRow& row : run.classes) row.run += suffix;
+  for (AccuracyRow& row : run.accuracy) row.run += suffix;
   for (DiceRow& row : run.dice) row.run += suffix;
   for (TimingRow& row : run.timing) row.run += suffix;
   for (MemoryRow& row : run.memory) row.run += suffix;

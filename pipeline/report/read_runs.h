@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/filesystem.h"
+#include "pipeline/report/class_tables.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/setting.h"
 #include "pipeline/report/tables.h"
@@ -20,6 +21,8 @@ struct RunFolder {
   std::vector<EpochRow> epochs;
   std::vector<ValidationRow> validation;
   std::vector<DiceRow> dice;      // empty: not scored
+  std::vector<ClassRow> classes;  // empty: not scored, or of voxels
+  std::vector<AccuracyRow> accuracy;
   std::vector<TimingRow> timing;  // empty: stopped before its end
   std::vector<MemoryRow> memory;
   std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1

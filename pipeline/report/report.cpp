@@ -34,6 +34,8 @@ ReportParts gather(RunFolders folders) {
   parts.epochs = merged(parts.runs, &RunFolder::epochs);
   parts.validation = merged(parts.runs, &RunFolder::validation);
   parts.dice = merged(parts.runs, &RunFolder::dice);
+  parts.classes = merged(parts.runs, &RunFolder::classes);
+  parts.accuracy = merged(parts.runs, &RunFolder::accuracy);
   parts.timing = merged(parts.runs, &RunFolder::timing);
   parts.memory = merged(parts.runs, &RunFolder::memory);
   parts.phases = merged(parts.runs, &RunFolder::phases);
@@ -68,6 +70,9 @@ void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
   add("memory.csv", copies && !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
   add("phases.csv", copies && !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
   add("dice.csv", copies && !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
+  add("classes.csv", copies && !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
+  add("accuracy.csv", copies && !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
+  add("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
   add("boxplot.csv", !parts.dice.empty(), [&] { return boxplot_csv(parts.boxes); });
   add("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/report/class_tables.h"
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/drawing.h"
 #include "pipeline/report/ranking.h"
@@ -27,6 +28,8 @@ struct ReportParts {
   std::vector<EpochRow> epochs;
   std::vector<ValidationRow> validation;
   std::vector<DiceRow> dice;
+  std::vector<ClassRow> classes;
+  std::vector<AccuracyRow> accuracy;
   std::vector<TimingRow> timing;
   std::vector<MemoryRow> memory;
   std::vector<PhaseRow> phases;

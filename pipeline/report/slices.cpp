@@ -1,6 +1,7 @@
 #include "pipeline/report/slices.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -19,6 +20,14 @@ constexpr double view_pixels = 288;  // the longest side: two pictures fit besid
 constexpr int scale = 2;             // of the letters
 constexpr std::int64_t letter = scale * letter_width, line = scale * line_height;
 constexpr std::int64_t least_width = 25 * letter;  // "SAGITTAL, SLICE 140 OF 155"
+// Of a picture there is one view, and no side of a patient.
+bool is_picture(const data::Geometry& stored) {
+  return stored.size[2] == 1;
+}
+std::span<const View> views_of(const data::Geometry& stored) {
+  return std::span(views).first(is_picture(stored) ? 1 : std::size(views));
+}
+
 constexpr Color ink = {225, 225, 225}, faint = {165, 165, 165}, black = {0, 0, 0};
 
 // The labels side by side, in lines as wide as the picture.
@@ -80,12 +89,15 @@ std::int64_t paint_row(Pixels& picture, std::int64_t top, const CasePicture& wha
                        const Plane& plane, const View& view, const Columns& columns, const Window& window) {
   const std::int64_t at = scene.begin[plane.normal()] + plane.slice();
   const std::string slice = slice_number(what.image.geometry, plane.normal(), at, what.stored);
-  write_text(picture, 0, top + 4, format("{}, {}", view.name, slice), faint, scale);
-  top += line;
+  if (!is_picture(what.stored)) {
+    write_text(picture, 0, top + 4, format("{}, {}", view.name, slice), faint, scale);
+    top += line;
+  }
   const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
   for (std::size_t i = 0; i < columns.of.size(); ++i) {
     const std::int64_t left = columns.left(i) + (columns.width - plane.width()) / 2;
     paint(picture, left, top, plane, scene.image, window, *columns.of[i].second, outline);
+    if (is_picture(what.stored)) continue;
     const std::int64_t middle = top + plane.height() / 2 - line / 2;
     write_side(picture, left + 4, middle, view.left_side);
     write_side(picture, left + plane.width() - letter - 2, middle, view.right_side);
@@ -113,7 +125,7 @@ void paint_scene(const fs::path& png, const CasePicture& what, const Scene& scen
   std::vector<Plane> planes;
   columns.width = 11 * letter;
   std::int64_t height = 0;
-  for (const View& view : views) {
+  for (const View& view : views_of(what.stored)) {
     planes.emplace_back(image.geometry, view, truth_is_labelled ? truth : prediction,
                         to_fit(image.geometry, view_pixels));
     columns.width = std::max(columns.width, planes.back().width());

@@ -349,6 +349,7 @@ std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where) {
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size) {
   if (size[0] == size[1] && size[1] == size[2]) return std::to_string(size[0]);
+  if (size[2] == 1) return format("{}x{}", size[0], size[1]);
   return format("{}x{}x{}", size[0], size[1], size[2]);
 }
 

@@ -99,7 +99,7 @@ std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where);
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);
 
-std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128" or "48x64x48"
+std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128", "48x64x48", of images "64x48"
 double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
 
 }  // namespace voxswap::pipeline

@@ -13,6 +13,8 @@
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
 #include "data/volumes/orientation.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/predict/classify.h"
 #include "pipeline/predict/evaluate.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
@@ -30,16 +32,17 @@ struct Comparison {
   data::LabelMap truth, prediction;
 };
 
+// `by_plane`: of images and slices, a number says how many pixels their sides have.
 Comparison compare_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
-                      const Prediction& prediction) {
+                      const Prediction& prediction, bool by_plane) {
   if (at == "native") return {volume.truth, prediction.native};
   if (at == "training") {
     return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
   }
   const std::int64_t side = std::stoll(at);
-  const data::Size3 cube = {side, side, side};
-  return {data::resample_nearest(data::crop(volume.truth, prepared.box), cube),
-          data::resample_nearest(prediction.on_training_grid, cube)};
+  const data::Size3 grid = {side, side, by_plane ? prepared.size[2] : side};
+  return {data::resample_nearest(data::crop(volume.truth, prepared.box), grid),
+          data::resample_nearest(prediction.on_training_grid, grid)};
 }
 
 // A case that a repeat's weights predict.
@@ -61,7 +64,7 @@ class CasePredictor {
       : options_(options),
         dataset_(cases.dataset()),
         cases_(cases),
-        decoder_(make_decoder(dataset_, options.training.targets)),
+        decoder_(make_decoder(dataset_, options.training)),
         predictor_(options, dataset_, {}) {}
 
   // Writes what is predicted; its scores.
@@ -74,7 +77,7 @@ class CasePredictor {
         decide(probability_maps(*prepared, predictor_.probabilities(*prepared)), *prepared, decoder_);
     const fs::path folder = prediction_folder(options_, turn.repeat);
     make_directories(folder);
-    data::write_label_map(folder / (files.id + ".nii.gz"),
+    data::write_label_map(folder / label_map_name(dataset_, files.id),
                           data::as_stored(prediction.native, prepared->stored));
     if (turn.repeat == 1) {
       make_directories(options_.output / "slices");
@@ -90,7 +93,7 @@ class CasePredictor {
                               const data::PreparedCase& prepared, const Prediction& prediction) const {
     std::vector<DiceRow> rows;
     for (const std::string& at : options_.evaluate.at) {
-      const Comparison grids = compare_on(at, volume, prepared, prediction);
+      const Comparison grids = compare_on(at, volume, prepared, prediction, input_size(options_)[2] == 1);
       for (DiceRow& row : score(id, grids.truth, grids.prediction, dataset_.regions, options_.evaluate)) {
         row.run = options_.name;
         row.repeat = repeat;
@@ -177,6 +180,26 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
                     options.evaluate.at.size() * cases.dataset().regions.size());
   if (!ranks.is_first()) return;
   write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
+  settle_files(options.output);
+}
+
+void predict_and_count(const RunOptions& options, Cases& cases, const Split& split) {
+  if (!options.ranks->is_first()) return;
+  const data::Dataset& dataset = cases.dataset();
+  Predictor predictor(options, dataset, {});
+  std::vector<ClassRow> rows;
+  std::int64_t repeat = 0;  // whose weights are there
+  for (const Turn& turn : turns_of(options, split)) {
+    throw_if_interrupted();
+    if (turn.repeat != repeat) predictor.use({repeat = turn.repeat});
+    ClassRow& row = rows.emplace_back(class_row(dataset, dataset.cases[turn.index],
+                                                predictor.probabilities(*cases.prepared(turn.index))));
+    row.run = options.name;
+    row.repeat = turn.repeat;
+    row.resolution = resolution_text(options.preprocess.resolution);
+  }
+  write_noted(options.output, {{"classes.csv", csv_text(classes_csv(rows))},
+                               {"confusion.csv", csv_text(confusion_csv(confusions(rows)))}});
   settle_files(options.output);
 }
 

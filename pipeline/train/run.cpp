@@ -14,6 +14,7 @@
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/plan/several_ranks.h"
 #include "pipeline/plan/step_memory.h"
 #include "pipeline/record/resume.h"
@@ -65,7 +66,7 @@ Job open_job(const RunOptions& options) {
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::tell_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  job.outputs = output_count(dataset, options.training.targets);
+  job.outputs = output_count(dataset, options.training);
   job.begun = begun_run(options, dataset);
   job.split = split_of(job.begun, options, dataset);
   job.cases = std::make_unique<Cases>(options, std::move(dataset));
@@ -143,7 +144,7 @@ void write_plan(const RunOptions& options, const Session& session) {
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
   const TrainingOptions& training = job.options.training;
   const EpochSampler sampler(job.options, training.seed, job.split.training,
-                             job.cases->dataset().cases.size());
+                             job.cases->dataset().cases.size(), job.cases->sample_counts(job.split.training));
   const auto validated = static_cast<std::int64_t>(job.split.validation.size());
   const std::int64_t epochs = training.repeats * training.epochs;
   return {{epochs * sampler.steps(), epochs * validated, predicts ? training.repeats * validated : 0},
@@ -182,25 +183,33 @@ void follow(Job& job, Session& session, TimeLeft& left) {
     train_repeat(options, repeat, session, *job.cases, job.split, {}, left);
 }
 
+void tell_beginning(const Job& job, const Session& session) {
+  log::info("{}: {} training and {} validation cases, {} channels, {} outputs", job.options.name,
+            job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
+  log::info("{}, {}, {} parameters", session.backend().description(), net::element_name(session.precision()),
+            net::parameter_count(session.graph()));
+  log::info("{}", plan_line(session));
+}
+
 Job train_job(const RunOptions& given, bool predicts) {
   Stopwatch watch;
   Job job = open_job(given);
   RunOptions& options = job.options;
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
-  log::info("{}: {} training and {} validation cases, {} channels, {} outputs", options.name,
-            job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
-  log::info("{}, {}, {} parameters", session.backend().description(), net::element_name(session.precision()),
-            net::parameter_count(session.graph()));
-  log::info("{}", plan_line(session));
-  TimeLeft left = time_left(job, session, predicts);
-  if (!options.resume)
-    log::info("after preparing the cases it should take about {}", format_seconds(left.seconds()));
+  tell_beginning(job, session);
+  // How many slices hold a label is known when they are there.
+  const bool sliced = options.preprocess.slices != data::Slices::none;
+  if (!options.resume && !sliced)
+    log::info("after preparing the cases it should take about {}",
+              format_seconds(time_left(job, session, predicts).seconds()));
   session.allocate();
   watch.end(job, "planning");
   job.cases->prepare_all(job.split.training,
                          job.split.validation);  // what is wrong with them leaves no run behind
   watch.end(job, "preparing");
+  TimeLeft left = time_left(job, session, predicts);
+  if (!options.resume && sliced) log::info("it should take about {}", format_seconds(left.seconds()));
   const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
   options.identity = identity.run;
   agree_on_run(*options.ranks, identity, session);
@@ -225,6 +234,7 @@ Job train_job(const RunOptions& given, bool predicts) {
     const TrainingTables& made = result.tables;
     rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
     rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
+    rows.accuracy.insert(rows.accuracy.end(), made.accuracy.begin(), made.accuracy.end());
     TimingRow row = timing(job, session, result);
     // A repeat that was finished before made no step in this process: its row stays.
     const auto index = static_cast<std::size_t>(repeat - 1);
@@ -252,7 +262,10 @@ void train(const RunOptions& options) {
 void run(const RunOptions& options, const ReadSettings& read_settings) {
   Job job = train_job(options, true);
   Stopwatch watch;
-  predict_and_score(job.options, *job.cases, job.split);
+  if (job.cases->dataset().classes)
+    predict_and_count(job.options, *job.cases, job.split);
+  else
+    predict_and_score(job.options, *job.cases, job.split);
   if (!options.ranks->is_first()) return;
   watch.end(job, "predicting");
   write_phases(job);

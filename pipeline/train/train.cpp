@@ -65,7 +65,8 @@ class Trainer {
         rows_(rows),
         left_(left),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
-        sampler_(options, seed_, split.training, cases.dataset().cases.size()),
+        sampler_(options, seed_, split.training, cases.dataset().cases.size(),
+                 cases.sample_counts(split.training)),
         folder_(checkpoint_folder(options, repeat)),
         checkpoints_(folder_),
         moved_per_step_(swap::totals(session.plan())) {}
@@ -75,7 +76,7 @@ class Trainer {
     if (!position_.finished) start_loading();
     while (!position_.finished) epoch();
     TrainingResult result;
-    result.tables = {mine_, scores_};
+    result.tables = {mine_, scores_, accuracies_};
     result.steps = steps_;
     result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
     return result;
@@ -85,6 +86,7 @@ class Trainer {
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
+    if (!training_.weights.empty()) session_.start_from(training_.weights);
     if (options_.resume) take_up();
     saved_ = Clock::now();
   }
@@ -119,7 +121,10 @@ class Trainer {
         position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
     if (ranks_.is_first()) {
       take_up("epochs.csv", epoch_rows, mine_);
-      take_up("validation.csv", validation_rows, scores_);
+      if (cases_.dataset().classes)
+        take_up("accuracy.csv", accuracy_rows, accuracies_);
+      else
+        take_up("validation.csv", validation_rows, scores_);
     }
     if (!position_.finished)
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
@@ -257,6 +262,9 @@ class Trainer {
     for (const auto& [region, dice] : validation.dice())
       scores_.push_back(
           {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, region, dice});
+    if (cases_.dataset().classes)
+      accuracies_.push_back(
+          {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, validation.accuracy()});
   }
 
   void finish(double rate, const Validation& validation, double validation_seconds) {
@@ -288,9 +296,9 @@ class Trainer {
       best_ = session_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch);
     const std::string line =
-        format("{}  train {:.4f}  validation {:.4f}{}  Dice {:.3f}  {}", title(), row.train_loss,
-               row.validation_loss, position_.schedule.best_epoch == position_.epoch ? " (best)" : "",
-               validation.mean_dice(), format_seconds(row.seconds));
+        format("{}  train {:.4f}  validation {:.4f}{}  {}  {}", title(), row.train_loss, row.validation_loss,
+               position_.schedule.best_epoch == position_.epoch ? " (best)" : "", validation.summary(),
+               format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
@@ -302,6 +310,9 @@ class Trainer {
     write_noted(options_.output,
                 {{"epochs.csv", csv_text(epochs_csv(joined(rows_.epochs, mine_)))},
                  {"validation.csv", csv_text(validation_csv(joined(rows_.validation, scores_)))}});
+    if (cases_.dataset().classes)
+      write_noted(options_.output,
+                  {{"accuracy.csv", csv_text(accuracy_csv(joined(rows_.accuracy, accuracies_)))}});
     // A checkpoint costs time; where epochs are short it is not worth one every time.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
@@ -359,6 +370,7 @@ class Trainer {
   Position position_;
   std::vector<EpochRow> mine_;
   std::vector<ValidationRow> scores_;
+  std::vector<AccuracyRow> accuracies_;
   std::vector<Tensor> best_;  // weights of the best epoch since the last save
   StepStatistics steps_;
   swap::PlanTotals moved_per_step_;

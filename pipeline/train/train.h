@@ -11,6 +11,7 @@
 #include "pipeline/cases/split.h"
 #include "pipeline/device/session.h"
 #include "pipeline/device/step_statistics.h"
+#include "pipeline/report/class_tables.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/train/time_left.h"
 
@@ -19,6 +20,7 @@ namespace voxswap::pipeline {
 struct TrainingTables {
   std::vector<EpochRow> epochs;           // epochs.csv
   std::vector<ValidationRow> validation;  // validation.csv
+  std::vector<AccuracyRow> accuracy;      // accuracy.csv, of images that get one class
 };
 
 struct TrainingResult {

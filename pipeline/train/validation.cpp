@@ -2,17 +2,19 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "metrics/overlap.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/windows.h"
+#include "pipeline/predict/classify.h"
 
 namespace voxswap::pipeline {
 
 Validation::Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count)
     : dataset_(dataset),
       options_(options),
-      decoder_(make_decoder(dataset, options.training.targets)),
-      width_(1 + dataset.regions.size()),
+      decoder_(make_decoder(dataset, options.training)),
+      width_(1 + (dataset.classes ? 1 : dataset.regions.size())),
       numbers_(count * width_, 0.0) {}
 
 std::size_t Validation::rounds() const {
@@ -29,7 +31,9 @@ std::optional<std::size_t> Validation::position(std::size_t round) const {
 
 void Validation::add(Session& session, Cases& cases, std::size_t index, std::size_t position) {
   const data::Sample sample = cases.sample(index);
-  const data::Size3& size = options_.preprocess.resolution;
+  if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
+  const auto prepared = cases.prepared(index);
+  const data::Size3& size = prepared->size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const Windows windows = make_windows(size, input_size(options_), 0);
   double* const numbers = numbers_.data() + position * width_;
@@ -42,11 +46,16 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
         return part;
       });
   const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
-  const auto prepared = cases.prepared(index);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(prepared->truth, labels, prepared->size);
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
     numbers[1 + i] = voxswap::metrics::dice(metrics::overlap(pairs, dataset_.regions[i].second),
                                             metrics::EmptyRule::brats);
+}
+
+void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
+  std::vector<float> probabilities;
+  numbers[0] = session.validation_loss(sample.image, sample.target, &probabilities);
+  numbers[1] = most_likely(probabilities) == sample.target.front() ? 1 : 0;
 }
 
 void Validation::gather() {
@@ -70,6 +79,7 @@ double Validation::loss() const {
 
 std::vector<std::pair<std::string, double>> Validation::dice() const {
   std::vector<std::pair<std::string, double>> means;
+  if (dataset_.classes) return means;
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
     means.emplace_back(dataset_.regions[i].first, mean(1 + i));
   return means;
@@ -79,6 +89,14 @@ double Validation::mean_dice() const {
   double sum = 0;
   for (const auto& [region, value] : dice()) sum += value;
   return sum / static_cast<double>(dataset_.regions.size());
+}
+
+double Validation::accuracy() const {
+  return mean(1);
+}
+
+std::string Validation::summary() const {
+  return dataset_.classes ? format("accuracy {:.3f}", accuracy()) : format("Dice {:.3f}", mean_dice());
 }
 
 }  // namespace voxswap::pipeline

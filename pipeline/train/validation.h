@@ -1,5 +1,6 @@
-// What a network gets right after an epoch: the loss, and Dice per region where the network computes. One
-// trained on patches sees the volume in windows side by side; its loss is the mean of theirs.
+// What a network gets right after an epoch: the loss, and Dice per region where the network computes, or of
+// images that get one class whether it is the right one. One trained on patches, or on slices, sees the
+// volume in windows side by side; its loss is the mean of theirs.
 #pragma once
 
 #include <optional>
@@ -30,14 +31,17 @@ class Validation {
   double loss() const;
   std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
   double mean_dice() const;
+  double accuracy() const;      // REQUIRES: a data set of classes, in which there is no Dice
+  std::string summary() const;  // "Dice 0.871", "accuracy 0.950"
 
  private:
+  void add_image(Session& session, const data::Sample& sample, double* numbers);
   double mean(std::size_t number) const;
 
   const data::Dataset& dataset_;
   const RunOptions& options_;
   LabelDecoder decoder_;
-  std::size_t width_;            // numbers of a case: the loss, and Dice of every region
+  std::size_t width_;  // numbers of a case: the loss, and Dice of every region; or 1 for the right class
   std::vector<double> numbers_;  // of all cases, in their order
 };
 

@@ -198,6 +198,19 @@ TEST(Augmentation, HasFlipsAndSymmetriesThatAgreeWithTheMap) {
   }
 }
 
+TEST(Augmentation, TurnsImagesInTheirPlaneAlone) {
+  AugmentOptions options;
+  options.symmetries = false;
+  options.rotation = {20, 30, 1};
+  const Augmentation image = draw_augmentation(options, {3, 1, 0}, {8, 8, 1}, 1),
+                     volume = draw_augmentation(options, {3, 1, 0}, {8, 8, 8}, 1);
+  EXPECT_EQ(image.space.degrees[0], 0);
+  EXPECT_EQ(image.space.degrees[1], 0);
+  EXPECT_GE(image.space.degrees[2], 20);
+  EXPECT_EQ(image.space.degrees[2], volume.space.degrees[2]);
+  EXPECT_GE(volume.space.degrees[0], 20);
+}
+
 TEST(Augmentation, LeavesASymmetricPhantomAsItIsUnderFlips) {
   Example example = blob({10, 12, 14});
   for (std::int64_t z = 0; z < 14; ++z)  // make it symmetric: a sum over all eight flips

@@ -66,5 +66,27 @@ TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
   EXPECT_EQ(refusal("training: {augment: {elastic: 6, elastic_grid: 40}}\n"), "accepted");
 }
 
+TEST_F(Experiments, TakeOneNumberForBothSidesOfAnImage) {
+  const std::string image = "network: {name: deeplabv3}\n";
+  EXPECT_EQ(load(image).preprocess.resolution, (data::Size3{128, 128, 1}));
+  EXPECT_EQ(load(image + "preprocess: {resolution: 96}\n").preprocess.resolution, (data::Size3{96, 96, 1}));
+  EXPECT_EQ(load(image + "preprocess: {resolution: [80, 96]}\n").preprocess.resolution,
+            (data::Size3{80, 96, 1}));
+  EXPECT_EQ(load(image + "training: {patch: 32}\n").training.patch, (data::Size3{32, 32, 1}));
+  EXPECT_TRUE(contains(refusal(image + "preprocess: {resolution: [8, 8, 4]}\n"), "found 4 planes"));
+  EXPECT_TRUE(contains(refusal("preprocess: {resolution: [32, 32]}\n"), "z is 1"));
+}
+
+TEST_F(Experiments, RefuseImagesThatMeanNothing) {
+  const std::string softmax = "training: {loss: softmax_cross_entropy",
+                    classes = "network: {name: resnet50}\n";
+  EXPECT_EQ(refusal(classes + softmax + "}\n"), "accepted");
+  EXPECT_TRUE(contains(refusal(classes), "training.loss"));
+  EXPECT_TRUE(contains(refusal(classes + softmax + ", patch: 32}\n"), "training.patch"));
+  EXPECT_TRUE(contains(refusal("preprocess: {slices: axial}\n"), "take deeplabv3"));
+  EXPECT_TRUE(contains(refusal(classes + softmax + "}\npreprocess: {slices: axial}\n"), "take deeplabv3"));
+  EXPECT_TRUE(contains(refusal(softmax + ", targets: regions}\n"), "training.targets"));
+}
+
 }  // namespace
 }  // namespace voxswap::experiments

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,6 +68,11 @@ TEST(Surface, IsWhatTouchesTheOutsideWithAFaceAlsoAtTheGridsBorder) {
   EXPECT_EQ(surface(box({5, 5, 5}, {{1, 1, 1}, {3, 3, 3}})).count(), 26);
   EXPECT_EQ(surface(box({3, 3, 3}, {{0, 0, 0}, {3, 3, 3}})).count(), 26);
   EXPECT_EQ(surface(box({6, 6, 6}, {{0, 0, 0}, {4, 4, 4}})).count(), 56);
+}
+
+TEST(Surface, OfARegionInAnImageIsItsOutline) {
+  const Mask outline = surface(box({6, 6, 1}, {{1, 1, 0}, {4, 4, 1}}));
+  EXPECT_EQ(std::count(outline.voxels.begin(), outline.voxels.end(), 1), 12);
 }
 
 TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {

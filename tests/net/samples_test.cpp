@@ -79,6 +79,18 @@ TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
   }
 }
 
+// Each gives its part of the mean over the batch.
+TEST(Samples, HaveTheirPartOfTheSoftMaxCrossEntropy) {
+  StepOptions options = small();
+  options.loss.classes = true;
+  StepOptions batch = options;
+  batch.input = {4, 4, 4, 6, 2};
+  const std::vector<double> together = trained(build_training_step(batch), options),
+                            in_turn = trained(build_training_step(with_share(options, {0, 4, 4})), options);
+  ASSERT_EQ(together.size(), in_turn.size());
+  for (std::size_t i = 0; i < together.size(); ++i) EXPECT_NEAR(together[i], in_turn[i], 1e-10) << i;
+}
+
 TEST(Samples, OfOneAreTheStepThatItAlwaysWas) {
   const Graph graph = build_training_step(small()).graph;
   for (const Node& node : graph.nodes()) EXPECT_EQ(node.name.find('@'), std::string::npos) << node.name;

@@ -243,7 +243,7 @@ TEST(Steps, HaveTargetsOfOneByte) {
 TEST(Steps, TakeNoSamplesOneAfterTheOtherThatAreNormedTogether) {
   StepOptions options = suited(small(), "deeplabv3");
   options.share = {.count = 2, .batch = 2};
-  EXPECT_NE(refusal_of(options).find("take 1, not 2"), std::string::npos);
+  EXPECT_NE(refusal_of(options).find("ranks cannot share out"), std::string::npos);
   options.network.name = "resnet3d";
   EXPECT_EQ(refusal_of(options), "");
 }

@@ -20,8 +20,14 @@ data::Dataset brats() {
   return dataset;
 }
 
+TrainingOptions training_on(Targets targets) {
+  TrainingOptions training;
+  training.targets = targets;
+  return training;
+}
+
 TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
-  const LabelDecoder decoder = make_decoder(brats(), Targets::labels);
+  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::labels));
   const std::vector<float> probabilities = {0.1f, 0.2f, 0.3f,   // none reaches one half
                                             0.5f, 0.4f, 0.1f,   // necrosis, just
                                             0.6f, 0.9f, 0.7f,   // oedema
@@ -30,7 +36,7 @@ TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
 }
 
 TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
-  const LabelDecoder decoder = make_decoder(brats(), Targets::regions);
+  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::regions));
   const std::vector<float> probabilities = {0.9f, 0.1f, 0.1f,   // whole tumour only: oedema
                                             0.9f, 0.8f, 0.2f,   // core without enhancement: necrosis
                                             0.9f, 0.8f, 0.7f,   // enhancing
@@ -61,7 +67,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   const data::PreparedCase prepared = large_case();
   const ProbabilityMaps maps = random_maps(prepared, 3);
   for (const Targets targets : {Targets::labels, Targets::regions}) {
-    const LabelDecoder decoder = make_decoder(brats(), targets);
+    const LabelDecoder decoder = make_decoder(brats(), training_on(targets));
     const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
     std::vector<float> fine(3 * voxels);
     for (std::size_t c = 0; c < 3; ++c) {

@@ -52,7 +52,7 @@ __global__ void loss_of_blocks(std::int64_t voxels, std::int64_t channels, const
   if (thread == 0) written[blockIdx.x] = shared[0];
 }
 
-__global__ void add_losses(const double* written, std::int64_t blocks, double voxels, float* loss) {
+__global__ void add_losses(const double* written, std::int64_t blocks, double count, float* loss) {
   __shared__ double shared[block_threads];
   const int thread = static_cast<int>(threadIdx.x);
   double sum = 0;
@@ -63,7 +63,7 @@ __global__ void add_losses(const double* written, std::int64_t blocks, double vo
     if (thread < half) shared[thread] += shared[thread + half];
     __syncthreads();
   }
-  if (thread == 0) *loss = static_cast<float>(shared[0] / voxels);
+  if (thread == 0) *loss = static_cast<float>(shared[0] / count);
 }
 
 template <class T>
@@ -97,14 +97,15 @@ std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Nod
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels;
   const std::int64_t blocks = (voxels + block_threads - 1) / block_threads;
+  const double count = node.attributes.real("count");
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own(
         [=](const KernelArguments& arguments) {
           double* written = place<double>(arguments, 0);
           launch("softmax_cross_entropy", loss_of_blocks<T>, blocks_for(voxels), block_threads, voxels,
                  channels, input<T>(arguments, 0), input<Class>(arguments, 1), written);
-          launch("softmax_cross_entropy, finish", add_losses, dim3(1), block_threads, written, blocks,
-                 static_cast<double>(voxels), output<float>(arguments));
+          launch("softmax_cross_entropy, finish", add_losses, dim3(1), block_threads, written, blocks, count,
+                 output<float>(arguments));
         },
         blocks * static_cast<std::int64_t>(sizeof(double)));
   });

@@ -107,6 +107,7 @@ std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Nod
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels, block = block_of(channels);
   const std::int64_t blocks = (voxels + block - 1) / block;
+  const double count = node.attributes.real("count");
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
@@ -116,7 +117,7 @@ std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Nod
                            block});
           double sum = 0;
           for (std::int64_t i = 0; i < blocks; ++i) sum += sums[i];
-          *output<float>(arguments) = static_cast<float>(sum / static_cast<double>(voxels));
+          *output<float>(arguments) = static_cast<float>(sum / count);
         },
         blocks * static_cast<std::int64_t>(sizeof(double)));
   });

@@ -39,7 +39,7 @@ void softmax_cross_entropy(const Call& call) {
     const auto of = static_cast<std::int64_t>(target.data[voxel]);
     if (of < channels) total += largest + std::log(sum) - x[of];
   });
-  call.outputs[0].data[0] = total / static_cast<double>(target.shape.count());
+  call.outputs[0].data[0] = total / call.attributes.real("count");
 }
 
 void softmax_cross_entropy_gradient(const Call& call) {

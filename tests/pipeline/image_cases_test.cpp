@@ -1,0 +1,177 @@
+// Slices of volumes, pictures and their classes as samples, and what they are refused for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "base/filesystem.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/plan/forecast.h"
+#include "pipeline/predict/inference.h"
+#include "pipeline/predict/predict.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+class ImageCases : public testing::Test {
+ protected:
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static void SetUpTestSuite() {
+    shared_.emplace();
+    for (const char* layout : {"brats2021", "masks", "classes"})
+      data::write_phantoms(
+          {.out = folder() / layout, .cases = 4, .size = {16, 16, 16}, .seed = 3, .layout = layout});
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static const fs::path& folder() { return shared_->path(); }
+
+  static RunOptions options(const std::string& layout, const std::string& network) {
+    RunOptions options;
+    options.data.root = folder() / layout;
+    options.preprocess.resolution = {12, 12, 1};
+    if (layout == "brats2021") options.preprocess.slices = data::Slices::axial;
+    options.network = {.name = network, .base_filters = 2};
+    options.training.loss = net::Loss::softmax_cross_entropy;
+    options.training.augment.symmetries = false;
+    options.memory.device = "cpu";
+    return options;
+  }
+
+  static std::string refusal_of(const RunOptions& options) {
+    try {
+      check_suits(options, data::open_dataset(options.data));
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      return error.what();
+    }
+  }
+};
+
+std::int64_t labelled_planes(const data::PreparedCase& whole) {
+  std::int64_t count = 0;
+  for (std::int64_t z = 0; z < whole.size[2]; ++z) {
+    const auto plane = whole.truth.begin() + z * 144;
+    count += std::any_of(plane, plane + 144, [](std::int16_t label) { return label != 0; });
+  }
+  return count;
+}
+
+TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
+  const RunOptions all = options("brats2021", "deeplabv3");
+  Cases cases(all, data::open_dataset(all.data));
+  cases.prepare_all({0, 1, 2}, {3});
+  std::int64_t labelled = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto whole = cases.prepared(i);
+    EXPECT_EQ(whole->size, (data::Size3{12, 12, whole->box.size[2]}));
+    labelled += labelled_planes(*whole);
+  }
+  EXPECT_EQ(cases.prepared(3)->size[2], cases.prepared(3)->box.size[2]);
+  const EpochSampler sampler(all, 7, {0, 1, 2}, 4, cases.sample_counts({0, 1, 2}));
+  ASSERT_EQ(sampler.steps(), labelled);
+  std::set<std::vector<float>> seen;
+  for (std::int64_t step = 0; step < sampler.steps(); ++step) {
+    const data::Sample sample = sampler.batch(cases, 1, step);
+    ASSERT_EQ(sample.image.size(), 144U * 4);
+    ASSERT_EQ(sample.target.size(), 144U);
+    EXPECT_TRUE(std::any_of(sample.target.begin(), sample.target.end(), [](int of) { return of != 0; }));
+    const data::PreparedCase whole = cases.normalized(sample.case_index);
+    bool found = false;
+    for (std::int64_t z = 0; z < whole.size[2]; ++z)
+      found = found || std::equal(sample.image.begin(), sample.image.end(), whole.image.begin() + z * 576);
+    EXPECT_TRUE(found) << "a slice of the case that it says it is of";
+    seen.insert(sample.image);
+  }
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(labelled)) << "each once";
+}
+
+TEST_F(ImageCases, AreForecastWithAsManySlices) {
+  RunOptions all = options("brats2021", "deeplabv3");
+  all.preprocess.crop = data::Crop::none;
+  Cases cases(all, data::open_dataset(all.data));
+  const Split split = make_split(cases.dataset(), all.split);
+  cases.prepare_all(split.training, {});
+  std::int64_t counted = 0;
+  for (const std::int64_t count : cases.sample_counts(split.training)) counted += count;
+  // In the plane they are resized, which may lose a label of a voxel.
+  EXPECT_NEAR(static_cast<double>(data_shape(all).labelled_slices), static_cast<double>(counted), 2);
+}
+
+TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
+  const RunOptions all = options("brats2021", "deeplabv3");
+  Cases cases(all, data::open_dataset(all.data));
+  cases.prepare_all({0}, {});
+  const data::PreparedCase whole = cases.normalized(0);
+  Session session(all, 4, 4, Session::Purpose::inference);
+  session.initialize(5);
+  const std::vector<float> together = infer(session, whole, 4, {.window = input_size(all)});
+  ASSERT_EQ(together.size(), whole.truth.size() * 4);
+  for (std::int64_t z = 0; z < whole.size[2]; ++z) {
+    const std::vector<float> image(whole.image.begin() + z * 576, whole.image.begin() + (z + 1) * 576);
+    const std::vector<float> alone = session.predict(image);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + z * 576)) << z;
+  }
+}
+
+TEST_F(ImageCases, PicturesHaveTheirMasksForTargets) {
+  const RunOptions all = options("masks", "deeplabv3");
+  Cases cases(all, data::open_dataset(all.data));
+  cases.prepare_all({0, 1, 2}, {3});
+  EXPECT_TRUE(cases.sample_counts({0, 1, 2}).empty());
+  const data::Sample sample = cases.sample(1);
+  EXPECT_EQ(sample.image.size(), 144U * 3);
+  const auto whole = cases.prepared(1);
+  const data::Labels& labels = cases.dataset().labels;
+  for (std::size_t i = 0; i < 144; ++i) {
+    const int value = sample.target[i] == 0 ? 0 : labels[sample.target[i] - 1U].second;
+    EXPECT_EQ(value, whole->truth[i]);
+  }
+}
+
+TEST_F(ImageCases, PicturesOfAClassHaveItsNumberForATarget) {
+  const RunOptions all = options("classes", "resnet18");
+  Cases cases(all, data::open_dataset(all.data));
+  cases.prepare_all({0, 1, 2}, {3});
+  EXPECT_EQ(output_names(cases.dataset(), all.training), (std::vector<std::string>{"healthy", "tumor"}));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint8_t expected = cases.dataset().cases[i].id.starts_with("tumor") ? 1 : 0;
+    EXPECT_EQ(cases.sample(i).target, std::vector<std::uint8_t>{expected});
+  }
+}
+
+TEST_F(ImageCases, AreRefusedByNetworksThatAreNotForThem) {
+  EXPECT_EQ(refusal_of(options("brats2021", "deeplabv3")), "");
+  EXPECT_EQ(refusal_of(options("masks", "deeplabv3")), "");
+  EXPECT_EQ(refusal_of(options("classes", "resnet18")), "");
+  EXPECT_NE(refusal_of(options("masks", "unet3d")).find("takes volumes"), std::string::npos);
+  EXPECT_NE(refusal_of(options("masks", "resnet18")).find("as a whole"), std::string::npos);
+  EXPECT_NE(refusal_of(options("classes", "deeplabv3")).find("take a resnet"), std::string::npos);
+  RunOptions whole = options("brats2021", "deeplabv3");
+  whole.preprocess.slices = data::Slices::none;
+  EXPECT_NE(refusal_of(whole).find("preprocess.slices"), std::string::npos);
+  RunOptions sliced = options("masks", "deeplabv3");
+  sliced.preprocess.slices = data::Slices::axial;
+  EXPECT_NE(refusal_of(sliced).find("is for volumes"), std::string::npos);
+}
+
+TEST(SoftmaxDecoder, GivesTheLargestOfAllClassesWhateverItsSize) {
+  data::Dataset dataset;
+  dataset.labels = {{"a", 3}, {"b", 7}};
+  TrainingOptions training;
+  training.loss = net::Loss::softmax_cross_entropy;
+  EXPECT_EQ(output_count(dataset, training), 3);
+  EXPECT_EQ(output_names(dataset, training), (std::vector<std::string>{"background", "a", "b"}));
+  const LabelDecoder decoder = make_decoder(dataset, training);
+  const std::vector<float> probabilities = {0.4F, 0.35F, 0.25F, 0.3F, 0.4F, 0.3F, 0.2F, 0.3F, 0.5F};
+  EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{0, 3, 7}));
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
