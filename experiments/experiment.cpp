@@ -162,14 +162,15 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
     if (found != settings.end()) key.read(found->second, experiment.run);
   }
   pipeline::RunOptions& run = experiment.run;
-  settle_images(run);
+  const Given given = [&](const std::string& path) { return settings.contains(path); };
+  settle_images(run, given);
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;
   };
   expand_output(run, where("output.dir"));
   settle_paths(file, settings, run);
-  check_rules(run, where, [&](const std::string& path) { return settings.contains(path); });
+  check_rules(run, where, given);
   run.settings = settings_of(run);
   run.resolved = experiment_text(run.settings);
   experiment.without_effect = without_effect(settings, run);

@@ -13,9 +13,6 @@ namespace voxswap::experiments {
 
 namespace {
 
-using Where = std::function<std::string(const std::string& path)>;
-using Given = std::function<bool(const std::string& path)>;
-
 std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
   const std::int64_t below = side / multiple * multiple, above = below + multiple;
   return below == 0 ? std::to_string(above) : format("{} and {}", below, above);
@@ -156,8 +153,10 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
 
 }  // namespace
 
-void settle_images(pipeline::RunOptions& options) {
+void settle_images(pipeline::RunOptions& options, const Given& given) {
   if (!net::takes_images(options.network.name)) return;
+  if (net::classifies_images(options.network.name) && !given("training.loss"))
+    options.training.loss = net::Loss::softmax_cross_entropy;
   const auto settle = [](data::Size3& size) {
     if (size[0] == size[1] && size[1] == size[2]) size[2] = 1;
   };

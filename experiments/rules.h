@@ -8,12 +8,14 @@
 
 namespace voxswap::experiments {
 
-// What one number says of all sides of a volume, it says of both sides of an image.
-void settle_images(pipeline::RunOptions& options);
+using Where = std::function<std::string(const std::string& path)>;  // the place at which a key was set
+using Given = std::function<bool(const std::string& path)>;         // whether it was
 
-// `where` gives the place at which a key was set, `given` whether it was. Throws Exit::usage with that place.
-void check_rules(const pipeline::RunOptions& options,
-                 const std::function<std::string(const std::string& path)>& where,
-                 const std::function<bool(const std::string& path)>& given);
+// What one number says of all sides of a volume, it says of both sides of an image; and the loss of a network
+// that gives an image one class is, unless another was given, the only one that it takes.
+void settle_images(pipeline::RunOptions& options, const Given& given);
+
+// Throws Exit::usage with the place of the key that breaks a rule.
+void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given);
 
 }  // namespace voxswap::experiments

@@ -192,8 +192,8 @@ void predict_and_count(const RunOptions& options, Cases& cases, const Split& spl
   for (const Turn& turn : turns_of(options, split)) {
     throw_if_interrupted();
     if (turn.repeat != repeat) predictor.use({repeat = turn.repeat});
-    ClassRow& row = rows.emplace_back(class_row(dataset, dataset.cases[turn.index],
-                                                predictor.probabilities(*cases.prepared(turn.index))));
+    ClassRow& row = rows.emplace_back(
+        class_row(dataset, dataset.cases[turn.index], predictor.probabilities(*cases.prepared(turn.index))));
     row.run = options.name;
     row.repeat = turn.repeat;
     row.resolution = resolution_text(options.preprocess.resolution);

@@ -169,7 +169,7 @@ TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
   EXPECT_TRUE(contains(refusal("training: {epochs: \"5\"}\n"), "found '5'"));
   EXPECT_TRUE(
       contains(refusal("training: {deterministic: perhaps}\n"), "expected true or false, found 'perhaps'"));
-  EXPECT_TRUE(contains(refusal("preprocess: {resolution: [64, 64]}\n"), "[x, y, z]"));
+  EXPECT_TRUE(contains(refusal("preprocess: {resolution: [64]}\n"), "[x, y, z]"));
   EXPECT_TRUE(
       contains(refusal("memory: {budget: 16GB}\n"), "study.yaml:1: memory.budget: '16GB' is not a size"));
   EXPECT_TRUE(contains(refusal("- a\n- b\n"), "study.yaml:1: expected an experiment"));
