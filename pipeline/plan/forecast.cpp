@@ -99,10 +99,10 @@ swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
   return plan_step(planner, training_, target_.budgets, options_.memory, quick);
 }
 
-std::int64_t StepForecast::inference_peak() const {
+std::int64_t StepForecast::inference_peak(bool quick) const {
   if (const auto staying = plan_staying(inference_, target_.budgets, options_.memory))
     return staying->peak_bytes;
-  return plan_step(options_.memory.planner, inference_, target_.budgets, options_.memory).peak_bytes;
+  return plan_step(options_.memory.planner, inference_, target_.budgets, options_.memory, quick).peak_bytes;
 }
 
 std::vector<PlannerRow> compare_planners(const StepForecast& step) {

@@ -42,7 +42,7 @@ class StepForecast {
   const swap::CostModel& costs() const { return *training_.costs; }
   // Of the training step; throws Exit::does_not_fit. `quick`: less search, to find out what fits.
   swap::Plan plan(const std::string& planner, bool quick = false) const;
-  std::int64_t inference_peak() const;  // likewise
+  std::int64_t inference_peak(bool quick = false) const;  // likewise
   swap::Bound bound() const { return bound_of(training_, target_.budgets); }
 
  private:

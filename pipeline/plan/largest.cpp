@@ -106,7 +106,7 @@ Largest find_largest(const RunOptions& options, const DataShape& data, const std
       const StepForecast step(sizes.at(factor, options), data, {.estimate = true, .tuned = tuned, .as = as});
       tunes = dynamic_cast<const net::TuningBackend*>(step.target().backend.get()) != nullptr;
       swap::Plan plan = step.plan(options.memory.planner, /*quick=*/true);
-      step.inference_peak();
+      step.inference_peak(/*quick=*/true);
       log::info("{} fits", sizes.text(factor));
       result.plan = std::move(plan);
       good = factor;

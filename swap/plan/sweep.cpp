@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <queue>
 #include <span>
 
 namespace voxswap::swap {
@@ -16,47 +17,91 @@ struct Rule {
   bool tightest = false;  // in the smallest gap that is large enough, not the outermost
 };
 
-// What is live, by rising offset.
-class Live {
+// What is free, by rising offset: where thousands are live there are few gaps between them.
+class Free {
  public:
-  Live(const Rule& rule, std::int64_t aim) : rule_(rule), aim_(aim) {}
+  Free(const Rule& rule, std::int64_t aim) : rule_(rule), aim_(aim) {}
 
-  std::int64_t place(Interval interval) {
-    constexpr int seldom = 16;
-    if (++placed_ % seldom == 0)
-      std::erase_if(live_, [&](const Interval& other) { return other.last < interval.first; });
-    interval.offset = find_gap(interval);
-    live_.insert(std::upper_bound(live_.begin(), live_.end(), interval, lower), interval);
-    return interval.offset;
+  std::int64_t place(const Interval& interval) {
+    for (; !live_.empty() && live_.top().last < interval.first; live_.pop()) give_back(live_.top());
+    Interval placed = interval;
+    const std::size_t gap = find_gap(interval.bytes, is_low(interval));
+    placed.offset =
+        is_low(interval) || !holds(gap, interval.bytes) ? gaps_[gap].begin : end_of(gap) - interval.bytes;
+    take(gap, placed);
+    live_.push(placed);
+    return placed.offset;
   }
 
  private:
-  static bool lower(const Interval& x, const Interval& y) { return x.offset < y.offset; }
+  struct Gap {
+    std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
+  };
+  struct EndsLater {
+    bool operator()(const Interval& x, const Interval& y) const { return x.last > y.last; }
+  };
 
-  std::int64_t find_gap(const Interval& interval) const {
-    const bool low = interval.last - interval.first >= rule_.short_life && interval.bytes >= rule_.small;
-    std::int64_t top = 0, found = -1, tightest = std::numeric_limits<std::int64_t>::max();
-    const auto offer = [&](std::int64_t end) {  // the gap from `top` to `end`
-      const std::int64_t gap = end - top;
-      if (gap < interval.bytes) return;
-      if (rule_.tightest && (gap > tightest || (low && gap == tightest))) return;
-      tightest = gap;
-      found = low ? top : end - interval.bytes;
-    };
-    for (const Interval& other : live_) {
-      if (other.last < interval.first) continue;
-      if (low && !rule_.tightest && found >= 0) return found;
-      offer(other.offset);
-      top = std::max(top, other.offset + other.bytes);
+  bool is_low(const Interval& interval) const {
+    return interval.last - interval.first >= rule_.short_life && interval.bytes >= rule_.small;
+  }
+  // The last gap has no end; what lies high in it lies below the aim.
+  std::int64_t end_of(std::size_t gap) const { return gap + 1 < gaps_.size() ? gaps_[gap].end : aim_; }
+  bool holds(std::size_t gap, std::int64_t bytes) const { return end_of(gap) - gaps_[gap].begin >= bytes; }
+
+  // The last one where none holds as much.
+  std::size_t find_gap(std::int64_t bytes, bool low) const {
+    const std::size_t count = gaps_.size();
+    std::size_t found = count - 1;
+    std::int64_t tightest = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t gap = low ? i : count - 1 - i;
+      const std::int64_t size = end_of(gap) - gaps_[gap].begin;
+      if (size < bytes || size >= tightest) continue;
+      found = gap;
+      tightest = size;
+      if (!rule_.tightest) break;
     }
-    if (found < 0 || !low || rule_.tightest) offer(aim_);
-    return found >= 0 ? found : top;
+    return found;
+  }
+
+  void take(std::size_t at, const Interval& placed) {
+    const Gap gap = gaps_[at];
+    const auto place = gaps_.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::int64_t end = placed.offset + placed.bytes;
+    if (gap.begin < placed.offset && end < gap.end) {
+      place->begin = end;
+      gaps_.insert(place, {gap.begin, placed.offset});
+    } else if (gap.begin < placed.offset) {
+      place->end = placed.offset;
+    } else if (end < gap.end) {
+      place->begin = end;
+    } else {
+      gaps_.erase(place);
+    }
+  }
+
+  void give_back(const Interval& ended) {
+    const std::int64_t end = ended.offset + ended.bytes;
+    const auto above = std::upper_bound(gaps_.begin(), gaps_.end(), ended.offset,
+                                        [](std::int64_t at, const Gap& gap) { return at < gap.begin; });
+    const bool joins_below = above != gaps_.begin() && std::prev(above)->end == ended.offset;
+    const bool joins_above = above->begin == end;
+    if (joins_below && joins_above) {
+      std::prev(above)->end = above->end;
+      gaps_.erase(above);
+    } else if (joins_below) {
+      std::prev(above)->end = end;
+    } else if (joins_above) {
+      above->begin = ended.offset;
+    } else {
+      gaps_.insert(above, {ended.offset, end});
+    }
   }
 
   Rule rule_;
   std::int64_t aim_;
-  std::vector<Interval> live_;  // and what has been not long ago
-  int placed_ = 0;
+  std::vector<Gap> gaps_{{}};
+  std::priority_queue<Interval, std::vector<Interval>, EndsLater> live_;  // and what ended not long ago
 };
 
 // By where they begin, the large ones first.
@@ -119,12 +164,12 @@ std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const Rule& rule : rules(intervals, thorough))
     for (std::size_t way = 0; way < std::size(ways); ++way) {
-      Live live(rule, aim);
+      Free free(rule, aim);
       std::vector<std::int64_t> offsets(intervals.size());
       std::int64_t height = 0;
-      for (const std::size_t i : orders[way]) {
-        offsets[i] = live.place(ways[way][i]);
-        height = std::max(height, offsets[i] + intervals[i].bytes);
+      for (auto i = orders[way].begin(); i != orders[way].end() && height < least; ++i) {
+        offsets[*i] = free.place(ways[way][*i]);
+        height = std::max(height, offsets[*i] + intervals[*i].bytes);
       }
       if (height >= least) continue;
       least = height;

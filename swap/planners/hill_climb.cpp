@@ -48,6 +48,7 @@ HillClimb::HillClimb(const GraphFacts& facts, const HillClimbOptions& options, D
                    [&](std::int32_t a, std::int32_t b) { return bytes_of(a) > bytes_of(b); });
   for (const std::int32_t id : movable_)
     bytes_up_to_.push_back(bytes_of(id) + (bytes_up_to_.empty() ? 0 : bytes_up_to_.back()));
+  rests_.resize(facts_.volumes.size());
   best_score_ = score(best_);
   best_schedule_ = last_;
 }
@@ -56,6 +57,14 @@ void HillClimb::improve(std::int64_t effort) {
   left_ = effort;
   improve_in_turn();
   improve_at_random();
+  if (!is_laid_out_ && best_score_.excess == 0) {
+    score(best_);
+    lay_out_best();
+  }
+}
+
+bool HillClimb::is_done() const {
+  return left_ <= 0 || (found_ && found_->plan.predicted_seconds <= options_.good_seconds);
 }
 
 // Of steps in pieces, what is seen to be worse than `at_most` early on is not worked out.
@@ -75,16 +84,25 @@ bool HillClimb::consider(const Decisions& choice) {
   return true;
 }
 
-// Of the last schedule; laid out where it is ahead of all plans found so far.
+// Of the last schedule; laid out where it is well ahead of the one that was laid out last: to pack the places
+// of every little better one would take longer than to find them.
 void HillClimb::note_best(const Decisions& choice, const Score& score) {
   best_score_ = score;
   best_ = choice;
   if (facts_.in_pieces) best_schedule_ = last_;
-  if (last_.excess > 0 || (found_ && last_.seconds >= found_->plan.predicted_seconds)) return;
-  // Thousands of places take as long to pack as many choices to judge: where that came to nothing, it waits
-  // until the search is over.
+  is_laid_out_ = false;
+  constexpr double well_ahead = 0.004;
+  if (last_.excess == 0 && last_.seconds < (1 - well_ahead) * laid_out_seconds_) lay_out_best();
+}
+
+// Thousands of places take as long to pack as many choices to judge: where that came to nothing, it waits
+// until the search is over.
+void HillClimb::lay_out_best() {
   constexpr int in_vain = 2;
   if (facts_.in_pieces && unpackable_ >= in_vain) return;
+  is_laid_out_ = true;
+  laid_out_seconds_ = last_.seconds;
+  if (found_ && last_.seconds >= found_->plan.predicted_seconds) return;
   Plan plan = lay_out(facts_, last_, options_.planner, {.packing_effort = quick_packing});
   left_ -= 30 * static_cast<std::int64_t>(plan.instructions.size());
   unpackable_ = within(facts_.request->budgets, plan) ? 0 : unpackable_ + 1;
@@ -93,13 +111,20 @@ void HillClimb::note_best(const Decisions& choice, const Score& score) {
     found_ = Found{std::move(plan), best_};
 }
 
+// A change that did not help is tried again after as many rounds as it was in vain, and once more when
+// nothing else helps.
 void HillClimb::improve_in_turn() {
-  for (bool better = true; better && left_ > 0;) {
-    better = facts_.in_pieces && (use_slack() | try_reserves());
+  while (!is_done()) {
+    const std::size_t rested = rested_;
+    bool better = facts_.in_pieces && (use_slack() | try_reserves());
     for (const std::int32_t id : movable_) {
-      if (left_ <= 0 || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
+      if (is_done() || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
       better |= improve_volume(id);
     }
+    ++round_;
+    if (better) continue;
+    if (rested_ == rested) return;
+    std::fill(rests_.begin(), rests_.end(), Rests{});
   }
 }
 
@@ -135,18 +160,48 @@ bool HillClimb::try_reserves() {
 bool HillClimb::improve_volume(std::int32_t id) {
   const VolumeFacts& volume = facts_.volumes[index(id)];
   bool better = false;
-  if (options_.may_repeat && volume.repeatable) {
-    better |= try_all(volume, false) || try_all(volume, true);
-    for (const bool alone : {false, true})
-      for (const int depth : {0, 1, 2, 4}) better |= try_sources(id, depth, alone);
-    better |= !volume.cheap && try_alone(volume);
-    for (std::size_t gap = 0; gap < volume.gaps.size() && left_ > 0; ++gap) better |= try_flip(volume, gap);
-    if (volume.pieces.size() > 1) better |= try_room(1, &volume);
-    if (volume.pieces.size() > 1 && volume.bytes >= 64 * options_.least_volume) better |= try_halves(volume);
+  for (std::size_t kind = 0; kind < kinds_of_changes && !is_done(); ++kind) {
+    Rest& rest = rests_[index(id)][kind];
+    if (rest.until > round_) {
+      ++rested_;
+      continue;
+    }
+    const bool helped = try_change(static_cast<Change>(kind), id, volume);
+    rest.in_vain = helped ? 0 : rest.in_vain + 1;
+    rest.until = round_ + 1 + rest.in_vain;
+    better |= helped;
   }
-  if (options_.may_swap)
-    for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F}) better |= try_weight(volume, weight);
+  if (better && facts_.in_pieces) use_slack();
   return better;
+}
+
+bool HillClimb::try_change(Change change, std::int32_t id, const VolumeFacts& volume) {
+  const bool repeats = options_.may_repeat && volume.repeatable, in_pieces = volume.pieces.size() > 1;
+  bool better = false;
+  switch (change) {
+    case Change::all:
+      return repeats && (try_all(volume, false) || try_all(volume, true));
+    case Change::sources:
+    case Change::sources_alone:
+      for (const int depth : {0, 1, 2, 4})
+        better |= repeats && try_sources(id, depth, change == Change::sources_alone);
+      return better;
+    case Change::alone:
+      return repeats && !volume.cheap && try_alone(volume);
+    case Change::flips:
+      for (std::size_t gap = 0; repeats && gap < volume.gaps.size() && left_ > 0; ++gap)
+        better |= try_flip(volume, gap);
+      return better;
+    case Change::room:
+      return repeats && in_pieces && try_room(1, &volume);
+    case Change::halves:
+      return repeats && in_pieces && volume.bytes >= 64 * options_.least_volume && try_halves(volume);
+    case Change::weights:
+      for (const float weight : {0.0F, 0.5F, 2.0F, 1.0F})
+        better |= options_.may_swap && try_weight(volume, weight);
+      return better;
+  }
+  return false;
 }
 
 bool HillClimb::try_all(const VolumeFacts& volume, bool again) {
@@ -204,7 +259,7 @@ void HillClimb::improve_at_random() {
   Decisions current = best_;
   Score current_score = best_score_;
   std::size_t last_success = 0;
-  for (std::size_t round = 0; left_ > 0 && round - last_success < patience; ++round) {
+  for (std::size_t round = 0; !is_done() && round - last_success < patience; ++round) {
     Decisions choice = disturbed(current);
     Score& then = history[round % memory];
     const Score found = score(choice, std::max(then, current_score));

@@ -1,6 +1,7 @@
 // One line of search: from a choice to better ones by small changes, each judged by the time of its schedule.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct HillClimbOptions {
   std::int64_t least_bytes = 0;   // smaller values stay
   std::int64_t least_volume = 0;  // bytes of the smallest volumes that are chosen for
   std::uint64_t seed = 0;
+  double good_seconds = 0;  // a plan that takes no longer ends the search
 };
 
 // `most_seconds`: one that takes longer is not worked out to the end.
@@ -63,14 +65,26 @@ class HillClimb {
   bool can_change() const { return !movable_.empty(); }
 
  private:
+  // Of one volume, in the order in which they are tried.
+  enum class Change { all, sources, sources_alone, alone, flips, room, halves, weights };
+  static constexpr std::size_t kinds_of_changes = static_cast<std::size_t>(Change::weights) + 1;
+  // Since when and until which round a change is not tried.
+  struct Rest {
+    int in_vain = 0, until = 0;
+  };
+  using Rests = std::array<Rest, kinds_of_changes>;
+
   Score score(const Decisions& choice, const Score& at_most = {});
   bool consider(const Decisions& choice);
   void note_best(const Decisions& choice, const Score& score);
+  void lay_out_best();
+  bool is_done() const;
   void improve_in_turn();
   bool use_slack();
   bool try_room(double share, const VolumeFacts* volume);
   bool try_reserves();
   bool improve_volume(std::int32_t id);
+  bool try_change(Change change, std::int32_t id, const VolumeFacts& volume);
   bool try_all(const VolumeFacts& volume, bool again);
   bool try_sources(std::int32_t id, int depth, bool alone);
   bool try_alone(const VolumeFacts& volume);
@@ -95,6 +109,11 @@ class HillClimb {
   Schedule last_;           // of the choice that was scored last
   Schedule best_schedule_;  // of the best choice, of steps in pieces
   std::optional<Found> found_;
+  bool is_laid_out_ = false;                                      // the best choice
+  double laid_out_seconds_ = std::numeric_limits<double>::max();  // of the schedule that was laid out last
+  int round_ = 0;                                                 // over all volumes
+  std::vector<Rests> rests_;                                      // per volume
+  std::size_t rested_ = 0;                                        // changes that were not tried
   int unpackable_ = 0;  // plans in a row that were over the budgets when laid out
 };
 

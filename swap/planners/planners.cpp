@@ -117,7 +117,11 @@ std::vector<std::string> planner_names() {
 
 Plan make_plan(const std::string& planner, const PlanRequest& request) {
   const Row& row = find_planner(planner);
-  Plan plan = row.plan(request);
+  PlanRequest asked = request;
+  // No search finds what cannot be; the plan that is the nearest says what would be needed.
+  const Floor floor = least_budget(*request.graph, request.workspaces, request.kept);
+  asked.quick = request.quick || request.budgets.device < floor.bytes;
+  Plan plan = row.plan(asked);
   if (!within(request.budgets, plan)) fail_over_budget(row, request, plan);
   return plan;
 }

@@ -27,6 +27,7 @@ class Search {
     climbing_.may_swap = options.may_swap;
     climbing_.may_repeat = options.may_repeat;
     climbing_.aim = budget_;
+    climbing_.good_seconds = options.good_seconds;
     std::int64_t largest = 0, largest_volume = 0;
     for (const VolumeFacts& volume : facts.volumes) {
       const ValueFacts& piece = facts.values[index(volume.pieces.front())];
@@ -47,15 +48,20 @@ class Search {
     if (options_.quick) return packed(starts_.front());
     improve_starts();
     if (starts_.front().score.seconds > options_.to_beat) return packed(starts_.front());
-    improve_for_less_memory();
-    pack_the_best();
-    polish();
+    if (!is_good()) improve_for_less_memory();
+    if (!is_good()) pack_the_best();
+    if (!is_good()) polish();
     return *std::move(best_);
   }
 
   Searched packed(const Decisions& choice) const { return packed(Start{choice, {}, budget_}); }
 
  private:
+  bool is_good() const {
+    return best_ && within(facts_.request->budgets, best_->plan) &&
+           best_->plan.predicted_seconds <= options_.good_seconds;
+  }
+
   Schedule schedule_of(const Decisions& choice, std::int64_t aim) const {
     return voxswap::swap::schedule_of(facts_, choice, aim, climbing_.least_bytes);
   }
@@ -203,7 +209,7 @@ class Search {
     const auto cost = static_cast<std::int64_t>(best_->plan.instructions.size());
     double estimate = schedule_of(best_->choice, best_->aim).seconds;
     int failures = 0;
-    for (std::int64_t spent = 0; spent < polishing && failures < 300 && climb.can_change();
+    for (std::int64_t spent = 0; spent < polishing && failures < 300 && climb.can_change() && !is_good();
          spent += cost / 10 + 1) {
       Decisions choice = climb.disturbed(best_->choice);
       const Schedule schedule = schedule_of(choice, best_->aim);

@@ -15,6 +15,7 @@ struct SearchOptions {
   bool quick = false;  // starting points only: to find out what fits
   // Seconds of a plan that is there already: what comes nowhere near is not worked out to the end.
   double to_beat = std::numeric_limits<double>::max();
+  double good_seconds = 0;  // a plan that takes no longer ends the search
 };
 
 // A plan and what it was made of.

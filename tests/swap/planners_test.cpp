@@ -148,6 +148,7 @@ TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
   EXPECT_EQ(hybrid.instructions, keep.instructions);
 }
 
+// Up to the thousandth over the bound with which it is content.
 TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   for (const net::StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
     const Case test(options);
@@ -160,8 +161,9 @@ TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
       } catch (const Error&) {
       }
       for (const std::string& other : planner_names()) {
+        if (other == "hybrid") continue;
         try {
-          EXPECT_LE(hybrid, make_plan(other, request).predicted_seconds * 1.0001) << other << " " << share;
+          EXPECT_LE(hybrid, make_plan(other, request).predicted_seconds * 1.001) << other << " " << share;
           EXPECT_GT(hybrid, 0) << other << " " << share;
         } catch (const Error&) {  // what does not fit is no rival
         }
