@@ -109,7 +109,7 @@ class Search {
   void improve_starts() {
     constexpr std::size_t tried = 6;
     starts_.resize(std::min(tried, starts_.size()));
-    improve(starts_, options_.effort * effort / 2);
+    improve(starts_, options_.effort * effort * (facts_.in_pieces ? 0.3 : 0.5));
     sort_starts();
   }
 
@@ -134,10 +134,9 @@ class Search {
     const std::int64_t aim = first.aim;
     take_if_better(std::move(first));
     std::vector<Start> further;
-    for (const std::size_t i : {0, 1, 2, 0}) further.push_back(starts_[std::min(i, starts_.size() - 1)]);
+    for (const std::size_t i : {0, 1}) further.push_back(starts_[std::min(i, starts_.size() - 1)]);
     for (Start& start : further) start.aim = aim;
-    further.back().aim = (aim + budget_) / 2;
-    improve(further, options_.effort * effort / 2);
+    improve(further, options_.effort * effort * 0.7);
     starts_.insert(starts_.begin(), further.begin(), further.end());
   }
 

@@ -74,9 +74,8 @@ class Expansion {
   bool dropped_at(net::ValueId value, net::NodeId now) const {
     const ValueFacts& v = facts_.values[index(value)];
     const std::size_t next = index(readings_[index(value)]);
-    if (facts_.in_pieces && next < v.readers.size() && v.readers[next] - now <= nodes_of_neighbours)
-      return false;
-    return v.repeatable && again_[index(v.first_gap + readings_[index(value)])];
+    if (!again_[index(v.first_gap) + next] || !v.repeatable) return false;
+    return !facts_.in_pieces || next == v.readers.size() || v.readers[next] - now > nodes_of_neighbours;
   }
 
   // For the node `now`. Depth is that of a chain of dropped values.
