@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/standard_streams.h"
+#include "cli/begin_again.h"
 #include "cli/commands.h"
 #include "cli/ranks.h"
 #include "net/collective/launched.h"
@@ -65,6 +66,7 @@ Exit run(const Arguments& arguments) {
 int main(int count, char** values) {
   try {
     voxswap::open_standard_streams();
+    voxswap::cli::let_waiting_threads_sleep(values);
     voxswap::cli::take_cores(values);
     voxswap::watch_for_interrupt();
     return static_cast<int>(

@@ -1,7 +1,6 @@
 #include "cli/ranks.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "cli/begin_again.h"
 #include "net/collective/launched.h"
 #include "pipeline/sweep/sweep_shares.h"
 
@@ -26,7 +26,7 @@ void take_cores(char** values) {
   for (const int core : cores) CPU_SET(core, &set);
   if (!cores.empty() && ::sched_setaffinity(0, sizeof set, &set) != 0) return;
   ::setenv("OMP_NUM_THREADS", std::to_string(std::max<std::size_t>(cores.size(), 1)).c_str(), 1);
-  ::execv("/proc/self/exe", values);
+  begin_again(values);
 }
 
 void warn_of_shared_cores(net::Ranks& ranks) {

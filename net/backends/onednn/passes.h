@@ -22,11 +22,12 @@ std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0)
   return make_function_kernel(std::move(function), workspace, pass_name());
 }
 
-// Calls task(begin, end) for [0, count) in pieces of `grain`, on all threads.
+// Calls task(begin, end) for [0, count) in pieces of `grain`, handed out as threads come free: a core that
+// other programs use as well does fewer.
 template <class Task>
 void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
   const std::int64_t pieces = (count + grain - 1) / grain;
-#pragma omp parallel for schedule(static) if (pieces > 1)
+#pragma omp parallel for schedule(dynamic) if (pieces > 1)
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     run_task(task, piece * grain, std::min(count, (piece + 1) * grain));
   }

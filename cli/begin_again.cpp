@@ -1,0 +1,40 @@
+#include "cli/begin_again.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "base/filesystem.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+// Turns of a waiting loop: about ten microseconds, as long as waking a thread that sleeps takes.
+constexpr const char* spins = "1000";
+
+bool has_one_thread() {
+  if (const char* threads = std::getenv("OMP_NUM_THREADS")) return std::string_view(threads) == "1";
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
+}  // namespace
+
+void begin_again(char** values) {
+  boost::system::error_code unknown;
+  const fs::path own =
+      fs::read_symlink("/proc/self/exe", unknown);  // under which name others see the process
+  if (!unknown) ::execv(own.c_str(), values);
+  ::execv("/proc/self/exe", values);  // where its file was replaced meanwhile
+}
+
+void let_waiting_threads_sleep(char** values) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (has_one_thread() || values[0] == nullptr) return;
+  if (::setenv("GOMP_SPINCOUNT", spins, 1) == 0) begin_again(values);
+}
+
+}  // namespace voxswap::cli

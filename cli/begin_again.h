@@ -1,0 +1,15 @@
+// The program begun anew with another environment, for libraries that look at theirs only while they are
+// loaded.
+#pragma once
+
+namespace voxswap::cli {
+
+// Returns where it cannot be done. Nothing that this process has opened or begun may be lost by it.
+void begin_again(char** values);
+
+// Before anything else. Threads of OpenMP that wait for one another sleep after some microseconds, unless the
+// environment says how they are to wait: GNU's spin for milliseconds, and beside another program take the
+// cores from those that they wait for.
+void let_waiting_threads_sleep(char** values);
+
+}  // namespace voxswap::cli

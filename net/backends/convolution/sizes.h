@@ -1,0 +1,40 @@
+// The numbers of a convolution and of the work that is cut from it, as the sources of every instruction set see
+// them. Plain, because what is compiled for one instruction set must not be linked into another: no function
+// of these may be inline.
+#pragma once
+
+#include <cstdint>
+
+namespace voxswap::net::convolution {
+
+struct Axis {
+  std::int64_t input = 1, output = 1;  // sides of the volume that is read and of the one that is made
+  std::int64_t kernel = 1, stride = 1, before = 0, dilation = 1;
+};
+
+struct Sizes {
+  std::int64_t samples = 1, inputs = 1, outputs = 1;  // channels of x and of y
+  Axis depth, height, width;
+};
+
+// A slab: so many rows of so many voxels of one plane of dy, with what is read of x packed beside it.
+struct Slab {
+  std::int64_t rows = 1, width = 1;
+  std::int64_t down = 1, across = 1;  // slabs of a plane
+};
+
+// Slabs from <= slab < to of all samples, for some of the channels; sums are [taps][inputs][lanes].
+struct WeightUnit {
+  std::int64_t from = 0, to = 0;
+  std::int64_t first_input = 0, inputs = 1;
+  std::int64_t first_output = 0, outputs = 1, lanes = 16;
+};
+
+constexpr std::int64_t packed_words = 12 << 10;  // that one slab of x may take for a block of channels
+constexpr std::int64_t packed_channels = 8;      // of such a block, at most
+
+// Adds the products of x and dy over the unit's slabs to its sums. `packed`: packed_words of them.
+using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, const void* x, const void* dy,
+                               float* sums, std::uint32_t* packed);
+
+}  // namespace voxswap::net::convolution

@@ -1,0 +1,79 @@
+// Weight gradients with AVX-512's products of bf16: a product takes a pair of voxels that lie beside one
+// another along a row, for sixteen output channels.
+#include <immintrin.h>
+
+#include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/weight_rows.h"
+#include "net/backends/convolution/weight_units.h"
+
+namespace voxswap::net::convolution {
+
+namespace {
+
+// Of each channel its value at this voxel and at the second one.
+template <int P>
+inline void pack_pairs(std::uint32_t* to, const Bf16* a, const Bf16* b, std::int64_t channels) {
+  if (P == 8 && channels >= 8) {
+    const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
+                  high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi16(low, high));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to) + 1, _mm_unpackhi_epi16(low, high));
+  } else if (P == 4 && channels >= 4) {
+    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(a)),
+                  high = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(b));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi16(low, high));
+  } else {
+    for (int i = 0; i < P; ++i)
+      to[i] = i < channels ? a[i].bits | static_cast<std::uint32_t>(b[i].bits) << 16 : 0;
+  }
+}
+
+// Interleaves the lanes of two voxels.
+inline __m512bh pairs(__m256i a, __m256i b) {
+  constexpr __mmask16 all = 0xffff;
+  const __m512i low = _mm512_maskz_cvtepu16_epi32(all, a),
+                high = _mm512_maskz_slli_epi32(all, _mm512_maskz_cvtepu16_epi32(all, b), 16);
+  return reinterpret_cast<__m512bh>(_mm512_or_si512(low, high));
+}
+
+struct Avx512Bf16 {
+  using Element = Bf16;
+  using Packed = std::uint32_t;
+  using Sum = __m512;
+  using Factor = __m512bh;
+  static constexpr int lanes = 16, step = 2;
+  static constexpr bool many_registers = true;
+
+  static inline __mmask16 mask(std::int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static inline Factor load(const Bf16* dy, std::int64_t voxel, __mmask16 mask) {
+    return pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_maskz_loadu_epi16(mask, dy + voxel));
+  }
+  static inline Factor load_last(const Bf16* dy, __mmask16 mask) {
+    return pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_setzero_si256());
+  }
+  static inline __m512bh spread(const std::uint32_t* x) {
+    return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*x)));
+  }
+  static inline Sum multiply_add(Sum sum, Factor dy, __m512bh x) { return _mm512_dpbf16_ps(sum, dy, x); }
+  static inline void add(float* to, Sum sum) {
+    _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sum));
+  }
+
+  // The second voxel of a pair is the next one of dy: `stride` further.
+  template <int P>
+  static void pack(std::uint32_t* to, const Bf16* row, std::int64_t voxel, std::int64_t channels,
+                   std::int64_t first, std::int64_t side, std::int64_t count, std::int64_t stride) {
+    static constexpr Bf16 zeros[packed_channels] = {};
+    for (std::int64_t u = 0; u < count; ++u, to += P) {
+      const std::int64_t at = first + u, next = at + stride;
+      const bool here = at >= 0 && at < side, there = next >= 0 && next < side && u + stride < count;
+      pack_pairs<P>(to, here ? row + at * voxel : zeros, there ? row + next * voxel : zeros, channels);
+    }
+  }
+};
+
+}  // namespace
+
+const AddWeightUnit add_weight_unit_avx512_bf16 = add_weight_unit<Avx512Bf16>;
+
+}  // namespace voxswap::net::convolution

@@ -1,0 +1,79 @@
+// How the program's threads wait for one another: GNU's OpenMP tells on stderr, each time it is loaded, what
+// it found in the environment, where it is asked to.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "tests/cli/program.h"
+
+namespace voxswap::cli {
+namespace {
+
+// Variables of the environment while it lives; nothing: not set.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, std::optional<std::string>>& values) {
+    for (const auto& [name, value] : values) {
+      if (const char* before = std::getenv(name.c_str())) before_[name] = before;
+      set(name, value);
+      names_.push_back(name);
+    }
+  }
+  ~Environment() {
+    for (const std::string& name : names_)
+      set(name, before_.contains(name) ? std::optional(before_[name]) : std::nullopt);
+  }
+
+ private:
+  static void set(const std::string& name, const std::optional<std::string>& value) {
+    if (value)
+      ::setenv(name.c_str(), value->c_str(), 1);
+    else
+      ::unsetenv(name.c_str());
+  }
+  std::map<std::string, std::string> before_;
+  std::vector<std::string> names_;
+};
+
+class BeginAgain : public ProgramInAFolder {
+ protected:
+  // What the library says of how its threads wait, one for each time that the program began.
+  std::vector<std::string> spins(std::map<std::string, std::optional<std::string>> values) {
+    values.emplace("OMP_DISPLAY_ENV", "VERBOSE");
+    for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) values.emplace(name, std::nullopt);
+    const Environment environment(values);
+    const Outcome outcome = program({"--version"});
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find("voxswap 0."), std::string::npos) << outcome.output;
+    std::vector<std::string> found;
+    const std::string name = "GOMP_SPINCOUNT = '";
+    for (std::size_t at = 0; (at = outcome.output.find(name, at)) != std::string::npos;) {
+      at += name.size();
+      found.push_back(outcome.output.substr(at, outcome.output.find('\'', at) - at));
+    }
+    if (found.empty()) skip_ = true;  // another library
+    return found;
+  }
+  bool skip_ = false;
+};
+
+TEST_F(BeginAgain, ThreadsThatWaitSleepAfterMicroseconds) {
+  const auto found = spins({{"OMP_NUM_THREADS", "2"}});
+  if (skip_) GTEST_SKIP() << "this OpenMP does not tell how its threads wait";
+  ASSERT_EQ(found.size(), 2u) << "the program begins once more, and once only";
+  EXPECT_EQ(found[1], "1000");
+}
+
+TEST_F(BeginAgain, IsLeftOutWhereTheEnvironmentSaysHowToWaitAndForOneThread) {
+  if (spins({{"OMP_NUM_THREADS", "1"}}).size() != 1) {
+    EXPECT_TRUE(skip_);
+    GTEST_SKIP() << "this OpenMP does not tell how its threads wait";
+  }
+  EXPECT_EQ(spins({{"OMP_NUM_THREADS", "2"}, {"OMP_WAIT_POLICY", "active"}}).size(), 1u);
+  EXPECT_EQ(spins({{"OMP_NUM_THREADS", "2"}, {"GOMP_SPINCOUNT", "77"}}), std::vector<std::string>{"77"});
+}
+
+}  // namespace
+}  // namespace voxswap::cli
