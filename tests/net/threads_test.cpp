@@ -1,15 +1,17 @@
-// The CPU's own kernels give the same bits for any number of threads: chunks follow from shapes alone, and
-// sums are added in the chunks' order. Convolutions are a library's, which divides the sums of a weight
-// gradient among its threads.
+// The CPU's kernels give the same bits for any number of threads: of our own, chunks follow from shapes
+// alone, and sums are added in the chunks' order. What convolutions the library makes divides no sum among
+// its threads.
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
 
 #include "base/text.h"
 #include "net/backends/backends.h"
+#include "net/backends/convolution/instruction_set.h"
 #include "net/graph/operation.h"
 #include "net/steps/step.h"
 #include "tests/net/run_graph.h"
@@ -65,8 +67,35 @@ std::vector<std::vector<std::byte>> run(const Graph& graph, int threads) {
   return bytes;
 }
 
-bool is_library(const Node& node) {
+bool is_convolution(const Node& node) {
   return node.operation->name.find("conv3d") != std::string_view::npos;
+}
+bool is_weight_gradient(const Node& node) {
+  return node.operation->name.find("conv3d_weight_gradient") != std::string_view::npos;
+}
+
+// Weight gradients by our own kernels, also where the library's are faster.
+class OwnConvolutions {
+ public:
+  explicit OwnConvolutions(ElementType type) {
+    if (const char* before = std::getenv(variable)) before_ = before;
+    const auto fastest = convolution::instructions_for(type).back();
+    ::setenv(variable, std::string(convolution::instructions_name(fastest)).c_str(), 1);
+  }
+  ~OwnConvolutions() { ::setenv(variable, before_.c_str(), 1); }
+
+ private:
+  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
+  std::string before_;
+};
+
+StepOptions step_options(const std::string& network, ElementType type, const Shape& input) {
+  StepOptions options;
+  options.network.name = network;
+  options.network.depth = 3;
+  options.input = input;
+  options.activations = type;
+  return options;
 }
 
 // Planes of 48^2 voxels of 16 channels and more, up to eight of a piece: many chunks.
@@ -74,26 +103,46 @@ TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
   std::set<std::string> seen, operations;
   for (const std::string network : {"isensee2017", "unet3d"})
     for (const std::int64_t pieces : {whole_volumes, std::int64_t{8}}) {
-      StepOptions options;
-      options.network.name = network;
-      options.network.depth = 3;
-      options.input = {1, 16, 48, 48, 4};
-      options.activations = pieces == whole_volumes ? ElementType::f32 : ElementType::bf16;
+      const ElementType type = pieces == whole_volumes ? ElementType::f32 : ElementType::bf16;
+      const OwnConvolutions own(type);
+      StepOptions options = step_options(network, type, {1, 16, 48, 48, 4});
       options.pieces = pieces;
       const TrainingStep step = build_training_step(options);
       for (const Node& node : step.graph.nodes()) {
-        if (is_library(node)) continue;
+        if (is_convolution(node) && !is_weight_gradient(node)) continue;
         const Alone alone(step.graph, node);
         std::string shapes(node.operation->name);
         for (const Value& value : alone.graph.values())
           shapes += " " + value.shape.text() + std::string(element_name(value.type));
         if (!seen.insert(shapes).second) continue;
         operations.insert(std::string(node.operation->name));
-        EXPECT_TRUE(run(alone.graph, 1) == run(alone.graph, 3)) << node.name << ": " << shapes;
+        const auto by_one = run(alone.graph, 1);
+        EXPECT_TRUE(by_one == run(alone.graph, 3)) << node.name << ": " << shapes;
+        EXPECT_TRUE(by_one == run(alone.graph, 7)) << node.name << ": " << shapes;
       }
     }
-  for (const char* name : {"instance_norm_statistics", "loss_sums", "total", "concat"})
+  for (const char* name :
+       {"instance_norm_statistics", "loss_sums", "total", "concat", "conv3d_weight_gradient"})
     EXPECT_TRUE(operations.contains(name)) << name;
+}
+
+// Loss and weights after a step.
+TEST(Threads, ChangeNoBitOfAStep) {
+  for (const std::string network : {"isensee2017", "unet3d", "resnet3d"})
+    for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+      const OwnConvolutions own(type);
+      StepOptions options = step_options(network, type, {1, 16, 24, 16, 2});
+      options.network.base_filters = 8;
+      const TrainingStep step = build_training_step(options);
+      const auto by_one = run(step.graph, 1);
+      for (const int threads : {2, 3, 7}) {
+        const auto found = run(step.graph, threads);
+        for (std::size_t id = 0; id < found.size(); ++id)
+          ASSERT_TRUE(found[id] == by_one[id])
+              << network << " in " << element_name(type) << ", " << threads
+              << " threads: " << step.graph.value(static_cast<ValueId>(id)).name;
+      }
+    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Rows of x beside one another with zeros where there is no volume, P channels of every voxel, as floats.
-// Included by the sources of the instruction sets alone (weight_rows.h).
+// Rows of x beside one another with zeros where there is no volume, P channels of every voxel: as floats, and
+// how any arithmetic walks over such a row. Included by the sources of the instruction sets alone
+// (weight_rows.h).
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,48 @@ inline float widened(Bf16 value) {
   return result;
 }
 
-// `count` positions from `first` on, of a row of `side` voxels of so many elements.
+// What is packed of a row: `count` places, of the voxels first, first + spacing, … of `side`. Products of
+// pairs also take the voxel `second` further, where it is read by a voxel of dy: at `last` after the first,
+// or before.
+struct PackedRow {
+  std::int64_t first, side, count, spacing, second, last;
+  std::int64_t voxel, channels;  // elements of one; those to pack
+};
+
+// Calls at(place, voxel, is_there, second_is_there), the last two true for most of a row and then known to
+// the compiler.
+template <class At>
+inline __attribute__((always_inline)) void over_places(const PackedRow& row, const At& at) {
+  const std::int64_t before = row.first < 0 ? (-row.first + row.spacing - 1) / row.spacing : 0;
+  const std::int64_t reach = row.last < row.side - 1 - row.first ? row.last : row.side - 1 - row.first;
+  const std::int64_t inside = reach < row.second ? 0 : (reach - row.second) / row.spacing + 1;
+  const std::int64_t begin = before < row.count ? before : row.count, end = inside < begin       ? begin
+                                                                            : inside < row.count ? inside
+                                                                                                 : row.count;
+  const auto edge = [&](std::int64_t place) __attribute__((always_inline)) {
+    const std::int64_t from = place * row.spacing, voxel = row.first + from, next = voxel + row.second;
+    at(place, voxel, voxel >= 0 && voxel < row.side,
+       next >= 0 && next < row.side && from + row.second <= row.last);
+  };
+  for (std::int64_t place = 0; place < begin; ++place) edge(place);
+  for (std::int64_t place = begin; place < end; ++place)
+    at(place, row.first + place * row.spacing, true, true);
+  for (std::int64_t place = end; place < row.count; ++place) edge(place);
+}
+
 template <int P, class T>
-inline void pack_floats(float* to, const T* row, std::int64_t voxel, std::int64_t channels,
-                        std::int64_t first, std::int64_t side, std::int64_t count) {
-  for (std::int64_t u = 0; u < count; ++u, to += P) {
-    const bool inside = first + u >= 0 && first + u < side;
-    const T* from = row + (first + u) * voxel;
-    if (inside && channels >= P) {
-      for (int i = 0; i < P; ++i) to[i] = widened(from[i]);
-    } else {
-      for (int i = 0; i < P; ++i) to[i] = inside && i < channels ? widened(from[i]) : 0.0F;
-    }
-  }
+inline void pack_floats(float* to, const T* x, const PackedRow& row) {
+  const bool all = row.channels >= P;
+  over_places(
+      row, [=](std::int64_t place, std::int64_t voxel, bool inside, bool) __attribute__((always_inline)) {
+        const T* const from = x + voxel * row.voxel;
+        float* const values = to + place * P;
+        if (inside && all) {
+          for (int i = 0; i < P; ++i) values[i] = widened(from[i]);
+        } else {
+          for (int i = 0; i < P; ++i) values[i] = inside && i < row.channels ? widened(from[i]) : 0.0F;
+        }
+      });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The numbers of a convolution and of the work that is cut from it, as the sources of every instruction set see
-// them. Plain, because what is compiled for one instruction set must not be linked into another: no function
-// of these may be inline.
+// The numbers of a convolution and of the work that is cut from it, as the sources of every instruction set
+// see them. Plain, because what is compiled for one instruction set must not be linked into another: no
+// function of these may be inline.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct Sizes {
   Axis depth, height, width;
 };
 
-// A slab: so many rows of so many voxels of one plane of dy, with what is read of x packed beside it.
+// A slab of dy: some planes of some rows of some voxels. What it reads of a plane of x is packed.
 struct Slab {
-  std::int64_t rows = 1, width = 1;
-  std::int64_t down = 1, across = 1;  // slabs of a plane
+  std::int64_t planes = 1, rows = 1, width = 1;
+  std::int64_t deep = 1, down = 1, across = 1;  // slabs of a sample along each axis
 };
 
 // Slabs from <= slab < to of all samples, for some of the channels; sums are [taps][inputs][lanes].
@@ -31,7 +31,7 @@ struct WeightUnit {
 };
 
 constexpr std::int64_t packed_words = 12 << 10;  // that one slab of x may take for a block of channels
-constexpr std::int64_t packed_channels = 8;      // of such a block, at most
+constexpr std::int64_t packed_channels = 16;     // of such a block, at most
 
 // Adds the products of x and dy over the unit's slabs to its sums. `packed`: packed_words of them.
 using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, const void* x, const void* dy,

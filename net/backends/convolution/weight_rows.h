@@ -1,18 +1,20 @@
-// The sums of a weight gradient over slabs of a volume, written once for all instruction sets: each has a source
-// that includes this with an arithmetic of its own and is compiled with its own options. Nothing here is
-// linked from one into another.
+// The sums of a weight gradient over slabs of a volume, written once for all instruction sets: each has a
+// source that includes this with an arithmetic of its own and is compiled with its own options. Nothing here
+// is linked from one into another.
 //
 //   dw[o, i, t] = sum over voxels v of dy[v, o] x[v stride + t dilation - before, i]
 //
 // Lanes are output channels, of which dy has them side by side; a tile of sums for some taps and input
 // channels stays in registers while a slab is gone through, and one number of x meets all lanes. For that, a
-// slab's rows of x are packed with zeros around, eight channels at a time: some kilobytes, read by all taps of
-// a plane. A tile's sums start at zero in every slab, so that rounding does not grow with the volume.
+// slab's rows of x are packed with zeros around, up to sixteen channels at a time: some kilobytes, read by
+// all taps of a plane. A tile's sums start at zero in every slab, so that rounding does not grow with the
+// volume.
 //
 // An arithmetic A has: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes, step (voxels
 // that one product takes), many_registers, load, load_last, spread, multiply_add, add, and pack.
 #pragma once
 
+#include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
@@ -20,11 +22,11 @@ namespace {
 
 template <class A>
 struct Tile {
-  const typename A::Packed* x;   // of the first tap, input channel and voxel
+  const typename A::Packed* x;    // of the first tap, input channel and voxel
   const typename A::Element* dy;  // of the first lane and voxel
-  float* sums;                   // of the first tap, input channel and lane
+  float* sums;                    // of the first tap, input channel and lane
   std::int64_t rows, width;
-  std::int64_t x_row, x_voxel, x_line;  // one row of dy further, one voxel of it; one row of x
+  std::int64_t x_row, x_step, x_line;  // one row of dy further, one step along it; one row of x
   std::int64_t dy_row, dy_voxel;
   std::int64_t tap, line_taps, channel;  // in the sums: a tap further along a row, a row of taps, a channel
   std::int64_t last_lanes;               // of the last register of lanes
@@ -36,14 +38,14 @@ template <class A, int P, int I, int H, int W, int V>
 inline __attribute__((always_inline)) void add_voxels(typename A::Sum (&sums)[H][W][I][V],
                                                       const typename A::Factor (&dy)[V],
                                                       const typename A::Packed* x, std::int64_t x_line) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < H; ++h) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < I; ++i) {
         const auto spread = A::spread(x + h * x_line + w * P + i);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < V; ++v) sums[h][w][i][v] = A::multiply_add(sums[h][w][i][v], dy[v], spread);
       }
     }
@@ -59,30 +61,102 @@ __attribute__((noinline)) void add_tile(const Tile<A>& t) {
     const typename A::Element* dy = t.dy + row * t.dy_row;
     const typename A::Element* const end = dy + t.width / A::step * A::step * t.dy_voxel;
     typename A::Factor factors[V];
-    for (; dy != end; dy += A::step * t.dy_voxel, x += A::step * t.x_voxel) {
-#pragma GCC unroll 8
+    for (; dy != end; dy += A::step * t.dy_voxel, x += t.x_step) {
+#pragma GCC unroll 16
       for (int v = 0; v < V; ++v)
         factors[v] = A::load(dy + v * A::lanes, t.dy_voxel, v + 1 < V ? all_lanes : last_lanes);
       add_voxels<A, P, I, H, W, V>(sums, factors, x, t.x_line);
     }
     if (A::step > 1 && t.width % A::step != 0) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int v = 0; v < V; ++v)
         factors[v] = A::load_last(dy + v * A::lanes, v + 1 < V ? all_lanes : last_lanes);
       add_voxels<A, P, I, H, W, V>(sums, factors, x, t.x_line);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int h = 0; h < H; ++h) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < I; ++i) {
         if (i >= t.channels) continue;
         float* const to = t.sums + h * t.line_taps + w * t.tap + i * t.channel;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int v = 0; v < V; ++v) A::add(to + v * A::lanes, sums[h][w][i][v]);
       }
+    }
+  }
+}
+
+// Three taps of a row without a stride: a number of x, or of a pair of voxels those at an even and an odd
+// place, meets all voxels of dy that want it. `factors`: of the last steps along dy, this one's behind them.
+template <class A, int P, int I, int V, bool beyond>
+inline __attribute__((always_inline)) void add_sliding_step(
+    typename A::Sum (&sums)[3][I][V], const typename A::Factor (&factors)[4 - A::step][V],
+    const typename A::Packed* x) {
+#pragma GCC unroll 16
+  for (int i = 0; i < I; ++i) {
+    const auto spread = A::spread(x + i);
+    if constexpr (A::step == 1) {
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+        sums[0][i][v] = A::multiply_add(sums[0][i][v], factors[2][v], spread);
+        sums[1][i][v] = A::multiply_add(sums[1][i][v], factors[1][v], spread);
+        sums[2][i][v] = A::multiply_add(sums[2][i][v], factors[0][v], spread);
+      }
+    } else {
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+        sums[2][i][v] = A::multiply_add(sums[2][i][v], factors[0][v], spread);
+        if (!beyond) sums[0][i][v] = A::multiply_add(sums[0][i][v], factors[1][v], spread);
+      }
+      if (beyond) continue;
+      const auto odd = A::spread(x + P + i);
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) sums[1][i][v] = A::multiply_add(sums[1][i][v], factors[1][v], odd);
+    }
+  }
+}
+
+template <class A, int P, int I, int V>
+__attribute__((noinline)) void add_sliding_tile(const Tile<A>& t) {
+  constexpr int kept = 4 - A::step;
+  typename A::Sum sums[3][I][V] = {};
+  const auto last_lanes = A::mask(t.last_lanes), all_lanes = A::mask(A::lanes);
+  for (std::int64_t row = 0; row < t.rows; ++row) {
+    const typename A::Packed* x = t.x + row * t.x_row;
+    const typename A::Element* dy = t.dy + row * t.dy_row;
+    typename A::Factor factors[kept][V] = {};
+    for (std::int64_t at = 0; at < t.width; at += A::step, dy += A::step * t.dy_voxel, x += t.x_step) {
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+#pragma GCC unroll 2
+        for (int k = 0; k + 1 < kept; ++k) factors[k][v] = factors[k + 1][v];
+        const auto mask = v + 1 < V ? all_lanes : last_lanes;
+        factors[kept - 1][v] = at + A::step <= t.width ? A::load(dy + v * A::lanes, t.dy_voxel, mask)
+                                                       : A::load_last(dy + v * A::lanes, mask);
+      }
+      add_sliding_step<A, P, I, V, false>(sums, factors, x);
+    }
+#pragma GCC unroll 2
+    for (int beyond = 1; beyond < kept; ++beyond, x += t.x_step) {
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+#pragma GCC unroll 2
+        for (int k = 0; k + 1 < kept; ++k) factors[k][v] = factors[k + 1][v];
+        factors[kept - 1][v] = typename A::Factor{};
+      }
+      add_sliding_step<A, P, I, V, true>(sums, factors, x);
+    }
+  }
+#pragma GCC unroll 3
+  for (int w = 0; w < 3; ++w) {
+#pragma GCC unroll 16
+    for (int i = 0; i < I; ++i) {
+      if (i >= t.channels) continue;
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) A::add(t.sums + w * t.tap + i * t.channel + v * A::lanes, sums[w][i][v]);
     }
   }
 }
@@ -93,18 +167,22 @@ struct Block {
   const Sizes& sizes;
   const WeightUnit& unit;
   const typename A::Packed* packed;
-  const typename A::Element* dy;  // the slab's first voxel and the unit's first output channel
-  float* sums;                    // of the block's first input channel, at the first tap that is packed
-  std::int64_t rows, width, packed_width, lines;  // of dy; positions of a packed row; rows of taps
+  const typename A::Element* dy;     // the slab's first voxel and the unit's first output channel
+  float* sums;                       // of the block's first input channel, at the first tap that is packed
+  std::int64_t planes, rows, width;  // of the slab
+  std::int64_t packed_width, lines;  // positions of a packed row; rows of taps that are packed together
+  std::int64_t spacing, last;        // voxels from one such position to the next; the last one that is read
   std::int64_t channels;
 };
 
 // All lanes of taps H x W from (line, tap) on.
 template <class A, int P, int H, int W>
 void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
-  constexpr int fewer = P == 8 && W > 1 ? 4 : P, few = A::many_registers ? P : fewer;  // channels that fit
-  constexpr int wide = A::many_registers && 2 * fewer * H * W <= 24 ? 2 : 1;           // registers of lanes
+  constexpr int most = W > 1 && P > 8 ? 8 : P;  // channels of a tile
+  constexpr int fewer = most == 8 && W > 1 ? 4 : most > 8 ? 8 : most, few = A::many_registers ? most : fewer;
+  constexpr int wide = A::many_registers && 2 * fewer * H * W <= 24 ? 2 : 1;  // registers of lanes
   const Axis &height = b.sizes.height, &width = b.sizes.width;
+  const bool sliding = width.stride == 1;
   const std::int64_t channel = b.unit.lanes, taps = b.unit.inputs * channel, line_taps = width.kernel * taps;
   const std::int64_t x_line = b.packed_width * P;
   const Tile<A> at = {b.packed + line * x_line + tap * width.dilation * P,
@@ -113,7 +191,7 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
                       b.rows,
                       b.width,
                       height.stride * x_line,
-                      width.stride * P,
+                      A::step * b.sizes.width.stride / b.spacing * P,
                       x_line,
                       width.output * b.sizes.outputs,
                       b.sizes.outputs,
@@ -126,7 +204,7 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
     const std::int64_t left = b.unit.outputs - lane;
     const int registers = left > A::lanes ? wide : 1;
     const std::int64_t last = left - (registers - 1) * A::lanes;
-    for (std::int64_t first = 0; first < b.channels; first += registers > 1 ? fewer : few) {
+    for (std::int64_t first = 0; first<b.channels; first += registers> 1 ? fewer : few) {
       Tile<A> tile = at;
       tile.x += first;
       tile.dy += lane;
@@ -135,6 +213,8 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
       tile.channels = b.channels - first;
       if (registers > 1)
         add_tile<A, P, fewer, H, W, wide>(tile);
+      else if (H == 1 && W == 3 && sliding)
+        add_sliding_tile<A, P, few, 1>(tile);
       else
         add_tile<A, P, few, H, W, 1>(tile);
     }
@@ -169,70 +249,104 @@ void add_taps(const Block<A>& b) {
   }
 }
 
-// One plane of taps and as many of its rows as are packed together.
-struct Lines {
-  std::int64_t plane;         // of x
-  std::int64_t first, count;  // rows of taps
+// Rows of taps that are packed together, and where the slab begins in the volume that is made.
+struct Corner {
+  std::int64_t sample, plane, row, column;
 };
 
+// One plane of x meets every plane of the slab that a plane of taps takes it for.
 template <class A, int P>
-void add_block(Block<A> b, const Lines& lines, const typename A::Element* x, std::int64_t row,
-               std::int64_t column, typename A::Packed* packed) {
-  const Axis &height = b.sizes.height, &width = b.sizes.width;
-  const std::int64_t rows = (b.rows - 1) * height.stride + lines.count;
-  const std::int64_t top = row * height.stride - height.before + lines.first * height.dilation;
-  const std::int64_t left = column * width.stride - width.before;
+void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
+               const typename A::Element* x, typename A::Packed* packed) {
+  const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
+  const std::int64_t rows = (b.rows - 1) * height.stride + b.lines;
+  const std::int64_t top = at.row * height.stride - height.before + line * height.dilation;
+  PackedRow packing = {at.column * width.stride - width.before,
+                       0,
+                       b.packed_width,
+                       b.spacing,
+                       width.stride,
+                       b.last,
+                       b.sizes.inputs,
+                       b.channels};
   for (std::int64_t r = 0; r < rows; ++r) {
     const bool inside = top + r >= 0 && top + r < height.input;
-    const std::int64_t at = inside ? (lines.plane * height.input + top + r) * width.input : 0;
-    A::template pack<P>(packed + r * b.packed_width * P, x + at * b.sizes.inputs, b.sizes.inputs, b.channels,
-                        left, inside ? width.input : 0, b.packed_width, width.stride);
+    const std::int64_t row = (at.sample * depth.input + plane) * height.input + (inside ? top + r : 0);
+    packing.side = inside ? width.input : 0;
+    A::template pack<P>(packed + r * b.packed_width * P, x + row * width.input * b.sizes.inputs, packing);
   }
-  add_taps<A, P>(b);
+  const typename A::Element* const dy = b.dy;
+  float* const sums = b.sums;
+  for (std::int64_t tap = 0; tap < depth.kernel; ++tap) {
+    const std::int64_t from = plane + depth.before - tap * depth.dilation, made = from / depth.stride;
+    if (from % depth.stride != 0 || made < at.plane || made >= at.plane + b.planes) continue;
+    b.dy = dy + (made - at.plane) * height.output * width.output * b.sizes.outputs;
+    b.sums = sums + tap * height.kernel * width.kernel * b.unit.inputs * b.unit.lanes;
+    add_taps<A, P>(b);
+  }
 }
 
 template <class A>
-void add_lines(Block<A> b, const Lines& lines, const typename A::Element* x, std::int64_t row,
-               std::int64_t column, typename A::Packed* packed) {
+void add_plane(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
+               const typename A::Element* x, typename A::Packed* packed) {
   const WeightUnit& unit = b.unit;
   float* const sums = b.sums;
-  for (std::int64_t first = 0; first < unit.inputs;) {
+  for (std::int64_t first = 0; first < unit.inputs; first += b.channels) {
     const std::int64_t left = unit.inputs - first;
-    const auto* from = x + unit.first_input + first;
+    const typename A::Element* const from = x + unit.first_input + first;
     b.sums = sums + first * unit.lanes;
-    b.channels = left < packed_channels ? left : packed_channels;
-    if (left > 4)
-      add_block<A, 8>(b, lines, from, row, column, packed);
+    b.channels = left >= 16 ? 16 : left < 8 ? left : 8;
+    if (left >= 16)
+      add_block<A, 16>(b, at, plane, line, from, packed);
+    else if (left > 4)
+      add_block<A, 8>(b, at, plane, line, from, packed);
     else if (left > 2)
-      add_block<A, 4>(b, lines, from, row, column, packed);
+      add_block<A, 4>(b, at, plane, line, from, packed);
     else if (left == 2)
-      add_block<A, 2>(b, lines, from, row, column, packed);
+      add_block<A, 2>(b, at, plane, line, from, packed);
     else
-      add_block<A, 1>(b, lines, from, row, column, packed);
-    first += b.channels;
+      add_block<A, 1>(b, at, plane, line, from, packed);
   }
+}
+
+// Whether any plane of the slab reads this one.
+inline bool is_read(const Axis& depth, std::int64_t plane, std::int64_t from, std::int64_t planes) {
+  for (std::int64_t tap = 0; tap < depth.kernel; ++tap) {
+    const std::int64_t made = plane + depth.before - tap * depth.dilation;
+    if (made % depth.stride == 0 && made >= from * depth.stride && made < (from + planes) * depth.stride)
+      return true;
+  }
+  return false;
 }
 
 template <class A>
 void add_slab(const Sizes& s, const Slab& slab, const WeightUnit& unit, std::int64_t index,
               const typename A::Element* x, const typename A::Element* dy, float* sums,
               typename A::Packed* packed) {
-  const std::int64_t column = index % slab.across * slab.width, above = index / slab.across;
-  const std::int64_t row = above % slab.down * slab.rows, plane = above / slab.down;
-  const std::int64_t sample = plane / s.depth.output, z = plane % s.depth.output;
-  const std::int64_t rows = s.height.output - row, width = s.width.output - column;
-  const std::int64_t together = s.height.dilation == 1 ? s.height.kernel : 1;
-  const std::int64_t plane_taps = s.height.kernel * s.width.kernel * unit.inputs * unit.lanes;
-  Block<A> b = {s,       unit, packed, dy + ((plane * s.height.output + row) * s.width.output + column) * s.outputs + unit.first_output,
-                nullptr, rows < slab.rows ? rows : slab.rows, width < slab.width ? width : slab.width,
-                0,       together, 0};
-  b.packed_width = (b.width - 1) * s.width.stride + (s.width.kernel - 1) * s.width.dilation + 1;
-  for (std::int64_t tap = 0; tap < s.depth.kernel; ++tap) {
-    const std::int64_t read = z * s.depth.stride - s.depth.before + tap * s.depth.dilation;
-    if (read < 0 || read >= s.depth.input) continue;
-    for (std::int64_t line = 0; line < s.height.kernel; line += together) {
-      b.sums = sums + tap * plane_taps + line * (plane_taps / s.height.kernel);
-      add_lines<A>(b, {sample * s.depth.input + read, line, together}, x, row, column, packed);
+  const std::int64_t above = index / slab.across, beyond = above / slab.down;
+  const Corner at = {beyond / slab.deep, beyond % slab.deep * slab.planes, above % slab.down * slab.rows,
+                     index % slab.across * slab.width};
+  const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+  Block<A> b = {s, unit, packed, dy, nullptr, 0, 0, 0, 0, 0, 0, 0, 0};
+  b.dy +=
+      (((at.sample * s.depth.output + at.plane) * s.height.output + at.row) * s.width.output + at.column) *
+          s.outputs +
+      unit.first_output;
+  b.planes = least(slab.planes, s.depth.output - at.plane);
+  b.rows = least(slab.rows, s.height.output - at.row);
+  b.width = least(slab.width, s.width.output - at.column);
+  b.lines = s.height.dilation == 1 ? s.height.kernel : 1;
+  b.spacing = s.width.kernel == 1 ? A::step * s.width.stride : 1;
+  b.last = (b.width - 1) * s.width.stride + (s.width.kernel - 1) * s.width.dilation;
+  b.packed_width = b.last / b.spacing + 1;
+  const std::int64_t first = at.plane * s.depth.stride - s.depth.before;
+  const std::int64_t end =
+      first + (b.planes - 1) * s.depth.stride + (s.depth.kernel - 1) * s.depth.dilation + 1;
+  for (std::int64_t plane = first < 0 ? 0 : first; plane < least(end, s.depth.input); ++plane) {
+    if (!is_read(s.depth, plane, at.plane, b.planes)) continue;
+    for (std::int64_t line = 0; line < s.height.kernel; line += b.lines) {
+      b.sums = sums + line * s.width.kernel * unit.inputs * unit.lanes;
+      add_plane<A>(b, at, plane, line, x, packed);
     }
   }
 }

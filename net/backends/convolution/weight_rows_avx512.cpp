@@ -35,14 +35,14 @@ struct Avx512 {
     _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sum));
   }
   template <int P>
-  static void pack(float* to, const T* row, std::int64_t voxel, std::int64_t channels, std::int64_t first,
-                   std::int64_t side, std::int64_t count, std::int64_t) {
-    pack_floats<P>(to, row, voxel, channels, first, side, count);
+  static void pack(float* to, const T* x, const PackedRow& row) {
+    pack_floats<P>(to, x, row);
   }
 };
 
 }  // namespace
 
-const AddWeightUnit add_weight_unit_avx512[2] = {add_weight_unit<Avx512<float>>, add_weight_unit<Avx512<Bf16>>};
+const AddWeightUnit add_weight_unit_avx512[2] = {add_weight_unit<Avx512<float>>,
+                                                 add_weight_unit<Avx512<Bf16>>};
 
 }  // namespace voxswap::net::convolution

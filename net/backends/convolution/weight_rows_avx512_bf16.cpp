@@ -10,10 +10,22 @@ namespace voxswap::net::convolution {
 
 namespace {
 
+// Interleaves the lanes of two voxels.
+inline __m512i pairs(__m256i a, __m256i b) {
+  constexpr __mmask16 all = 0xffff;
+  const __m512i low = _mm512_maskz_cvtepu16_epi32(all, a),
+                high = _mm512_maskz_slli_epi32(all, _mm512_maskz_cvtepu16_epi32(all, b), 16);
+  return _mm512_or_si512(low, high);
+}
+
 // Of each channel its value at this voxel and at the second one.
 template <int P>
-inline void pack_pairs(std::uint32_t* to, const Bf16* a, const Bf16* b, std::int64_t channels) {
-  if (P == 8 && channels >= 8) {
+inline __attribute__((always_inline)) void pack_pairs(std::uint32_t* to, const Bf16* a, const Bf16* b,
+                                                      std::int64_t channels) {
+  if (P == 16 && channels >= 16) {
+    _mm512_storeu_si512(to, pairs(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a)),
+                                  _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b))));
+  } else if (P == 8 && channels >= 8) {
     const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
                   high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi16(low, high));
@@ -28,14 +40,6 @@ inline void pack_pairs(std::uint32_t* to, const Bf16* a, const Bf16* b, std::int
   }
 }
 
-// Interleaves the lanes of two voxels.
-inline __m512bh pairs(__m256i a, __m256i b) {
-  constexpr __mmask16 all = 0xffff;
-  const __m512i low = _mm512_maskz_cvtepu16_epi32(all, a),
-                high = _mm512_maskz_slli_epi32(all, _mm512_maskz_cvtepu16_epi32(all, b), 16);
-  return reinterpret_cast<__m512bh>(_mm512_or_si512(low, high));
-}
-
 struct Avx512Bf16 {
   using Element = Bf16;
   using Packed = std::uint32_t;
@@ -46,10 +50,11 @@ struct Avx512Bf16 {
 
   static inline __mmask16 mask(std::int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static inline Factor load(const Bf16* dy, std::int64_t voxel, __mmask16 mask) {
-    return pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_maskz_loadu_epi16(mask, dy + voxel));
+    return reinterpret_cast<__m512bh>(
+        pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_maskz_loadu_epi16(mask, dy + voxel)));
   }
   static inline Factor load_last(const Bf16* dy, __mmask16 mask) {
-    return pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_setzero_si256());
+    return reinterpret_cast<__m512bh>(pairs(_mm256_maskz_loadu_epi16(mask, dy), _mm256_setzero_si256()));
   }
   static inline __m512bh spread(const std::uint32_t* x) {
     return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*x)));
@@ -59,16 +64,17 @@ struct Avx512Bf16 {
     _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sum));
   }
 
-  // The second voxel of a pair is the next one of dy: `stride` further.
+  // The second voxel of a pair is the one that the next voxel of dy meets.
   template <int P>
-  static void pack(std::uint32_t* to, const Bf16* row, std::int64_t voxel, std::int64_t channels,
-                   std::int64_t first, std::int64_t side, std::int64_t count, std::int64_t stride) {
+  static void pack(std::uint32_t* to, const Bf16* x, const PackedRow& row) {
     static constexpr Bf16 zeros[packed_channels] = {};
-    for (std::int64_t u = 0; u < count; ++u, to += P) {
-      const std::int64_t at = first + u, next = at + stride;
-      const bool here = at >= 0 && at < side, there = next >= 0 && next < side && u + stride < count;
-      pack_pairs<P>(to, here ? row + at * voxel : zeros, there ? row + next * voxel : zeros, channels);
-    }
+    over_places(
+        row, [=](std::int64_t place, std::int64_t voxel, bool here, bool there)
+                 __attribute__((always_inline)) {
+                   const Bf16* const from = x + voxel * row.voxel;
+                   pack_pairs<P>(to + place * P, here ? from : zeros,
+                                 there ? from + row.second * row.voxel : zeros, row.channels);
+                 });
   }
 };
 

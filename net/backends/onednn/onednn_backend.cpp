@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "base/text.h"
+#include "net/backends/convolution/instruction_set.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
@@ -18,7 +19,9 @@ class OnednnBackend final : public HostBackend {
  public:
   std::string name() const override { return "onednn"; }
   std::string description() const override {
-    return format("oneDNN {}, {}, {} threads", onednn::library_version(), onednn::instruction_set_name(),
+    const auto own = convolution::chosen_instructions(ElementType::bf16);
+    return format("oneDNN {}, {}, own convolutions: {}, {} threads", onednn::library_version(),
+                  onednn::instruction_set_name(), own ? convolution::instructions_name(*own) : "none",
                   omp_get_max_threads());
   }
   bool supports(ElementType type) const override {

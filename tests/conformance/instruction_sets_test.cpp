@@ -1,0 +1,127 @@
+// Convolutions of our own with every instruction set that this processor has, against the reference: the
+// cases of the operation, and sizes that no block of any of them divides. Which set is taken otherwise
+// depends on the processor; `portable` is there on each.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "net/backends/backends.h"
+#include "net/backends/convolution/weight_gradient.h"
+#include "tests/conformance/agreement.h"
+
+namespace voxswap::net {
+namespace {
+
+using convolution::Instructions;
+
+// The environment's choice while it lives.
+class Forced {
+ public:
+  explicit Forced(std::string_view convolutions) {
+    if (const char* before = std::getenv(variable)) before_ = before;
+    ::setenv(variable, std::string(convolutions).c_str(), 1);
+  }
+  ~Forced() { ::setenv(variable, before_.c_str(), 1); }
+
+ private:
+  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
+  std::string before_;
+};
+
+struct Sized {
+  Shape x;
+  std::int64_t outputs;
+  KernelAxes axes;
+};
+
+// Channels around every width of a register and of a tile, rows longer than a slab, planes that slabs cut.
+std::vector<Sized> sized() {
+  std::vector<Sized> all;
+  for (const std::int64_t inputs : {2, 7, 8, 9, 15, 17, 31, 33})
+    all.push_back({{1, 2, 3, 5, inputs}, inputs % 2 == 0 ? 17 : 33, cube(3, 1, 1)});
+  for (const std::int64_t outputs : {4, 15, 31, 47})
+    all.push_back({{1, 5, 4, 3, 6}, outputs, cube(outputs % 2 == 0 ? 3 : 2, outputs % 3 == 0 ? 2 : 1, 1)});
+  all.push_back({{1, 1, 2, 300, 5}, 3, cube(3, 1, 1)});    // rows longer than a slab
+  all.push_back({{1, 1, 1, 531, 17}, 5, cube(3, 2, 1)});   // in steps of two
+  all.push_back({{2, 9, 37, 13, 3}, 4, cube(3, 1, 1)});    // slabs that end within a sample
+  all.push_back({{1, 2, 300, 1, 4}, 3, cube(1, 1, 0)});    // columns
+  all.push_back({{1, 1, 1, 1, 150}, 200, cube(1, 1, 0)});  // many groups of channels, one voxel
+  all.push_back({{1, 3, 2, 2, 130}, 70, cube(3, 1, 1)});   // and sums that no workspace holds
+  all.push_back({{1, 1, 9, 60, 3}, 16, square(7, 2, 3)});
+  all.push_back({{1, 1, 40, 42, 5}, 16, square(3, 1, 18, 18)});  // taps far apart
+  return all;
+}
+
+OperationCase case_of(const Sized& size) {
+  Attributes attributes = attributes_of(size.axes);
+  set_kernel(attributes, size.axes);
+  attributes.set("bias", size.outputs % 2);
+  return {"sized", {{size.x}, {output_shape(size.x, size.axes, size.outputs)}}, attributes, {}};
+}
+
+class InstructionSets : public testing::TestWithParam<Instructions> {
+ protected:
+  void SetUp() override {
+    const auto here = convolution::instructions_for(ElementType::bf16);
+    if (std::find(here.begin(), here.end(), GetParam()) == here.end())
+      GTEST_SKIP() << "not on this processor: " << convolution::instructions_name(GetParam());
+  }
+  // f32 and bf16 of this set, f32 left out where it has none.
+  static std::vector<ElementType> types() {
+    if (GetParam() == Instructions::avx512_bf16) return {ElementType::bf16};
+    return {ElementType::f32, ElementType::bf16};
+  }
+  const Forced forced_{convolution::instructions_name(GetParam())};
+  const std::unique_ptr<Backend> backend_ = make_backend("onednn");
+};
+
+TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
+  const Operation& operation = find_operation("conv3d_weight_gradient");
+  std::vector<OperationCase> cases = operation.cases;
+  for (const Sized& size : sized()) cases.push_back(case_of(size));
+  for (const OperationCase& example : cases)
+    for (const ElementType type : types()) {
+      const CaseGraph graph = case_graph(operation, example, type);
+      SCOPED_TRACE(graph.graph.text());
+      expect_conformance({&operation, &example, backend_.get(), type});
+      EXPECT_EQ(backend_->compile(graph.graph, graph.graph.node(graph.node))->implementation(),
+                "own:" + std::string(convolution::instructions_name(GetParam())));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, InstructionSets,
+                         testing::Values(Instructions::portable, Instructions::avx2, Instructions::avx512,
+                                         Instructions::avx512_bf16),
+                         [](const testing::TestParamInfo<Instructions>& parameter) {
+                           return std::string(convolution::instructions_name(parameter.param));
+                         });
+
+TEST(ForcedInstructions, ThatAreNoneAreRefusedWithThoseThatThereAre) {
+  const Forced forced("sse9");
+  try {
+    convolution::chosen_instructions(ElementType::f32);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("VOXSWAP_CONVOLUTIONS=sse9"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("library, portable"), std::string::npos) << error.what();
+  }
+}
+
+TEST(WeightGradients, TakeAtMostAMebibyteOfWorkspace) {
+  for (const std::int64_t inputs : {1, 4, 16, 32, 64, 256, 1024})
+    for (const std::int64_t outputs : {1, 3, 16, 32, 128, 1024})
+      for (const std::int64_t kernel : {1, 2, 3}) {
+        const std::int64_t side = inputs + outputs > 300 ? 8 : 128;
+        const convolution::Sizes sizes = convolution::sizes_of(
+            {1, side, side, side, inputs}, {1, side, side, side, outputs}, cube(kernel, 1, kernel / 2));
+        for (const ElementType type : {ElementType::f32, ElementType::bf16})
+          EXPECT_LE(convolution::make_weight_gradient(sizes, type, Instructions::portable)->workspace_bytes(),
+                    std::int64_t{1} << 20)
+              << inputs << " to " << outputs << ", kernel " << kernel;
+      }
+}
+
+}  // namespace
+}  // namespace voxswap::net
