@@ -1,6 +1,6 @@
 // Where the time of a training step of isensee2017 goes: every node of several steps under planner keep, its
 // shortest time counted; a table by operation (share, GFLOP/s, GB/s) and one of the slowest nodes with the
-// routine that runs them.
+// routine that runs them. Beside it what a core of a CPU reaches at best in products and copies (limits.h).
 //
 //   node_times [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS [BACKEND [fastest]]
 //
@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "bench/limits.h"
 #include "bench/random_training.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
@@ -80,9 +81,14 @@ void measure(std::int64_t side, const std::string& precision, int steps, const s
   std::vector<std::vector<std::string>> rows = {{"operation", "nodes", "ms", "%", "GFLOP/s", "GB/s"}};
   for (const auto& [name, cost] : sorted) rows.push_back(row(name, cost, all.seconds));
   rows.push_back(row("all", all, all.seconds));
-  std::printf("%s, %lld^3 %s, arena %.0f MB\n%s\n", training.backend->description().c_str(),
-              static_cast<long long>(side), precision.c_str(), static_cast<double>(plan.peak_bytes) / 1e6,
-              table(rows).c_str());
+  std::printf("%s, %lld^3 %s, arena %.0f MB\n", training.backend->description().c_str(),
+              static_cast<long long>(side), precision.c_str(), static_cast<double>(plan.peak_bytes) / 1e6);
+  if (backend == "onednn") {
+    const bench::Limits limits = bench::measure_limits();
+    std::printf("a core of %s: products %.0f GFLOP/s in f32, %.0f in bf16; copies %.1f GB/s\n",
+                bench::processor_name().c_str(), limits.f32 * 1e-9, limits.bf16 * 1e-9, limits.copy * 1e-9);
+  }
+  std::printf("%s\n", table(rows).c_str());
 
   std::vector<std::size_t> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = i;

@@ -78,12 +78,6 @@ Geometry geometry(const Shape& x, const Shape& y, const Shape& w, const KernelAx
   return g;
 }
 
-dnnl::primitive_attr own_scratchpad() {
-  dnnl::primitive_attr result;
-  result.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return result;
-}
-
 dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, Start start) {
   using Forward = dnnl::convolution_forward;
   const auto direct = dnnl::algorithm::convolution_direct;
@@ -102,41 +96,7 @@ dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g,
   return {description, attributes, engine()};
 }
 
-ReorderedWeights::ReorderedWeights(const memory::desc& plain, const memory::desc& wanted,
-                                   WorkspacePlan& plan) {
-  if (plain == wanted) return;
-  place_ = plan.book(static_cast<std::int64_t>(wanted.get_size()));
-  const dnnl::reorder::primitive_desc description(engine(), plain, engine(), wanted, own_scratchpad());
-  reorder_.emplace(dnnl::reorder(description), description.scratchpad_desc(), plan);
-  from_ = reorder_->argument(DNNL_ARG_FROM, plain);
-  to_ = reorder_->argument(DNNL_ARG_TO, wanted);
-}
-const void* ReorderedWeights::ready(const KernelArguments& arguments, const void* plain) {
-  if (!reorder_) return plain;
-  reorder_->point(from_, plain);
-  reorder_->point(to_, place<std::byte>(arguments, place_));
-  reorder_->run(arguments);
-  return place<std::byte>(arguments, place_);
-}
-
 namespace {
-
-// Weights O,I,taps -> I,O,taps with the taps in reverse order.
-struct MirrorWeights {
-  const float* from;
-  float* to;
-  std::int64_t outputs, inputs, taps;
-
-  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t i = begin; i < end; ++i) {
-      for (std::int64_t o = 0; o < outputs; ++o) {
-        const float* source = from + (o * inputs + i) * taps + taps - 1;
-        float* target = to + (i * outputs + o) * taps;
-        for (std::int64_t tap = 0; tap < taps; ++tap) target[tap] = source[-tap];
-      }
-    }
-  }
-};
 
 class Convolution final : public Kernel {
  public:
@@ -145,7 +105,7 @@ class Convolution final : public Kernel {
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override { return implementation_; }
   void run(const KernelArguments& arguments) override {
-    const void* weights = weights_.ready(arguments, plain_weights(arguments));
+    const void* weights = weights_.ready(arguments, input<float>(arguments, 1));
     primitive_.point(x_, arguments.inputs[0]);
     primitive_.point(w_, weights);
     if (start_ == Start::bias) primitive_.point(b_, arguments.inputs[2]);
@@ -160,33 +120,19 @@ class Convolution final : public Kernel {
               bool mirrored)
       : implementation_(description.impl_info_str()),
         start_(start),
-        mirrored_(mirrored),
         y_bytes_(static_cast<std::int64_t>(g.y.get_size())),
-        weights_(g.plain_weights, description.weights_desc(), plan_),
+        weights_(g.plain_weights, description.weights_desc(), mirrored, plan_),
         primitive_(dnnl::convolution_forward(description), description.scratchpad_desc(), plan_) {
     x_ = primitive_.argument(DNNL_ARG_SRC, g.x);
     w_ = primitive_.argument(DNNL_ARG_WEIGHTS, description.weights_desc());
     if (start == Start::bias) b_ = primitive_.argument(DNNL_ARG_BIAS, g.bias);
     y_ = primitive_.argument(DNNL_ARG_DST, g.y);
-    const memory::dims w = g.plain_weights.dims();
-    mirror_ = {nullptr, nullptr, w[1], w[0], w[2] * w[3] * w[4]};
-    if (mirrored) mirror_place_ = plan_.book(static_cast<std::int64_t>(g.plain_weights.get_size()));
-  }
-  const void* plain_weights(const KernelArguments& arguments) {
-    if (!mirrored_) return arguments.inputs[1];
-    mirror_.from = input<float>(arguments, 1);
-    mirror_.to = place<float>(arguments, mirror_place_);
-    parallel(mirror_.inputs, 4, mirror_);
-    return mirror_.to;
   }
 
   WorkspacePlan plan_;
   std::string implementation_;
   Start start_;
-  bool mirrored_;
   std::int64_t y_bytes_;
-  MirrorWeights mirror_{};
-  std::int64_t mirror_place_ = 0;
   ReorderedWeights weights_;
   Primitive primitive_;
   std::size_t x_ = 0, w_ = 0, b_ = 0, y_ = 0;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/primitive.h"
+#include "net/backends/onednn/reordered_weights.h"
 #include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::onednn {
@@ -24,24 +25,10 @@ struct Geometry {
 
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, const KernelAxes& axes, ElementType type,
                   const Node& node);
-dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
 
 // What a convolution adds its products to: zeros, a value per channel, or a volume like y.
 enum class Start { zero, bias, sum };
 dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, Start start);
-
-// Weights in the library's format: a place in the workspace and the reorder that fills it, or neither where
-// the format is the graph's own.
-class ReorderedWeights {
- public:
-  ReorderedWeights(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, WorkspacePlan& plan);
-  const void* ready(const KernelArguments& arguments, const void* plain);
-
- private:
-  std::int64_t place_ = 0;
-  std::optional<Primitive> reorder_;
-  std::size_t from_ = 0, to_ = 0;
-};
 
 // y = w * x + start, the weights in O,I,D,H,W: a node of inputs x, w (, b or s).
 std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start);

@@ -43,7 +43,7 @@ class DataGradient final : public Kernel {
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override { return implementation_; }
   void run(const KernelArguments& arguments) override {
-    const void* weights = weights_.ready(arguments, arguments.inputs[1]);
+    const void* weights = weights_.ready(arguments, input<float>(arguments, 1));
     primitive_.point(dy_, arguments.inputs[0]);
     primitive_.point(w_, weights);
     primitive_.point(dx_, arguments.outputs[0]);
@@ -66,7 +66,7 @@ class DataGradient final : public Kernel {
       : implementation_(description.impl_info_str()),
         bias_(bias),
         layout_(row_layout(dx)),
-        weights_(g.plain_weights, description.weights_desc(), plan_),
+        weights_(g.plain_weights, description.weights_desc(), false, plan_),
         primitive_(dnnl::convolution_backward_data(description), description.scratchpad_desc(), plan_) {
     dy_ = primitive_.argument(DNNL_ARG_DIFF_DST, g.y);
     w_ = primitive_.argument(DNNL_ARG_WEIGHTS, description.weights_desc());
