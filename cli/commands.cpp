@@ -12,6 +12,8 @@ constexpr Command table_of_commands[] = {
     {"train", "the training part of run", train_command},
     {"predict", "label maps for new cases, on each case's own grid", predict_command},
     {"evaluate", "score any label maps against the truth", evaluate_command},
+    {"export", "a finished run's network for other programs: ONNX, PyTorch", export_command},
+    {"import", "a run of weights that another program trained for our network", import_command},
     {"report", "merge finished runs into CSV, plots and report.html", report_command},
     {"plan", "the memory plan of a training step, without training", plan_command},
     {"bench", "steps on random volumes; measured against predicted", bench_command},

@@ -1,14 +1,18 @@
 # A room is a folder that becomes the static library voxswap_<folder>, made of every .cpp in it.
 #   add_room(data DEPENDS base LIBRARIES ${ITK_LIBRARIES} SUBFOLDERS layouts)
 # DEPENDS: rooms below it (public: their headers appear in its headers). LIBRARIES: third parties (private).
+# WITHOUT: sources that are added only where what they need is there.
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES;SUBFOLDERS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES;SUBFOLDERS;WITHOUT" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   foreach(folder ${ROOM_SUBFOLDERS})
     list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  foreach(source ${ROOM_WITHOUT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
   add_library(voxswap_${name} STATIC ${sources})
   target_include_directories(voxswap_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   foreach(room ${ROOM_DEPENDS})

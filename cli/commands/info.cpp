@@ -15,6 +15,7 @@
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
 #include "net/collective/launched.h"
+#include "pipeline/export/onnx_file.h"
 #include "swap/measure/profile.h"
 
 namespace voxswap::cli {
@@ -98,8 +99,9 @@ Exit info_command(const Arguments& arguments) {
 
   const std::string json_library = format("nlohmann-json {}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
-  const std::vector<std::string> libraries = {data::data_libraries(), experiments::yaml_library(),
-                                              "CLI11 " CLI11_VERSION, json_library};
+  std::vector<std::string> libraries = {data::data_libraries(), experiments::yaml_library(),
+                                        "CLI11 " CLI11_VERSION, json_library};
+  if (const std::string onnx = pipeline::onnx_library(); !onnx.empty()) libraries.push_back(onnx);
   const unsigned cores = usable_core_count();
   Json json = {{"voxswap", VOXSWAP_VERSION},
                {"compiler", compiler()},

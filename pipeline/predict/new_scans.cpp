@@ -14,8 +14,6 @@
 #include "base/progress.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
-#include "data/layouts/dataset_description.h"
-#include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/predict/classify.h"
@@ -23,7 +21,7 @@
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/record/resume.h"
-#include "pipeline/record/run_folder.h"
+#include "pipeline/record/trained.h"
 
 namespace voxswap::pipeline {
 
@@ -121,12 +119,6 @@ void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_ou
   log::info("{} {}{} in {}", dataset.cases.size() * each, dataset.classes ? "classes" : "label maps",
             each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
             out.string());
-}
-
-// As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing.
-data::Dataset trained_on(const RunOptions& options) {
-  const fs::path noted = options.output / description_file;
-  return fs::exists(noted) ? data::read_description(noted) : data::open_dataset(options.data);
 }
 
 }  // namespace

@@ -1,16 +1,11 @@
 #include "pipeline/predict/predictor.h"
 
 #include "base/error.h"
-#include "base/filesystem.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
-#include "pipeline/record/generations.h"
-#include "pipeline/record/identity.h"
-#include "pipeline/record/normalization.h"
-#include "pipeline/record/run_folder.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -66,31 +61,15 @@ Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, co
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
                Session::Purpose::inference) {}
 
-Predictor::Member Predictor::read_member(std::int64_t repeat) const {
-  const fs::path folder = checkpoint_folder(options_, repeat);
-  auto model = model_metadata(dataset_, options_, options_.identity, repeat);
-  if (options_.identity.empty()) model.erase("run");
-  Member member{(folder / "best.safetensors").string(),
-                read_best(folder, [&](const Checkpoint& best,
-                                      const std::string& where) { check_metadata(best, model, where); }),
-                {}};
-  if (member.checkpoint.digest.empty())
-    log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
-              member.where);
-  if (options_.preprocess.normalize == data::Normalize::dataset)
-    member.normalization = normalization_from(member.checkpoint, dataset_.modalities.size(), member.where);
-  return member;
-}
-
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
   members_.clear();
-  for (const std::int64_t repeat : repeats) members_.push_back(read_member(repeat));
+  for (const std::int64_t repeat : repeats) members_.push_back(best_weights(options_, dataset_, repeat));
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
   std::vector<float> sum;
-  for (const Member& member : members_) {
+  for (const BestWeights& member : members_) {
     if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
     data::PreparedCase normal = prepared;
     data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));

@@ -8,7 +8,7 @@
 
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/inference.h"
-#include "pipeline/record/checkpoint.h"
+#include "pipeline/record/trained.h"
 
 namespace voxswap::pipeline {
 
@@ -37,19 +37,11 @@ class Predictor {
   std::vector<float> probabilities(const data::PreparedCase& prepared);
 
  private:
-  struct Member {
-    std::string where;
-    Checkpoint checkpoint;
-    data::Normalization normalization;  // the data set's; empty where the run does not use it
-  };
-
-  Member read_member(std::int64_t repeat) const;
-
   RunOptions options_;
   InferenceOptions inference_;
   data::Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;
-  std::vector<Member> members_;
+  std::vector<BestWeights> members_;
   Session session_;
 };
 

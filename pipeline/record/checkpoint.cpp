@@ -11,6 +11,7 @@
 #include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "pipeline/record/stored_numbers.h"
 
 namespace voxswap::pipeline {
 
@@ -99,14 +100,15 @@ std::map<std::string, std::string> take_checksums(Checkpoint& checkpoint, std::s
   return checksums;
 }
 
-std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::size_t most) {
+std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::size_t of_number,
+                           std::size_t most) {
   std::size_t count = 1;
   for (const std::int64_t extent : shape.extents()) {
     if (extent < 0 || (extent > 0 && count > most / static_cast<std::size_t>(extent)))
       throw Unreadable("tensor '" + name + "' lies outside the file");
     count *= static_cast<std::size_t>(extent);
   }
-  return count * sizeof(float);
+  return count * of_number;
 }
 
 struct Piece {  // of the data, taken by a tensor
@@ -116,14 +118,16 @@ struct Piece {  // of the data, taken by a tensor
 
 Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
                    std::vector<Piece>& pieces) {
-  if (entry.at("dtype").get<std::string>() != "F32") throw Unreadable("tensor '" + name + "' is not F32");
+  const auto type = entry.at("dtype").get<std::string>();
+  const std::optional<std::size_t> of_number = stored_bytes(type);
+  if (!of_number)
+    throw Unreadable("tensor '" + name + "' is " + type + "; expected one of F32, F64, F16, BF16");
   Tensor tensor{name, Shape(entry.at("shape").get<std::vector<std::int64_t>>()), {}};
   const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
-  const std::size_t bytes = bytes_of_shape(name, tensor.shape, data.size());
+  const std::size_t bytes = bytes_of_shape(name, tensor.shape, *of_number, data.size());
   if (end > data.size() || begin > end || end - begin != bytes)
     throw Unreadable("tensor '" + name + "' lies outside the file, or is not as long as its shape says");
-  tensor.values.resize(bytes / sizeof(float));
-  if (bytes > 0) std::memcpy(tensor.values.data(), data.data() + begin, bytes);
+  tensor.values = read_numbers(type, data.substr(begin, bytes));
   pieces.push_back({begin, end, name});
   return tensor;
 }

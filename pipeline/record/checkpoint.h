@@ -3,8 +3,8 @@
 // The metadata holds a checksum (XXH3, 128 bits) of every tensor's bytes as `checksum.NAME`, and one of the
 // header itself, which holds those, as `checksum`: made while its own 32 digits were zeros. A file that was
 // read and has a digest is therefore what was written, to the bit. Files of other programs have none and are
-// read all the same; who uses them decides what to say. Written whole and renamed into place, so the last
-// good one survives a full disk or a kill.
+// read all the same, also where their numbers are f64, f16 or bf16; who uses them decides what to say.
+// Written whole and renamed into place, so the last good one survives a full disk or a kill.
 #pragma once
 
 #include <map>

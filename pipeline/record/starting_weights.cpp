@@ -22,12 +22,6 @@ const Tensor* find_with_or_without_prefix(const Checkpoint& checkpoint, const st
   return name.starts_with(prefix) ? find(checkpoint, name.substr(prefix.size())) : nullptr;
 }
 
-Shape as_volume(const Shape& shape) {
-  if (shape.rank() == 4) return {shape[0], shape[1], 1, shape[2], shape[3]};
-  if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
-  return shape;
-}
-
 bool differ_in_outputs_alone(const Shape& a, const Shape& b) {
   if (a.rank() != b.rank() || a[0] == b[0]) return false;
   for (int axis = 1; axis < a.rank(); ++axis)
@@ -36,6 +30,12 @@ bool differ_in_outputs_alone(const Shape& a, const Shape& b) {
 }
 
 }  // namespace
+
+Shape as_volume(const Shape& shape) {
+  if (shape.rank() == 4) return {shape[0], shape[1], 1, shape[2], shape[3]};
+  if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
+  return shape;
+}
 
 StartingWeights starting_weights(const fs::path& file, const net::Graph& graph,
                                  const std::vector<net::ValueId>& parameters) {

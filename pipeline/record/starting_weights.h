@@ -22,4 +22,7 @@ struct StartingWeights {
 StartingWeights starting_weights(const fs::path& file, const net::Graph& graph,
                                  const std::vector<net::ValueId>& parameters);
 
+// Of an image's weights O,I,H,W and a dense layer's O,I, the shape that ours have; of others their own.
+Shape as_volume(const Shape& shape);
+
 }  // namespace voxswap::pipeline

@@ -56,6 +56,9 @@ const std::vector<house::Folder> folders = {
     {"pipeline/train",
      {"base", "data", "metrics", "net", "swap", "pipeline/report", "pipeline/cases", "pipeline/plan",
       "pipeline/record", "pipeline/device", "pipeline/predict"}},
+    {"pipeline/export",
+     {"base", "data", "net", "pipeline/report", "pipeline/cases", "pipeline/record", "pipeline/device",
+      "pipeline/predict"}},
     {"pipeline/sweep", {"base", "net", "pipeline/report", "pipeline/cases", "pipeline/plan"}},
     {"experiments", {"base", "data", "metrics", "net", "swap", "pipeline"}},
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
@@ -89,6 +92,7 @@ const house::ThirdParties third_parties = {
     {"nvtx3/", {"net/backends/cuda"}},
     {"nccl.h", {"net/backends/cuda"}},
     {"mpi.h", {"net/collective"}},
+    {"onnx/", {"pipeline/export"}},
     {"yaml-cpp/", {"experiments"}},
     {"CLI/", {"cli"}},
 };

@@ -192,10 +192,10 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          without_checksums(h);
          h["b"]["data_offsets"] = {1 << 20, (1 << 20) + 4};
        }},
-      {"half precision", "tensor 'b' is not F32",
+      {"whole numbers", "tensor 'b' is I32; expected one of F32",
        [](Json& h, std::string&) {
          without_checksums(h);
-         h["b"]["dtype"] = "F16";
+         h["b"]["dtype"] = "I32";
        }},
       {"NaN", "tensor 'b' holds nan at place 0",
        [&](Json& h, std::string& d) {

@@ -1,0 +1,75 @@
+// voxswap export: a finished run's network for other programs.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/filesystem.h"
+#include "base/outputs.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "experiments/experiment.h"
+#include "pipeline/export/onnx_file.h"
+#include "pipeline/export/pytorch_files.h"
+#include "pipeline/export/trained_network.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+void export_onnx(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
+  const pipeline::OnnxGraph graph = pipeline::onnx_graph(
+      network.graph, network.weights.checkpoint.tensors,
+      {.images = network.images, .classifies = network.classifies, .softmax = network.softmax});
+  const std::string bytes = pipeline::onnx_file(graph, network.options.name, network.about);
+  outputs.write(out, [&] { write_file(out, bytes); });
+}
+
+// FILE.safetensors and, beside it, FILE.py.
+fs::path model_file(fs::path weights) {
+  return weights.replace_extension(".py");
+}
+
+void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
+  outputs.write(out, [&] { pipeline::write_checkpoint(out, pipeline::pytorch_weights(network)); });
+  outputs.write(model_file(out), [&] { write_file(model_file(out), pipeline::pytorch_model()); });
+  std::printf("%s\n", model_file(out).c_str());
+}
+
+}  // namespace
+
+Exit export_command(const Arguments& arguments) {
+  CLI::App app("Write a finished run's network, with its best weights, for other programs.",
+               "voxswap export");
+  CommonOptions common;
+  std::string folder, out, to = "onnx";
+  std::int64_t repeat = 1;
+  bool force = false;
+  app.add_option("RUN_DIR", folder, "the folder of a finished run")->required();
+  app.add_option("--out", out,
+                 "the file to write: NAME.onnx, or NAME.safetensors, beside which PyTorch gets NAME.py")
+      ->required();
+  app.add_option("--to", to, "onnx, or pytorch: weights and the Python file that loads them")
+      ->check(CLI::IsMember({"onnx", "pytorch"}))
+      ->capture_default_str();
+  app.add_option("--repeat", repeat, "which of the run's repeats, counted from 1")->capture_default_str();
+  add_force(app, force);
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  const bool pytorch = to == "pytorch";
+  if (pytorch && model_file(out) == fs::path(out))
+    fail(Exit::usage,
+         "--out: '{}' is what the Python file would be called; name the weights NAME.safetensors", out);
+  check_output_file("--out", out);
+  Outputs outputs(force);
+  outputs.protect_below(folder);
+  outputs.check(out);
+  if (pytorch) outputs.check(model_file(out));
+  const pipeline::TrainedNetwork network =
+      pipeline::trained_network(experiments::load_run(folder).run, repeat, VOXSWAP_VERSION);
+  pytorch ? export_pytorch(network, out, outputs) : export_onnx(network, out, outputs);
+  std::printf("%s\n", out.c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap::cli

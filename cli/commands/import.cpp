@@ -1,0 +1,37 @@
+// voxswap import: weights of another program take the place of a run's own.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/filesystem.h"
+#include "cli/options.h"
+#include "cli/run_folder.h"
+#include "experiments/experiment.h"
+#include "pipeline/export/import_run.h"
+
+namespace voxswap::cli {
+
+Exit import_command(const Arguments& arguments) {
+  CLI::App app(
+      "Make a run of weights that another program trained for the network of a finished run, such as PyTorch "
+      "what `voxswap export --to pytorch` gave it. `voxswap predict` takes the new run.",
+      "voxswap import");
+  CommonOptions common;
+  std::string file, folder, out;
+  std::int64_t repeat = 1;
+  app.add_option("WEIGHTS", file, "a .safetensors with all parameters of the network, and nothing else")
+      ->required();
+  app.add_option("--run", folder, "the folder of the finished run whose network it is")->required();
+  app.add_option("--out", out, "the folder of the new run")->required();
+  app.add_option("--repeat", repeat, "the repeat of the run whose weights these replace, counted from 1")
+      ->capture_default_str();
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  const experiments::Experiment run = experiments::load_run(folder);
+  const auto lock = lock_run(out);
+  pipeline::import_run(run.run, repeat, file, out);
+  std::printf("%s\n", out.c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap::cli

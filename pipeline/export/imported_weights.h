@@ -1,0 +1,19 @@
+// Weights that another program made for a network of ours, as it must have them: all of its parameters in
+// their shapes, and nothing else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/filesystem.h"
+#include "net/networks/network.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap::pipeline {
+
+// Of a safetensors file. Names may all have a prefix that PyTorch's wrappers give (module., _orig_mod.);
+// images' weights may be O,I,H,W, a dense layer's O,I. Throws Exit::bad_data with all that is missing, too
+// much or of another shape.
+std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGraph& network);
+
+}  // namespace voxswap::pipeline

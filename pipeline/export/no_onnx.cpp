@@ -1,0 +1,17 @@
+// In place of onnx_file.cpp where the library of the format is not there.
+#include "base/error.h"
+#include "pipeline/export/onnx_file.h"
+
+namespace voxswap::pipeline {
+
+std::string onnx_file(const OnnxGraph&, const std::string&, const std::map<std::string, std::string>&) {
+  fail(Exit::usage,
+       "this voxswap was built without the library of ONNX; take --to pytorch, or install it (Debian: "
+       "libonnx-dev) and build again");
+}
+
+std::string onnx_library() {
+  return {};
+}
+
+}  // namespace voxswap::pipeline

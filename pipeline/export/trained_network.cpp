@@ -1,0 +1,116 @@
+#include "pipeline/export/trained_network.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/predict/predict.h"
+#include "pipeline/record/resume.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+std::string text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::int64_t outputs) {
+  return {{"name", options.name},
+          {"base_filters", options.base_filters},
+          {"depth", options.depth},
+          {"slope", options.slope},
+          {"dropout", options.dropout},
+          {"heads", choice_name(options.heads)},
+          {"upsampling", choice_name(options.upsampling)},
+          {"output_stride", std::stoi(choice_name(options.output_stride))},
+          {"channels", channels},
+          {"outputs", outputs}};
+}
+
+Json of_preprocess(const RunOptions& run) {
+  const data::PrepareOptions& prepare = run.preprocess;
+  Json json = {{"crop", choice_name(prepare.crop)},
+               {"resolution", prepare.resolution},
+               {"slices", choice_name(prepare.slices)},
+               {"bias_correction", prepare.bias_correction},
+               {"clip_percentiles", {prepare.clip_low, prepare.clip_high}},
+               {"normalize", choice_name(prepare.normalize)},
+               {"patch", nullptr}};
+  if (prepare.corner_background)
+    json["background"] = "corner";
+  else
+    json["background"] = prepare.background;
+  if (run.training.patch) json["patch"] = *run.training.patch;
+  return json;
+}
+
+// How label maps are made of probabilities (predict/predict.h).
+Json of_decoder(const LabelDecoder& decoder) {
+  return {{"exclusive", decoder.exclusive},
+          {"least", decoder.least},
+          {"labels", decoder.values},
+          {"sequence", decoder.sequence}};
+}
+
+std::map<std::string, std::string> description(const TrainedNetwork& network, const RunOptions& run,
+                                               const data::Dataset& dataset) {
+  Json labels = Json::object(), regions = Json::object();
+  for (const auto& [name, value] : dataset.labels) labels[name] = value;
+  for (const auto& [name, values] : dataset.regions) regions[name] = values;
+  const data::Normalization& normalization = network.weights.normalization;
+  std::map<std::string, std::string> about = {
+      {"network", text(of_network(run.network, network.channels, network.outputs))},
+      {"modalities", text(dataset.modalities)},
+      {"outputs", text(output_names(dataset, run.training))},
+      {"labels", text(labels)},
+      {"regions", text(regions)},
+      {"preprocess", text(of_preprocess(run))},
+      {"normalization", text({{"mean", normalization.mean}, {"deviation", normalization.deviation}})},
+      {"spacing", "of each case by itself: the sides of its crop in mm over the voxels of the image"},
+      {"axes", network.images ? "sample, channel, y, x"
+                              : "sample, channel, z, y, x; x to the left, y to the "
+                                "back, z to the head (LPS)"},
+      {"probabilities", network.softmax ? "softmax" : "sigmoid"},
+      {"run", run.identity}};
+  if (!network.classifies) about["decide"] = text(of_decoder(make_decoder(dataset, run.training)));
+  return about;
+}
+
+}  // namespace
+
+Shape input_shape(const RunOptions& run, std::int64_t channels) {
+  const data::Size3 size = input_size(run);
+  return {1, size[2], size[1], size[0], channels};
+}
+
+TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, const std::string& version) {
+  const RunOptions run = confirmed_for_prediction(given);
+  if (repeat < 1 || repeat > run.training.repeats)
+    fail(Exit::usage, "--repeat: expected 1 to {}, as many as the run has, found {}", run.training.repeats,
+         repeat);
+  const data::Dataset dataset = trained_on(run);
+  TrainedNetwork network;
+  network.options = run.network;
+  network.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  network.outputs = output_count(dataset, run.training);
+  network.images = net::takes_images(run.network.name);
+  network.classifies = net::classifies_images(run.network.name);
+  network.softmax = run.training.loss == net::Loss::softmax_cross_entropy;
+  network.graph = net::build_network(run.network, input_shape(run, network.channels), network.outputs,
+                                     net::ElementType::f32, /*training=*/false);
+  network.weights = best_weights(run, dataset, repeat);
+  for (const net::ValueId id : network.graph.parameters) {
+    const net::Value& value = network.graph.graph.value(id);
+    const Tensor& found = network.weights.checkpoint.tensor(value.name, network.weights.where);
+    if (found.shape != value.shape)
+      fail(Exit::bad_data, "{}: '{}' is {}, the experiment's network needs {}", network.weights.where,
+           value.name, found.shape.text(), value.shape.text());
+  }
+  network.about = description(network, run, dataset);
+  network.about["voxswap"] = version;
+  return network;
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,31 @@
+// The network of a finished run as other programs get it: its graph, its weights, and in words and JSON all
+// that is needed to feed it and to read what it says.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "net/networks/network.h"
+#include "pipeline/cases/options.h"
+#include "pipeline/record/trained.h"
+
+namespace voxswap::pipeline {
+
+struct TrainedNetwork {
+  net::NetworkOptions options;
+  net::ForwardGraph graph;  // of one sample, f32, for predictions
+  BestWeights weights;
+  std::int64_t channels = 0, outputs = 0;
+  bool images = false, classifies = false, softmax = false;
+  std::map<std::string, std::string> about;  // docs/export.md tells what is in it
+};
+
+// `repeat` counts from 1; `version` is the program's. Throws Exit::usage for a repeat that there is none of,
+// Exit::bad_data for a run whose files do not belong together.
+TrainedNetwork trained_network(const RunOptions& run, std::int64_t repeat, const std::string& version);
+
+// Voxels x, y, z that such a network sees at a time, as N,D,H,W,C of one sample.
+Shape input_shape(const RunOptions& run, std::int64_t channels);
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,28 @@
+// What a finished run knows, for whoever uses it without training: the data that it was trained on and the
+// best weights of its repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/layouts/dataset.h"
+#include "pipeline/cases/options.h"
+#include "pipeline/record/checkpoint.h"
+
+namespace voxswap::pipeline {
+
+// As it was noted in training: the data may be elsewhere by now. Runs of earlier versions noted nothing, and
+// their data is opened.
+data::Dataset trained_on(const RunOptions& options);
+
+struct BestWeights {
+  std::string where;  // the file
+  Checkpoint checkpoint;
+  data::Normalization normalization;  // the data set's; empty where the run does not use it
+};
+
+// Of a repeat, counted from 1. Throws Exit::bad_data where they are missing, damaged, or not of a run with
+// these options on this data; a warning says where nothing vouches for them.
+BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat);
+
+}  // namespace voxswap::pipeline
