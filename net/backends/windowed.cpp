@@ -32,7 +32,7 @@ Volume volume_of(const Value& value) {
 
 struct Piece {
   Planes planes;  // of the window; the first piece may begin before it and the last end behind it
-  Volume volume;
+  std::vector<Volume> volumes;  // one for each that is read through the window
 };
 
 // Some of the planes that are made, by one inner kernel.
@@ -52,12 +52,14 @@ class WindowedKernel final : public Kernel {
         sums_(inner_.cut.kind == Cut::Kind::windowed_sum) {
     const Window window = window_of(inner_, node.inputs, node.attributes);
     others_ = window.others.size();
-    samples_ = graph.value(window.pieces.front()).shape[0];
+    samples_ = graph.value(window.pieces.front().front()).shape[0];
     std::int64_t first = -window.skip;
-    for (const ValueId id : window.pieces) {
-      const Value& value = graph.value(id);
-      pieces_.push_back({{first, first + value.shape[1]}, volume_of(value)});
-      first += value.shape[1];
+    for (std::size_t i = 0; i < window.pieces.front().size(); ++i) {
+      const std::int64_t planes = graph.value(window.pieces.front()[i]).shape[1];
+      pieces_.push_back({{first, first + planes}, {}});
+      for (const std::vector<ValueId>& volume : window.pieces)
+        pieces_.back().volumes.push_back(volume_of(graph.value(volume[i])));
+      first += planes;
     }
     describe_volumes();
     divide(tools.alignment);
@@ -79,8 +81,8 @@ class WindowedKernel final : public Kernel {
         inner.outputs = outputs_;
         inner.workspace = place<std::byte>(arguments, inner_place_);
         part.kernel->run(inner);
-        if (copies_ && !sums_)
-          copy_(made_.at(arguments.outputs[0], n, 0), outputs_[0], part.made.count() * made_.plane);
+        for (std::size_t i = 0; copies_ && !sums_ && i < made_.size(); ++i)
+          copy_(made_[i].at(arguments.outputs[i], n, 0), outputs_[i], part.made.count() * made_[i].plane);
         if (sums_ && !first) add_up(arguments);
         first = false;
       }
@@ -90,14 +92,17 @@ class WindowedKernel final : public Kernel {
   const Node& slab_node() const { return slab_.node(0); }
   const Value& slab_value(std::size_t input) const { return slab_.value(slab_node().inputs[input]); }
   std::size_t window_input() const { return static_cast<std::size_t>(inner_.cut.input); }
+  std::size_t windows() const { return static_cast<std::size_t>(inner_.cut.windows); }
 
   void describe_volumes() {
     along_.resize(slab_node().inputs.size());
     if (inner_.cut.along != none)
       along_[static_cast<std::size_t>(inner_.cut.along)] =
           volume_of(slab_value(static_cast<std::size_t>(inner_.cut.along)));
-    gathered_ = {plane_bytes(slab_value(window_input())), 0};
-    if (!sums_) made_ = volume_of(slab_.value(slab_node().outputs[0]));
+    for (std::size_t i = 0; i < windows(); ++i)
+      gathered_.push_back({plane_bytes(slab_value(window_input() + i)), 0});
+    for (std::size_t i = 0; !sums_ && i < slab_node().outputs.size(); ++i)
+      made_.push_back(volume_of(slab_.value(slab_node().outputs[i])));
     inputs_.resize(slab_node().inputs.size());
     outputs_.resize(slab_node().outputs.size());
   }
@@ -136,8 +141,9 @@ class WindowedKernel final : public Kernel {
     }
   }
   bool aligned(std::int64_t alignment) const {
-    bool result = gathered_.plane % alignment == 0 && made_.plane % alignment == 0;
-    for (const Volume& volume : along_) result = result && volume.plane % alignment == 0;
+    bool result = true;
+    for (const std::vector<Volume>* volumes : {&gathered_, &made_, &along_})
+      for (const Volume& volume : *volumes) result = result && volume.plane % alignment == 0;
     return result;
   }
 
@@ -148,9 +154,9 @@ class WindowedKernel final : public Kernel {
     std::string key;
     for (std::size_t i = 0; i < slab_node().inputs.size(); ++i) {
       Value value = slab_value(i);
-      if (i == window_input() || along_[i].plane > 0) {
+      if (inner_.cut.reads_window(i) || along_[i].plane > 0) {
         value.shape[0] = 1;
-        value.shape[1] = i == window_input() ? window.read.count() : part.made.count();
+        value.shape[1] = inner_.cut.reads_window(i) ? window.read.count() : part.made.count();
         key += value.shape.text() + " ";
       }
       inputs.push_back(graph.add_value(value.name, value.shape, value.type, value.role));
@@ -162,16 +168,16 @@ class WindowedKernel final : public Kernel {
   }
 
   void book(const WindowedTools& tools) {
-    std::int64_t inner = 0, gathered = 0;
+    std::int64_t inner = 0, gathered = 0;  // planes
     for (const auto& [key, kernel] : kernels_) inner = std::max(inner, kernel->workspace_bytes());
     for (const Part& part : parts_)
-      if (part.gathered) gathered = std::max(gathered, part.read.count() * gathered_.plane);
-    gather_place_ = plan_.book(gathered);
+      if (part.gathered) gathered = std::max(gathered, part.read.count());
+    for (const Volume& volume : gathered_) gather_places_.push_back(plan_.book(gathered * volume.plane));
     if (copies_) {
       const std::int64_t all = planes_made(slab_, slab_node());
       for (const Volume& volume : along_)
         if (volume.plane > 0) along_place_ = plan_.book(all * volume.plane);
-      made_place_ = plan_.book(all * made_.plane);
+      for (const Volume& volume : made_) made_places_.push_back(plan_.book(all * volume.plane));
     }
     for (std::size_t i = 0; sums_ && i < slab_node().outputs.size(); ++i) {
       const Value& value = slab_.value(slab_node().outputs[i]);
@@ -190,8 +196,9 @@ class WindowedKernel final : public Kernel {
   void point(const Part& part, std::int64_t n, const KernelArguments& arguments, bool first) {
     std::size_t other = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (i == window_input())
-        inputs_[i] = part.gathered ? gather(part, n, arguments) : found(part, n, arguments);
+      if (inner_.cut.reads_window(i))
+        inputs_[i] = part.gathered ? gather(i - window_input(), part, n, arguments)
+                                   : found(i - window_input(), part, n, arguments);
       else if (along_[i].plane > 0)
         inputs_[i] = along(i, part, n, arguments.inputs[other++], arguments);
       else
@@ -199,8 +206,8 @@ class WindowedKernel final : public Kernel {
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (!sums_)
-        outputs_[i] = copies_ ? place<std::byte>(arguments, made_place_)
-                              : made_.at(arguments.outputs[i], n, part.made.from);
+        outputs_[i] = copies_ ? place<std::byte>(arguments, made_places_[i])
+                              : made_[i].at(arguments.outputs[i], n, part.made.from);
       else
         outputs_[i] = first ? arguments.outputs[i] : place<std::byte>(arguments, part_places_[i]);
     }
@@ -213,20 +220,25 @@ class WindowedKernel final : public Kernel {
     copy_(to, found, part.made.count() * along_[input].plane);
     return to;
   }
-  void* found(const Part& part, std::int64_t n, const KernelArguments& arguments) const {
+  void* found(std::size_t volume, const Part& part, std::int64_t n, const KernelArguments& arguments) const {
     const Piece& piece = pieces_[part.piece];
-    return piece.volume.at(arguments.inputs[others_ + part.piece], n, part.read.from - piece.planes.from);
+    return piece.volumes[volume].at(given(volume, part.piece, arguments), n,
+                                    part.read.from - piece.planes.from);
   }
-  void* gather(const Part& part, std::int64_t n, const KernelArguments& arguments) const {
-    auto* to = place<std::byte>(arguments, gather_place_);
+  void* given(std::size_t volume, std::size_t piece, const KernelArguments& arguments) const {
+    return arguments.inputs[others_ + volume * pieces_.size() + piece];
+  }
+  void* gather(std::size_t volume, const Part& part, std::int64_t n, const KernelArguments& arguments) const {
+    auto* to = place<std::byte>(arguments, gather_places_[volume]);
+    const Volume& gathered = gathered_[volume];
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
       const Planes planes = {std::max(part.read.from, piece.planes.from),
                              std::min(part.read.to, piece.planes.to)};
       if (planes.count() <= 0) continue;
-      copy_(gathered_.at(to, 0, planes.from - part.read.from),
-            piece.volume.at(arguments.inputs[others_ + i], n, planes.from - piece.planes.from),
-            planes.count() * gathered_.plane);
+      copy_(gathered.at(to, 0, planes.from - part.read.from),
+            piece.volumes[volume].at(given(volume, i, arguments), n, planes.from - piece.planes.from),
+            planes.count() * gathered.plane);
     }
     return to;
   }
@@ -251,13 +263,13 @@ class WindowedKernel final : public Kernel {
   std::int64_t samples_ = 1;
   std::vector<Piece> pieces_;
   std::vector<Part> parts_;
-  std::vector<Volume> along_;  // per inner input; of no planes where it is none that lies along
-  Volume gathered_, made_;
+  std::vector<Volume> along_;            // per inner input; of no planes where it is none that lies along
+  std::vector<Volume> gathered_, made_;  // what is read through the window; outputs
   WorkspacePlan plan_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Kernel>> adders_;
-  std::vector<std::int64_t> part_places_;
-  std::int64_t gather_place_ = 0, inner_place_ = 0, along_place_ = 0, made_place_ = 0;
+  std::vector<std::int64_t> part_places_, gather_places_, made_places_;
+  std::int64_t inner_place_ = 0, along_place_ = 0;
   bool copies_ = false;  // samples do not start where kernels want it: each is copied there and back
   std::vector<void*> inputs_, outputs_;
 };

@@ -81,6 +81,12 @@ KernelAxes square(std::int64_t kernel, std::int64_t stride, std::int64_t padding
   return axes;
 }
 
+KernelAxes of_rows(std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+  KernelAxes axes = cube(kernel, stride, padding, dilation);
+  axes[1] = {};
+  return axes;
+}
+
 Attributes attributes_of(const KernelAxes& axes) {
   assert(axes[1].before == axes[1].behind && axes[2].before == axes[2].behind);
   Attributes attributes;

@@ -1,5 +1,6 @@
 // How the kernel of a convolution or of a pooling lies over a volume, axis by axis, and the attributes of a
-// node that say it. Images are volumes of one plane, over which kernels have a depth of one.
+// node that say it. Images are volumes whose rows are the planes (net/networks/networks.h), over which
+// kernels have a height of one.
 //
 // `stride`, `padding` (both sides), `dilation` (1 when absent) and, where no weights say it, `kernel` hold
 // for all axes, but for those that have their own: the name with _d, _h or _w behind it. Along the depth,
@@ -37,6 +38,8 @@ std::int64_t taps(const KernelAxes& axes);  // of the kernel, all of them
 bool is_pointwise(const KernelAxes& axes);  // every output position meets the input position at its place
 KernelAxes cube(std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation = 1);
 KernelAxes square(std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation = 1);
+// Of an image whose rows are the planes: flat along the height.
+KernelAxes of_rows(std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation = 1);
 
 // The attributes, as few as say it. REQUIRES: the padding is the same on both sides of height and width.
 Attributes attributes_of(const KernelAxes& axes);  // without `kernel`

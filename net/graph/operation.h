@@ -29,6 +29,7 @@ enum class Fill {
   statistics /* (mean, 1/deviation) pairs */,
   bits /* u8 target bits */,
   classes /* u8 0 to 4 */,
+  taps /* u8 0 to 8 */,
   zeros,
   one_infinite /* the others normal */
 };
@@ -69,9 +70,10 @@ struct Cut {
   };
   Kind kind = Kind::whole;
 
-  // windowed, windowed_sum. Of `input` the node reads a window; the input `along` is a volume of the same
-  // depth as what is made, where there is one (of a windowed sum, what it goes along). Planes that are made
-  // begin and end at multiples of `grain`.
+  // windowed, windowed_sum. Of `input`, and of the next where there are two `windows`, volumes of the same
+  // sides, the node reads a window; the input `along` is a volume of the same depth as what is made, where
+  // there is one (of a windowed sum, what it goes along). Planes that are made begin and end at multiples of
+  // `grain`. `spreads`: what is read is no volume, and what is made is one.
   struct Window {
     Planes read;
     Attributes attributes;  // of the node that makes just those planes of just that window
@@ -80,6 +82,12 @@ struct Cut {
   int input = 0;
   int along = -1;  // none
   std::int64_t grain = 1;
+  int windows = 1;
+  bool spreads = false;
+  bool reads_window(std::size_t position) const {
+    const int at = static_cast<int>(position);
+    return window != nullptr && at >= input && at < input + windows;
+  }
 
   // summed. `partial` takes the operation's inputs and gives a sum for each plane, [N,D,…] in double; `total`
   // takes those of all pieces and the operation's attributes and gives its output.

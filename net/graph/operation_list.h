@@ -59,7 +59,9 @@
   X(plane_moments)                  \
   X(norm_activation_plane_sums)     \
   X(loss_plane_sums)                \
+  X(cross_entropy_plane_sums)       \
   X(add_planes)                     \
+  X(mean_of_planes)                 \
   X(statistics_of_planes)           \
   X(total)
 
@@ -75,4 +77,8 @@
   X(interleave)                        \
   X(interleave_gradient)               \
   X(max_pool)                          \
-  X(max_pool_gradient)
+  X(max_pool_gradient)                 \
+  X(sliding_max_pool)                  \
+  X(sliding_max_pool_gradient)         \
+  X(resize_linear)                     \
+  X(resize_linear_gradient)

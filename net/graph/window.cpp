@@ -20,12 +20,15 @@ Attributes without_window(const Attributes& attributes) {
 
 Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, const Attributes& attributes) {
   assert(inner.cut.window != nullptr);
-  const std::int64_t pieces = attributes.integer(pieces_name);
-  assert(pieces > 0 && pieces <= static_cast<std::int64_t>(inputs.size()));
-  return {{inputs.begin(), inputs.end() - pieces},
-          {inputs.end() - pieces, inputs.end()},
-          attributes.integer(skip_name),
-          attributes.integer(planes_name)};
+  const std::int64_t each = attributes.integer(pieces_name), all = each * inner.cut.windows;
+  assert(each > 0 && all <= static_cast<std::int64_t>(inputs.size()));
+  Window window = {{inputs.begin(), inputs.end() - all},
+                   {},
+                   attributes.integer(skip_name),
+                   attributes.integer(planes_name)};
+  for (auto first = inputs.end() - all; first != inputs.end(); first += each)
+    window.pieces.emplace_back(first, first + each);
+  return window;
 }
 
 Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip,
@@ -39,21 +42,24 @@ Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64
 Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,
                  const Attributes& attributes) {
   const Window window = window_of(inner, inputs, attributes);
-  const Value& first = graph.value(window.pieces.front());
+  const std::vector<ValueId>& pieces = window.pieces.front();
   std::int64_t planes = -window.skip;
-  for (const ValueId id : window.pieces) planes += graph.value(id).shape[1];
-  assert(window.skip >= 0 && window.skip < first.shape[1] && window.planes > 0 && window.planes <= planes);
+  for (const ValueId id : pieces) planes += graph.value(id).shape[1];
+  assert(window.skip >= 0 && window.skip < graph.value(pieces.front()).shape[1]);
+  assert(window.planes > 0 && window.planes <= planes);
 
   Graph slab;
-  Shape shape = first.shape;
-  shape[1] = window.planes;
   std::vector<ValueId> slab_inputs;
   for (const ValueId id : window.others) {
     const Value& value = graph.value(id);
     slab_inputs.push_back(slab.add_value(value.name, value.shape, value.type, value.role));
   }
-  slab_inputs.insert(slab_inputs.begin() + inner.cut.input,
-                     slab.add_value(first.name, shape, first.type, first.role));
+  for (std::size_t i = 0; i < window.pieces.size(); ++i) {
+    Value volume = graph.value(window.pieces[i].front());
+    volume.shape[1] = window.planes;
+    slab_inputs.insert(slab_inputs.begin() + inner.cut.input + static_cast<std::ptrdiff_t>(i),
+                       slab.add_value(volume.name, volume.shape, volume.type, volume.role));
+  }
   slab.add(inner.name, std::string(inner.name), slab_inputs, without_window(attributes));
   return slab;
 }

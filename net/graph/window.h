@@ -3,6 +3,7 @@
 // A node of `windowed_conv3d` does what one of `conv3d` does whose first input is a window of consecutive
 // pieces: `planes` planes from the one behind the first `skip` on. Its inputs are those of the inner
 // operation without the volume, then the `pieces` pieces. What reads one piece whole is an ordinary node.
+// Where windows of two volumes are read, the pieces of the one come before those of the other.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 namespace voxswap::net {
 
 struct Window {
-  std::vector<ValueId> others;  // the inner operation's inputs without the volume, in order
-  std::vector<ValueId> pieces;
+  std::vector<ValueId> others;               // the inner operation's inputs without the volumes, in order
+  std::vector<std::vector<ValueId>> pieces;  // of each volume
   std::int64_t skip = 0, planes = 0;
 };
 // REQUIRES: `inner` is windowed, and the inputs and attributes are those of its operation on windows.
@@ -24,7 +25,7 @@ Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, con
 // The attributes of a node on windows made of those of the inner one.
 Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip, std::int64_t planes);
 
-// The inner node as if its window lay in one volume of its own: a graph of that node alone.
+// The inner node as if its windows lay in volumes of their own: a graph of that node alone.
 Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,
                  const Attributes& attributes);
 

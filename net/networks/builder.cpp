@@ -158,6 +158,20 @@ ValueId NetworkBuilder::batch_norm(const std::string& name, ValueId x, double sl
                       {"batch", 1}});
 }
 
+ValueId NetworkBuilder::average(const std::string& name, ValueId x) {
+  const Shape& shape = graph.value(x).shape;
+  return graph.apply("average_pool", name, {x},
+                     {{"voxels", static_cast<double>(shape[1] * shape[2] * shape[3])}});
+}
+
+ValueId NetworkBuilder::everywhere(const std::string& name, ValueId x, const Shape& like) {
+  return graph.apply("average_pool_gradient", name, {x},
+                     {{"d", static_cast<double>(like[1])},
+                      {"h", static_cast<double>(like[2])},
+                      {"w", static_cast<double>(like[3])},
+                      {"voxels", 1}});
+}
+
 ValueId NetworkBuilder::resize(const std::string& name, ValueId x, const Shape& like) {
   return graph.apply("resize_linear", name, {x},
                      {{"d", static_cast<double>(like[1])},

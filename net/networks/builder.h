@@ -72,6 +72,9 @@ class NetworkBuilder {
   ValueId dropout_scale(const std::string& name, ValueId x);
 
   ValueId full_precision(const std::string& name, ValueId x);  // x itself where it is so already
+  ValueId average(const std::string& name, ValueId x);         // N,1,1,1,C
+  // A volume of one voxel, N,1,1,1,C, as each voxel of one with the sides of `like`.
+  ValueId everywhere(const std::string& name, ValueId x, const Shape& like);
   // Linear interpolation to the sides of `like`, N,D,H,W,C.
   ValueId resize(const std::string& name, ValueId x, const Shape& like);
   ValueId upsample(const std::string& name, ValueId x) { return graph.apply("upsample_nearest", name, {x}); }
@@ -103,7 +106,7 @@ struct Network {
   bool halves;  // the sides from level to level: they are then multiples of 2^(depth - 1)
   void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take
   ValueId (*build)(NetworkBuilder& builder, ValueId input, std::int64_t outputs);  // returns the logits
-  bool images = false;         // takes volumes of one plane alone
+  bool images = false;         // takes volumes of one plane alone, whose rows it has for planes
   bool classifies = false;     // its logits are of the image, not of voxels: N,1,1,1,outputs
   bool mixes_samples = false;  // batch norm: a batch is taken at once
 };

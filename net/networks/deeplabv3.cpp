@@ -20,11 +20,11 @@ std::vector<ValueId> pyramid(NetworkBuilder& b, ValueId x, std::int64_t channels
     const ValueId y = b.convolution(format("{}{}.0", name, number), x, channels, axes, Bias::absent);
     return b.batch_norm(format("{}{}.1", name, number), y, relu_slope);
   };
-  std::vector<ValueId> maps = {branch(0, square(1, 1, 0))};
-  for (int i = 1; i <= 3; ++i) maps.push_back(branch(i, square(3, 1, i * rate, i * rate)));
-  const ValueId mean = b.graph.apply("average_pool", name + "4.0", {x});
+  std::vector<ValueId> maps = {branch(0, of_rows(1, 1, 0))};
+  for (int i = 1; i <= 3; ++i) maps.push_back(branch(i, of_rows(3, 1, i * rate, i * rate)));
+  const ValueId mean = b.average(name + "4.0", x);
   const ValueId y = b.convolution(name + "4.1", mean, channels, KernelAxes{}, Bias::absent);
-  maps.push_back(b.resize(name + "4.resized", b.batch_norm(name + "4.2", y, relu_slope), sides));
+  maps.push_back(b.everywhere(name + "4.resized", b.batch_norm(name + "4.2", y, relu_slope), sides));
   return maps;
 }
 
@@ -37,7 +37,7 @@ ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
       b.convolution_of_parts("classifier.0.project.0", pyramid(b, features, channels, rate), channels);
   const ValueId x = b.batch_norm("classifier.0.project.1", projected, relu_slope,
                                  b.dropout_scale("classifier.0.project.3", projected));
-  const ValueId seen = b.convolution("classifier.1", x, channels, square(3, 1, 1), Bias::absent);
+  const ValueId seen = b.convolution("classifier.1", x, channels, of_rows(3, 1, 1), Bias::absent);
   const ValueId y = b.batch_norm("classifier.2", seen, relu_slope);
   const ValueId logits = b.convolution("classifier.4", y, outputs, KernelAxes{}, Bias::added);
   return b.resize("logits", b.full_precision("classifier.4.full", logits), sides);

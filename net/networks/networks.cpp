@@ -68,6 +68,10 @@ void check_input(const NetworkOptions& options, const Shape& input) {
        has_smaller ? smaller.text() + " and " : std::string(), larger.text());
 }
 
+Shape with_rows_as_planes(const Shape& image) {
+  return {image[0], image[2], 1, image[3], image[4]};
+}
+
 // A parameter as a value, and whether any node reads it.
 struct Parameter {
   Value value;
@@ -117,13 +121,14 @@ std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name) {
   return {network.least_depth, network.most_depth};
 }
 
-ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, std::int64_t outputs,
                            ElementType activations, bool training, std::int64_t voxel_alignment,
                            const std::function<void(Graph&, const std::vector<ValueId>&)>& after_parameters) {
   const Network& network = find_network(options.name);
   check_options(options, outputs);
   network.check(options);
-  check_input(options, input);
+  check_input(options, volumes);
+  const Shape input = network.images ? with_rows_as_planes(volumes) : volumes;
 
   ForwardGraph result;
   for (const auto& [value, read] : parameters_of(network, options, input, outputs, activations)) {
@@ -137,9 +142,9 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& input, st
   return result;
 }
 
-ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, std::int64_t outputs,
                            ElementType activations, bool training, std::int64_t voxel_alignment) {
-  return build_network(options, input, outputs, activations, training, voxel_alignment, nullptr);
+  return build_network(options, volumes, outputs, activations, training, voxel_alignment, nullptr);
 }
 
 std::int64_t parameter_count(const Graph& graph) {

@@ -11,10 +11,12 @@
 
 namespace voxswap::net {
 
-// `input` is the images' shape; `voxel_alignment` the bytes of which their voxels are to take a multiple
+// `volumes` is the shape of what is read, N,D,H,W,C. An image, N,1,H,W,C, lies in memory as a volume
+// N,H,1,W,C does, and in the graph it is one: its rows are the planes, along which volumes are cut
+// (net/steps/pieces.h). `voxel_alignment`: the bytes of which its voxels are to take a multiple
 // (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (with the
 // nearest) or options out of range.
-ForwardGraph build_network(const NetworkOptions& options, const Shape& input, std::int64_t outputs,
+ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, std::int64_t outputs,
                            ElementType activations, bool training, std::int64_t voxel_alignment = 1);
 
 std::vector<std::string> network_names();
@@ -35,7 +37,7 @@ std::vector<float> initial_value(const Graph& graph, ValueId parameter, std::siz
 // build_network() with something to be done between the parameters and the rest. It gets those that some node
 // will read.
 ForwardGraph build_network(
-    const NetworkOptions& options, const Shape& input, std::int64_t outputs, ElementType activations,
+    const NetworkOptions& options, const Shape& volumes, std::int64_t outputs, ElementType activations,
     bool training, std::int64_t voxel_alignment,
     const std::function<void(Graph&, const std::vector<ValueId>& trained)>& after_parameters);
 

@@ -29,23 +29,23 @@ struct Block {
 ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, const Block& block) {
   if (block.stride == 1 && b.channels(x) == block.channels()) return x;
   const ValueId y =
-      b.convolution(name + "downsample.0", x, block.channels(), square(1, block.stride, 0), Bias::absent);
+      b.convolution(name + "downsample.0", x, block.channels(), of_rows(1, block.stride, 0), Bias::absent);
   return b.batch_norm(name + "downsample.1", y, linear);
 }
 
 // What is added is activated together: ReLU comes behind the residual.
 ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, const Block& block) {
-  const KernelAxes strided = square(3, block.stride, block.dilation, block.dilation);
+  const KernelAxes strided = of_rows(3, block.stride, block.dilation, block.dilation);
   ValueId y;
   if (block.bottleneck) {
-    const ValueId narrow = layer(b, name, 1, x, block.planes, square(1, 1, 0), relu_slope);
+    const ValueId narrow = layer(b, name, 1, x, block.planes, of_rows(1, 1, 0), relu_slope);
     const ValueId seen = layer(b, name, 2, narrow, block.planes, strided, relu_slope);
     const ValueId past = shortcut(b, name, x, block);
-    y = layer(b, name, 3, seen, block.channels(), square(1, 1, 0), linear, past);
+    y = layer(b, name, 3, seen, block.channels(), of_rows(1, 1, 0), linear, past);
   } else {
     const ValueId seen = layer(b, name, 1, x, block.planes, strided, relu_slope);
     const ValueId past = shortcut(b, name, x, block);
-    y = layer(b, name, 2, seen, block.planes, square(3, 1, 1), linear, past);
+    y = layer(b, name, 2, seen, block.planes, of_rows(3, 1, 1), linear, past);
   }
   return b.graph.apply("leaky_relu", name + "relu", {y}, {{"slope", relu_slope}});
 }
@@ -53,7 +53,7 @@ ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, co
 template <const ResNet& layout>
 ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
   const ValueId features = resnet_features(b, "", image, layout, 32);
-  const ValueId mean = b.graph.apply("average_pool", "avgpool", {features});
+  const ValueId mean = b.average("avgpool", features);
   return b.full_precision("logits", b.convolution("fc", mean, outputs, KernelAxes{}, Bias::added));
 }
 
@@ -84,11 +84,12 @@ Network network_of(const char* name) {
 ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId image, const ResNet& layout,
                         std::int64_t output_stride) {
   const std::int64_t base = b.options.base_filters;
-  ValueId x = layer(b, prefix, 1, image, base, square(7, 2, 3), relu_slope);
-  const KernelAxes pool = square(3, 2, 1);
+  ValueId x = layer(b, prefix, 1, image, base, of_rows(7, 2, 3), relu_slope);
+  const KernelAxes pool = of_rows(3, 2, 1);
   Attributes attributes = attributes_of(pool);
   set_kernel(attributes, pool);
-  x = b.graph.apply("sliding_max_pool", prefix + "maxpool", {x}, attributes);
+  const NodeId pooled = b.graph.add("sliding_max_pool", prefix + "maxpool", {x}, attributes);
+  x = b.graph.node(pooled).outputs[0];
   std::int64_t smaller = 4, dilation = 1;
   for (std::size_t stage = 0; stage < 4; ++stage) {
     Block block = {.planes = base << stage, .bottleneck = layout.bottleneck};

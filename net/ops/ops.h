@@ -32,6 +32,14 @@ constexpr Cut windowed(Cut::Window (*window)(const Graph&, const Node&, Planes),
 constexpr Cut windowed_sum(Cut::Window (*window)(const Graph&, const Node&, Planes), int input, int along) {
   return {.kind = Cut::Kind::windowed_sum, .window = window, .input = input, .along = along};
 }
+// One window of two volumes, `input` and the next.
+constexpr Cut windowed_pair(Cut::Window (*window)(const Graph&, const Node&, Planes), int input) {
+  return {.kind = Cut::Kind::windowed, .window = window, .input = input, .windows = 2};
+}
+// A volume made of no volume, its first input.
+constexpr Cut spread(Cut::Window (*window)(const Graph&, const Node&, Planes)) {
+  return {.kind = Cut::Kind::windowed, .window = window, .spreads = true};
+}
 constexpr Cut summed(std::string_view partial, std::string_view total) {
   return {.kind = Cut::Kind::summed, .partial = partial, .total = total};
 }
@@ -49,6 +57,9 @@ inline Input bits(Shape shape) {
 }
 inline Input classes(Shape shape) {
   return {std::move(shape), Fill::classes, Input::Kind::bits};
+}
+inline Input tap_numbers(Shape shape) {
+  return {std::move(shape), Fill::taps, Input::Kind::bits};
 }
 
 // The type of statistics, sums and parameters beside an activation.

@@ -1,7 +1,7 @@
 // Sums over a volume in two operations: a sum for every plane, in double, and the sum of those, plane after
 // plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
-// channel_sum, instance_norm_statistics, norm_activation_sums and loss_sums, and the sum of what windows
-// give.
+// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums, average_pool and
+// softmax_cross_entropy, and the sum of what windows give.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -18,6 +18,14 @@ std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>
   const Shape& x = first_shape(graph, inputs);
   assert(x.rank() == 5);
   return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
+}
+
+// [N,D,1,1] of the first input N,D,H,W,C.
+std::vector<ValueSpec> infer_loss_of_planes(const Graph& graph, const std::vector<ValueId>& inputs,
+                                            const Attributes&) {
+  const Shape& x = first_shape(graph, inputs);
+  assert(x.rank() == 5);
+  return {{{x[0], x[1], 1, 1}, ElementType::f64}};
 }
 
 void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
@@ -37,6 +45,15 @@ std::vector<ValueSpec> infer_add_planes(const Graph& graph, const std::vector<Va
   const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
   if (first[3] == 1) return {{{first[2]}, type}};
   return {{{first[0], first[2], first[3]}, type}};
+}
+
+std::vector<ValueSpec> infer_mean(const Graph& graph, const std::vector<ValueId>& inputs,
+                                  const Attributes& attributes) {
+  check_planes(graph, inputs);
+  const Shape& first = first_shape(graph, inputs);
+  assert(first[3] == 1 && attributes.real("voxels") > 0);
+  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
+  return {{{first[0], 1, 1, 1, first[2]}, type}};
 }
 
 std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<ValueId>& inputs,
@@ -113,6 +130,35 @@ const Operation& norm_activation_plane_sums() {
 const Operation& loss_plane_sums() {
   static const Operation operation = {"loss_plane_sums", infer_sums<4>, nullptr,          per_element<12>, {},
                                       /*cheap=*/false,   whole,         loss_sums().cases};
+  return operation;
+}
+
+// like softmax_cross_entropy -> [N,D,1,1] f64: of every plane its sum over count. Attribute count.
+const Operation& cross_entropy_plane_sums() {
+  static const Operation operation = {"cross_entropy_plane_sums",
+                                      infer_loss_of_planes,
+                                      nullptr,
+                                      per_element<10>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      softmax_cross_entropy().cases};
+  return operation;
+}
+
+// sums of planes [N,d,C,1] f64, one or more -> [N,1,1,1,C]: what average_pool gives. Attributes voxels (,
+// type).
+const Operation& mean_of_planes() {
+  static const Operation operation = {
+      "mean_of_planes",
+      infer_mean,
+      nullptr,
+      flops_of_all,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"one plane", {planes({1, 1, 3, 1})}, {{"voxels", 7}}, {}},
+       {"two pieces, batch of two", {planes({2, 5, 16, 1}), planes({2, 3, 16, 1})}, {{"voxels", 240}}, {}}}};
   return operation;
 }
 

@@ -5,7 +5,7 @@
 // min(i + 1, side - 1), with the weights 1 - (s - i) and s - i.
 #include <algorithm>
 
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -52,23 +52,33 @@ std::vector<OperationCase> cases() {
           example("image, uneven factors, 20 channels", {1, 1, 5, 4, 20}, 1, 13, 17),
           example("image, smaller", {1, 1, 12, 9, 16}, 1, 5, 7),
           example("the same sides", {1, 2, 3, 4, 3}, 2, 3, 4),
+          example("image of rows as planes, eight times", {2, 4, 1, 3, 16}, 32, 1, 24),
+          example("image of rows as planes, uneven factors", {1, 7, 1, 4, 3}, 17, 1, 9),
           example("volume", {1, 3, 4, 2, 5}, 7, 5, 6),
           example("volume, smaller along the depth alone", {1, 6, 3, 4, 16}, 2, 5, 4)};
 }
 
 }  // namespace
 
-// x -> y of other sides. Attributes d, h, w (of y).
+// x -> y of other sides. Attributes d, h, w (of y) (, x_depth, y_depth, x_first, y_first:
+// net/graph/linear_axis.h).
 const Operation& resize_linear() {
-  static const Operation operation = {"resize_linear", infer, gradient, flops, {},
-                                      /*cheap=*/true,  whole, cases()};
+  static const Operation operation = {"resize_linear",         infer,  gradient, flops, {}, /*cheap=*/true,
+                                      windowed(window_resize), cases()};
   return operation;
 }
 
-// dy -> dx: every element of dy in the shares in which it was made. Attributes d, h, w (of dx).
+// dy -> dx: every element of dy in the shares in which it was made. Attributes d, h, w (of dx) (, x_depth,
+// y_depth, x_first, y_first).
 const Operation& resize_linear_gradient() {
-  static const Operation operation = {"resize_linear_gradient", infer, nullptr, flops, {},
-                                      /*cheap=*/false,          whole, cases()};
+  static const Operation operation = {"resize_linear_gradient",
+                                      infer,
+                                      nullptr,
+                                      flops,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed(window_resize_gradient),
+                                      cases()};
   return operation;
 }
 

@@ -1,7 +1,9 @@
 // Maximum under a kernel that slides over the volume, and may overlap itself and reach over the border, where
 // there is nothing (ResNet's 3x3, stride 2, padding 1). Blocks that tile the volume are max_pool's.
+//
+// Which tap it was goes along: the gradient needs no more, neither x nor y.
 #include "net/graph/kernel_axes.h"
-#include "net/ops/ops.h"
+#include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
 
@@ -10,32 +12,47 @@ namespace {
 Shape pooled(const Shape& x, const Attributes& attributes) {
   assert(x.rank() == 5);
   const KernelAxes axes = kernel_axes(attributes);
-  for (const KernelAxis& axis : axes) assert(axis.before < axis.kernel && axis.dilation == 1);
+  for (const KernelAxis& axis : axes) assert(axis.dilation == 1);
+  assert(taps(axes) <= 256);
   return output_shape(x, axes, x[4]);
 }
 
 std::vector<ValueSpec> infer_pool(const Graph& graph, const std::vector<ValueId>& inputs,
                                   const Attributes& attributes) {
   assert(inputs.size() == 1);
-  return {{pooled(shape_of(graph, inputs[0]), attributes), graph.value(inputs[0]).type}};
+  for (const KernelAxis& axis : kernel_axes(attributes)) assert(axis.before < axis.kernel);
+  const Shape y = pooled(shape_of(graph, inputs[0]), attributes);
+  return {{y, graph.value(inputs[0]).type}, {y, ElementType::u8}};
+}
+
+Shape unpooled(const Shape& y, const Attributes& attributes) {
+  return {y[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), y[4]};
 }
 
 std::vector<ValueSpec> infer_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
                                       const Attributes& attributes) {
-  assert(inputs.size() == 2 && pooled(shape_of(graph, inputs[0]), attributes) == shape_of(graph, inputs[1]));
-  return like(graph, inputs[0]);
+  assert(inputs.size() == 2 && shape_of(graph, inputs[0]) == shape_of(graph, inputs[1]));
+  assert(graph.value(inputs[1]).type == ElementType::u8);
+  const Shape x = unpooled(shape_of(graph, inputs[0]), attributes);
+  assert(pooled(x, attributes) == shape_of(graph, inputs[0]));
+  return {{x, graph.value(inputs[0]).type}};
 }
 
 std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
                               const std::vector<bool>&) {
   const Node node = graph.node(id);
+  const Shape x = shape_of(graph, node.inputs[0]);
+  Attributes attributes = node.attributes;
+  attributes.set("d", static_cast<double>(x[1]));
+  attributes.set("h", static_cast<double>(x[2]));
+  attributes.set("w", static_cast<double>(x[3]));
   return {graph.apply("sliding_max_pool_gradient", node.name + ".gradient",
-                      {node.inputs[0], output_gradients[0]}, node.attributes)};
+                      {output_gradients[0], node.outputs[1]}, attributes)};
 }
 
 double flops(const Graph& graph, const Node& node) {
   const double taps_of_all = static_cast<double>(taps(kernel_axes(node.attributes)));
-  const ValueId y = node.operation->name == "sliding_max_pool" ? node.outputs[0] : node.inputs[1];
+  const ValueId y = node.operation->name == "sliding_max_pool" ? node.outputs[0] : node.inputs[0];
   return taps_of_all * static_cast<double>(shape_of(graph, y).count());
 }
 
@@ -54,28 +71,45 @@ std::vector<OperationCase> cases(bool backward) {
       {"image, 3x3, stride 3, 24 channels", {1, 1, 9, 10, 24}, square(3, 3, 0)},
       {"volume, stride 2", {1, 5, 6, 7, 3}, cube(3, 2, 1)},
       {"volume of flat kernels", {2, 3, 6, 5, 16}, square(3, 2, 1)},
+      {"image of rows as planes, 3x3, stride 2, odd channels", {2, 9, 1, 7, 5}, of_rows(3, 2, 1)},
+      {"image of rows as planes, 3x3, stride 2, 64 channels", {1, 14, 1, 5, 64}, of_rows(3, 2, 1)},
   };
   std::vector<OperationCase> result;
   for (const auto& [name, x, axes] : examples) {
     Attributes attributes = attributes_of(axes);
     set_kernel(attributes, axes);
-    result.push_back({name, {activation(x)}, attributes, {}});
-    if (backward) result.back().inputs.push_back(activation(pooled(x, attributes)));
+    if (!backward) {
+      result.push_back({name, {activation(x)}, attributes, {}});
+      continue;
+    }
+    const Shape y = pooled(x, attributes);
+    attributes.set("d", static_cast<double>(x[1]));
+    attributes.set("h", static_cast<double>(x[2]));
+    attributes.set("w", static_cast<double>(x[3]));
+    result.push_back({name, {activation(y), tap_numbers(y)}, attributes, {}});
   }
   return result;
 }
 
 }  // namespace
 
-// x -> y: the maximum over the taps that lie inside. Attributes kernel, stride, padding, for all axes or for
-// each (net/graph/kernel_axes.h). REQUIRES: less padding than kernel.
+// x -> y, taps u8: the maximum over the taps that lie inside, and the number of the first, in scan order (z,
+// y, x) over the whole kernel, that has it. Attributes kernel, stride, padding, for all axes or for each
+// (net/graph/kernel_axes.h). REQUIRES: less padding than kernel, at most 256 taps.
 const Operation& sliding_max_pool() {
-  static const Operation operation = {"sliding_max_pool", infer_pool, gradient,    flops, {},
-                                      /*cheap=*/true,     whole,      cases(false)};
+  static const Operation operation = {"sliding_max_pool",
+                                      infer_pool,
+                                      gradient,
+                                      flops,
+                                      {},
+                                      /*cheap=*/true,
+                                      windowed(window_pool),
+                                      cases(false)};
   return operation;
 }
 
-// x, dy -> dx: every element of dy goes to the first maximum under its kernel in scan order (z, y, x).
+// dy, taps u8 -> dx[N,d,h,w,C]: every element of dy goes to where its tap lies, if that is inside. Attributes
+// as sliding_max_pool, and d, h, w (of dx).
 const Operation& sliding_max_pool_gradient() {
   static const Operation operation = {"sliding_max_pool_gradient",
                                       infer_gradient,
@@ -83,7 +117,7 @@ const Operation& sliding_max_pool_gradient() {
                                       flops,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
+                                      windowed_pair(window_unpool, 0),
                                       cases(true)};
   return operation;
 }

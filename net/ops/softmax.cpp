@@ -71,11 +71,18 @@ const Operation& softmax() {
 }
 
 // logits full, target u8[N,D,H,W] (a class) -> [1] full: the sum over all voxels of log sum exp(x_k) -
-// x_target, and 0 where the target is none of the classes, over count; accumulated in double. Attribute
-// count: voxels of all samples of the batch, of which these may be a part: their sums are the mean.
+// x_target, and 0 where the target is none of the classes, over count; in double, a sum over count for every
+// plane, and those added plane after plane. Attribute count: voxels of all samples of the batch, of which
+// these may be a part: their sums are the mean.
 const Operation& softmax_cross_entropy() {
-  static const Operation operation = {"softmax_cross_entropy", infer_loss, gradient,    per_element<10>, {},
-                                      /*cheap=*/false,         whole,      cases(false)};
+  static const Operation operation = {"softmax_cross_entropy",
+                                      infer_loss,
+                                      gradient,
+                                      per_element<10>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("cross_entropy_plane_sums", "add_planes"),
+                                      cases(false)};
   return operation;
 }
 

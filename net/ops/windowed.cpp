@@ -36,7 +36,8 @@ std::int64_t bytes(const Graph& graph, const Node& node) {
 std::vector<std::pair<int, int>> in_place(const Operation& inner) {
   std::vector<std::pair<int, int>> pairs;
   for (const auto& [output, input] : inner.in_place)
-    if (input != inner.cut.input) pairs.emplace_back(output, input > inner.cut.input ? input - 1 : input);
+    if (!inner.cut.reads_window(static_cast<std::size_t>(input)))
+      pairs.emplace_back(output, input > inner.cut.input ? input - inner.cut.windows : input);
   return pairs;
 }
 
@@ -46,20 +47,21 @@ Node node_of(const Operation& inner, const OperationCase& example, Graph& graph)
   node.operation = &inner;
   node.attributes = example.attributes;
   for (const Input& input : example.inputs)
-    node.inputs.push_back(graph.add_value("input", input.shape, ElementType::f32, Role::input));
+    node.inputs.push_back(
+        graph.add_value("input", input.shape,
+                        input.kind == Input::Kind::bits ? ElementType::u8 : ElementType::f32, Role::input));
   for (const ValueSpec& spec : inner.infer(graph, node.inputs, node.attributes))
     node.outputs.push_back(graph.add_value("output", spec.shape, spec.type, Role::activation));
   return node;
 }
 
-// The planes `made` of a case, its volume in pieces of `planes` planes.
+// The planes `made` of a case, its volumes in pieces of `planes` planes.
 OperationCase part_of(const Operation& inner, const OperationCase& example, Planes made,
                       std::int64_t planes) {
   Graph graph;
   const Cut::Window window = inner.cut.window(graph, node_of(inner, example, graph), made);
 
   const auto at = static_cast<std::size_t>(inner.cut.input);
-  const Input& volume = example.inputs[at];
   const std::int64_t first = window.read.from / planes, last = (window.read.to - 1) / planes;
   OperationCase part{format("{}, planes {} to {} of pieces of {}", example.name, made.from, made.to, planes),
                      {},
@@ -67,14 +69,16 @@ OperationCase part_of(const Operation& inner, const OperationCase& example, Plan
                                          window.read.from - first * planes, window.read.count()),
                      {}};
   for (std::size_t i = 0; i < example.inputs.size(); ++i) {
-    if (i == at) continue;
+    if (inner.cut.reads_window(i)) continue;
     part.inputs.push_back(example.inputs[i]);
     if (static_cast<int>(i) == inner.cut.along) part.inputs.back().shape[1] = made.count();
   }
-  for (std::int64_t piece = first; piece <= last; ++piece) {
-    part.inputs.push_back(volume);
-    part.inputs.back().shape[1] = std::min(planes, volume.shape[1] - piece * planes);
-  }
+  for (std::size_t i = at; inner.cut.reads_window(i); ++i)
+    for (std::int64_t piece = first; piece <= last; ++piece) {
+      part.inputs.push_back(example.inputs[i]);
+      Shape& shape = part.inputs.back().shape;
+      shape[1] = std::min(planes, shape[1] - piece * planes);
+    }
   return part;
 }
 

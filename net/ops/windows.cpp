@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/graph/kernel_axes.h"
+#include "net/graph/linear_axis.h"
 
 namespace voxswap::net::ops {
 
@@ -18,6 +19,34 @@ Cut::Window window_of_taps(const Node& node, std::int64_t depth, const KernelAxi
   return {read, attributes};
 }
 
+// Plane i of dx gets something from planes o of dy with 0 <= i - (o stride - front) < reach, from all of them
+// where there is no dilation.
+Cut::Window window_of_gradient(const Node& node, std::int64_t depth, const KernelAxis& axis, Planes made) {
+  const std::int64_t stride = axis.stride, front = axis.before, reach = axis.reach();
+  const auto divided_up = [&](std::int64_t n) { return n <= 0 ? 0 : (n + stride - 1) / stride; };
+  Planes read = {divided_up(made.from + front - reach + 1),
+                 std::min((made.to - 1 + front) / stride + 1, depth)};
+  read.from = std::min(read.from, read.to - 1);  // planes that get nothing: any will do
+  Attributes attributes = node.attributes;
+  const std::int64_t before = made.from + front - read.from * stride;
+  const std::int64_t behind = (read.count() - 1) * stride + reach - made.count() - before;
+  attributes.set("d", static_cast<double>(made.count()));
+  attributes.set("front", static_cast<double>(before));
+  attributes.set("back", static_cast<double>(std::max<std::int64_t>(behind, 0)));
+  return {read, attributes};
+}
+
+// Of a part that makes `made` planes, whose first planes of x and of y are these of what the node has.
+Attributes resize_attributes(Attributes attributes, const LinearAxis& axis, std::int64_t made,
+                             std::int64_t x_first, std::int64_t y_first) {
+  attributes.set("d", static_cast<double>(made));
+  attributes.set("x_depth", static_cast<double>(axis.side));
+  attributes.set("y_depth", static_cast<double>(axis.outputs));
+  attributes.set("x_first", static_cast<double>(axis.first_side + x_first));
+  attributes.set("y_first", static_cast<double>(axis.first_output + y_first));
+  return attributes;
+}
+
 }  // namespace
 
 Cut::Window window_conv3d(const Graph& graph, const Node& node, Planes made) {
@@ -30,23 +59,43 @@ Cut::Window window_weight_gradient(const Graph& graph, const Node& node, Planes 
   return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
 }
 
-// Plane i of dx gets something from planes o of dy with 0 <= i - (o stride - front) < reach, from all of them
-// where there is no dilation.
+Cut::Window window_pool(const Graph& graph, const Node& node, Planes made) {
+  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
+}
+
 Cut::Window window_data_gradient(const Graph& graph, const Node& node, Planes made) {
-  const KernelAxis axis = kernel_axes(node.attributes, shape_of(graph, node.inputs[1]))[0];
-  const std::int64_t stride = axis.stride, front = axis.before, reach = axis.reach();
-  const std::int64_t depth = shape_of(graph, node.inputs[0])[1];
-  const auto divided_up = [&](std::int64_t n) { return n <= 0 ? 0 : (n + stride - 1) / stride; };
-  Planes read = {divided_up(made.from + front - reach + 1),
-                 std::min((made.to - 1 + front) / stride + 1, depth)};
-  read.from = std::min(read.from, read.to - 1);  // planes that get nothing: any will do
+  return window_of_gradient(node, shape_of(graph, node.inputs[0])[1],
+                            kernel_axes(node.attributes, shape_of(graph, node.inputs[1]))[0], made);
+}
+
+Cut::Window window_unpool(const Graph& graph, const Node& node, Planes made) {
+  return window_of_gradient(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
+}
+
+// Planes are counted from the first that the node has; the attributes say where in the volumes that is.
+Cut::Window window_resize(const Graph& graph, const Node& node, Planes made) {
+  const Shape& x = shape_of(graph, node.inputs[0]);
+  const LinearAxis axis = linear_depth(node.attributes, x, shape_of(graph, node.outputs[0]));
+  const Planes read = {axis.between_here(made.from).low, axis.between_here(made.to - 1).high + 1};
+  return {read, resize_attributes(node.attributes, axis, made.count(), read.from, made.from)};
+}
+
+Cut::Window window_resize_gradient(const Graph& graph, const Node& node, Planes made) {
+  const Shape& dy = shape_of(graph, node.inputs[0]);
+  const LinearAxis axis = linear_depth(node.attributes, shape_of(graph, node.outputs[0]), dy);
+  const LinearAxis::Range reached = axis.outputs_of(made.from + axis.first_side, made.to + axis.first_side);
+  Planes read = {std::max<std::int64_t>(reached.from - axis.first_output, 0),
+                 std::min(reached.to - axis.first_output, dy[1])};
+  read.from = std::min(read.from, dy[1] - 1);  // planes that get nothing: any will do
+  read.to = std::max(read.to, read.from + 1);
+  return {read, resize_attributes(node.attributes, axis, made.count(), made.from, read.from)};
+}
+
+// All that is made comes from the one voxel.
+Cut::Window window_spread(const Graph&, const Node& node, Planes made) {
   Attributes attributes = node.attributes;
-  const std::int64_t before = made.from + front - read.from * stride;
-  const std::int64_t behind = (read.count() - 1) * stride + reach - made.count() - before;
   attributes.set("d", static_cast<double>(made.count()));
-  attributes.set("front", static_cast<double>(before));
-  attributes.set("back", static_cast<double>(std::max<std::int64_t>(behind, 0)));
-  return {read, attributes};
+  return {{0, 1}, attributes};
 }
 
 Cut::Window window_upsample(const Graph&, const Node& node, Planes made) {

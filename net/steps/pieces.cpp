@@ -1,14 +1,11 @@
 #include "net/steps/pieces.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <compare>
-#include <map>
 #include <string>
 
 #include "base/index.h"
-#include "base/text.h"
 #include "net/graph/operation.h"
 #include "net/graph/piece.h"
 #include "net/graph/sample_name.h"
@@ -20,72 +17,6 @@ namespace voxswap::net {
 namespace {
 
 using Kind = Cut::Kind;
-
-// Which values are volumes that can be cut: images, and what operations that are cut make of volumes.
-class Volumes {
- public:
-  explicit Volumes(const Graph& graph)
-      : graph_(graph), is_volume_(graph.values().size()), whole_(graph.values().size()) {
-    for (std::size_t id = 0; id < graph.values().size(); ++id) {
-      const Value& value = graph.values()[id];
-      is_volume_[id] = value.role == Role::input && value.shape.rank() >= 4;
-    }
-    for (const Node& node : graph.nodes()) follow(node);
-  }
-  bool contains(ValueId id) const { return is_volume_[index(id)]; }
-  bool stays_whole(ValueId id) const { return whole_[index(id)]; }
-
- private:
-  void follow(const Node& node) {
-    const Kind kind = node.operation->cut.kind;
-    std::int64_t depth = 0;
-    bool same_depth = true, any = false;
-    for (const ValueId id : node.inputs) {
-      if (!contains(id)) continue;
-      any = true;
-      const std::int64_t planes = graph_.value(id).shape[1];
-      same_depth = same_depth && (depth == 0 || planes == depth);
-      depth = planes;
-    }
-    if (!any) return;
-    for (const ValueId id : node.outputs)
-      same_depth = same_depth && (kind != Kind::planewise || graph_.value(id).shape[1] == depth);
-    if (kind == Kind::whole || (kind == Kind::planewise && !same_depth)) {
-      for (const ValueId id : node.inputs)
-        if (contains(id)) whole_[index(id)] = true;
-      return;
-    }
-    if (kind == Kind::planewise || kind == Kind::windowed)
-      for (const ValueId id : node.outputs) is_volume_[index(id)] = true;
-  }
-
-  const Graph& graph_;
-  std::vector<bool> is_volume_, whole_;
-};
-
-using Sides = std::array<std::int64_t, 3>;
-Sides sides_of(const Shape& shape) {
-  return {shape[1], shape[2], shape[3]};
-}
-
-// Volumes of the same sides are cut alike: most operations read and make those.
-struct Level {
-  std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
-  bool stays_whole = false;
-};
-
-std::int64_t voxels_of(const Sides& sides) {
-  return sides[0] * sides[1] * sides[2];
-}
-
-std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
-  const auto finest = std::max_element(levels.begin(), levels.end(), [](const auto& a, const auto& b) {
-    return voxels_of(a.first) < voxels_of(b.first);
-  });
-  const auto& [largest, plane, stays_whole] = finest->second;
-  if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
-  return largest <= large_volume_bytes ? largest : std::max(usual_piece_bytes, largest / most_pieces);
-}
 
 // How far down the volume what a node needs reaches, of inputs that lie in few pieces too, and then how far
 // it reaches itself: where a piece of a coarse volume is enough for several of a finer one, those come one
@@ -187,7 +118,7 @@ class Cutter {
     const ValueId id = node.inputs[input];
     const auto all = static_cast<std::int64_t>(count(id));
     if (all == 1) return {0, 1};
-    if (is_windowed(node) && static_cast<int>(input) == node.operation->cut.input) {
+    if (node.operation->cut.reads_window(input)) {
       const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), piece)).read;
       const std::int64_t planes = planes_[index(id)];
       return {read.from / planes, (read.to - 1) / planes + 1};
@@ -276,8 +207,8 @@ class Cutter {
     std::vector<ValueId> window;
     for (std::size_t input = 0; input < node.inputs.size(); ++input) {
       const Planes read = pieces_read(node, input, piece);
-      if (is_windowed(node) && static_cast<int>(input) == node.operation->cut.input)
-        add_window(node, piece, read, made, window);
+      if (node.operation->cut.reads_window(input))
+        add_window(node, node.inputs[input], piece, read, made, window);
       else
         made.inputs.push_back(piece_of(node.inputs[input], read.from));
       assert(read.count() == 1 || !window.empty());
@@ -294,10 +225,9 @@ class Cutter {
         cut_.pieces[index(node.outputs[i])].push_back(outputs[i]);
   }
 
-  // The volume of which a window is read: one piece of it as it is, or some of some pieces.
-  void add_window(const Node& node, std::size_t piece, Planes read, Node& made,
+  // A volume of which a window is read: one piece of it as it is, or some of some pieces.
+  void add_window(const Node& node, ValueId id, std::size_t piece, Planes read, Node& made,
                   std::vector<ValueId>& window) const {
-    const ValueId id = node.inputs[index(node.operation->cut.input)];
     const std::size_t items = items_of(node);
     if (items == 1 && count(id) == 1) return made.inputs.push_back(piece_of(id, 0));
     const Cut::Window wanted = node.operation->cut.window(old_, node, planes_of(leading(node), piece));
@@ -349,50 +279,8 @@ class Cutter {
 
 }  // namespace
 
-std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  std::vector<std::int64_t> planes(graph.values().size(), 0);
-  if (planes_per_piece == whole_volumes) return planes;
-  const Volumes volumes(graph);
-  std::map<Sides, Level> levels;
-  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
-    if (!volumes.contains(id)) continue;
-    const Value& value = graph.value(id);
-    Level& level = levels[sides_of(value.shape)];
-    level.stays_whole = level.stays_whole || volumes.stays_whole(id);
-    if (value.bytes() <= level.largest) continue;
-    level.largest = value.bytes();
-    level.plane = value.bytes() / value.shape[1];
-  }
-  if (levels.empty()) return planes;
-  const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);
-  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
-    if (!volumes.contains(id)) continue;
-    const Level& level = levels[sides_of(graph.value(id).shape)];
-    if (level.stays_whole || level.largest <= piece) continue;
-    const std::int64_t wanted = std::max<std::int64_t>(piece / level.plane / 2 * 2, 2);
-    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
-  }
-  return planes;
-}
-
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
   return Cutter(graph, planes_of_pieces(graph, planes_per_piece)).run();
-}
-
-std::string pieces_text(const Graph& step) {
-  std::size_t count = 0;
-  std::int64_t planes = 0;
-  std::string first;  // sample of the share
-  for (const ValueId id : step.with_role(Role::input)) {
-    const Shape& shape = step.value(id).shape;
-    if (shape.rank() != 5) continue;  // the target
-    const std::string name = step.value(id).name.substr(0, step.value(id).name.find('['));
-    if (first.empty()) first = name;
-    if (name != first) continue;
-    ++count;
-    planes = std::max(planes, shape[1]);
-  }
-  return count < 2 ? "none" : format("{} of {} planes", count, planes);
 }
 
 }  // namespace voxswap::net

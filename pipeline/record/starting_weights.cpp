@@ -32,7 +32,7 @@ bool differ_in_outputs_alone(const Shape& a, const Shape& b) {
 }  // namespace
 
 Shape as_volume(const Shape& shape) {
-  if (shape.rank() == 4) return {shape[0], shape[1], 1, shape[2], shape[3]};
+  if (shape.rank() == 4) return {shape[0], shape[1], shape[2], 1, shape[3]};
   if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
   return shape;
 }

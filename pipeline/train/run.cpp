@@ -191,39 +191,9 @@ void tell_beginning(const Job& job, const Session& session) {
   log::info("{}", plan_line(session));
 }
 
-Job train_job(const RunOptions& given, bool predicts) {
-  Stopwatch watch;
-  Job job = open_job(given);
-  RunOptions& options = job.options;
-  // Whether it fits is known before anything is prepared or written.
-  Session session(options, job.channels, job.outputs, Session::Purpose::training);
-  tell_beginning(job, session);
-  // How many slices hold a label is known when they are there.
-  const bool sliced = options.preprocess.slices != data::Slices::none;
-  if (!options.resume && !sliced)
-    log::info("after preparing the cases it should take about {}",
-              format_seconds(time_left(job, session, predicts).seconds()));
-  session.allocate();
-  watch.end(job, "planning");
-  job.cases->prepare_all(job.split.training,
-                         job.split.validation);  // what is wrong with them leaves no run behind
-  watch.end(job, "preparing");
-  TimeLeft left = time_left(job, session, predicts);
-  if (!options.resume && sliced) log::info("it should take about {}", format_seconds(left.seconds()));
-  const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
-  options.identity = identity.run;
-  agree_on_run(*options.ranks, identity, session);
-  if (!options.ranks->is_first()) {
-    follow(job, session, left);
-    return job;
-  }
-  write_beginning(job, identity);
-  log::record_to(options.output / "run.log");
-  warn_of_data(options, job.cases->dataset(), job.split);
-  write_plan(options, session);
-  write_routines(session.backend(), options);
-
-  TrainingTables rows;
+// All repeats, and what they leave behind.
+void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& rows) {
+  const RunOptions& options = job.options;
   std::vector<TimingRow> timings;
   const fs::path timing_file = options.output / "timing.csv";
   std::vector<TimingRow> earlier;
@@ -245,6 +215,48 @@ Job train_job(const RunOptions& given, bool predicts) {
     timings.push_back(row);
     write_noted(options.output, {{"timing.csv", csv_text(timing_csv(timings))}});
   }
+}
+
+// What is wrong with the cases leaves no run behind. Returns the time left.
+TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& watch) {
+  const RunOptions& options = job.options;
+  // How many slices hold a label is known when they are there.
+  const bool sliced = options.preprocess.slices != data::Slices::none;
+  if (!options.resume && !sliced)
+    log::info("after preparing the cases it should take about {}",
+              format_seconds(time_left(job, session, predicts).seconds()));
+  session.allocate();
+  watch.end(job, "planning");
+  job.cases->prepare_all(job.split.training, job.split.validation);
+  watch.end(job, "preparing");
+  TimeLeft left = time_left(job, session, predicts);
+  if (!options.resume && sliced) log::info("it should take about {}", format_seconds(left.seconds()));
+  return left;
+}
+
+Job train_job(const RunOptions& given, bool predicts) {
+  Stopwatch watch;
+  Job job = open_job(given);
+  RunOptions& options = job.options;
+  // Whether it fits is known before anything is prepared or written.
+  Session session(options, job.channels, job.outputs, Session::Purpose::training);
+  tell_beginning(job, session);
+  TimeLeft left = prepare_cases(job, session, predicts, watch);
+  const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
+  options.identity = identity.run;
+  agree_on_run(*options.ranks, identity, session);
+  if (!options.ranks->is_first()) {
+    follow(job, session, left);
+    return job;
+  }
+  write_beginning(job, identity);
+  log::record_to(options.output / "run.log");
+  warn_of_data(options, job.cases->dataset(), job.split);
+  write_plan(options, session);
+  write_routines(session.backend(), options);
+
+  TrainingTables rows;
+  train_repeats(job, session, left, rows);
   watch.end(job, "training");
   double epochs = 0;
   for (const EpochRow& row : rows.epochs) epochs += row.seconds;

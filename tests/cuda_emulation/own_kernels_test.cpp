@@ -61,7 +61,7 @@ bool has_shapes_of_its_own(const Operation& operation) {
        {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
         "upsampled_weights_gradient", "all_finite", "adam", "sliding_max_pool_gradient",
         "average_pool_gradient", "resize_linear", "resize_linear_gradient", "softmax_cross_entropy",
-        "softmax_cross_entropy_gradient"})
+        "cross_entropy_plane_sums", "softmax_cross_entropy_gradient"})
     if (operation.name == name) return true;
   return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;
 }

@@ -24,7 +24,7 @@ struct Differentiated {
 
   // A copy of the shape: adding a value moves the others, one of which it may be of.
   ValueId add_input(const std::string& name, Shape shape, Fill fill) {
-    const bool bits = fill == Fill::bits || fill == Fill::classes;
+    const bool bits = fill == Fill::bits || fill == Fill::classes || fill == Fill::taps;
     const ValueId id = graph.add_value(name, shape, bits ? ElementType::u8 : ElementType::f64, Role::input);
     contents.emplace_back(id, fill_values(fill, shape.count(), contents.size()));
     return id;
@@ -103,7 +103,8 @@ Differentiated differentiated_case(const Operation& operation, const OperationCa
     if (!constant) d.inputs.push_back(inputs.back());
   }
   const NodeId node = d.graph.add(operation.name, "node", inputs, attributes);
-  d.outputs = d.graph.node(node).outputs;
+  for (const ValueId output : d.graph.node(node).outputs)
+    if (d.graph.value(output).type != ElementType::u8) d.outputs.push_back(output);  // a choice has none
   d.differentiate_outputs();
   return d;
 }

@@ -123,8 +123,9 @@ TEST(Networks, GiveLogitsInFullPrecision) {
       const Shape image = {2, takes_images(name) ? 1 : 8, 4, 12, 2};
       const ForwardGraph network = build_network(options, image, 3, type, true);
       EXPECT_EQ(network.graph.value(network.logits).type, full);
-      const Shape of_voxels = {2, image[1], 4, 12, 3}, of_image = {2, 1, 1, 1, 3};
-      EXPECT_EQ(network.graph.value(network.logits).shape, classifies_images(name) ? of_image : of_voxels);
+      const Shape of_voxels = takes_images(name) ? Shape{2, 4, 1, 12, 3} : Shape{2, 8, 4, 12, 3};
+      EXPECT_EQ(network.graph.value(network.logits).shape,
+                classifies_images(name) ? Shape({2, 1, 1, 1, 3}) : of_voxels);
       for (ValueId id : network.parameters) EXPECT_EQ(network.graph.value(id).type, full);
     }
   }
@@ -283,7 +284,7 @@ TEST(DeepLabV3, ReadsFeatureMapsOfItsOutputStride) {
     std::set<std::int64_t> dilations;
     for (const Node& node : network.graph.nodes()) {
       if (node.operation->name == "average_pool") {
-        EXPECT_EQ(network.graph.value(node.inputs[0]).shape, (Shape{1, 1, side, side, 128}));
+        EXPECT_EQ(network.graph.value(node.inputs[0]).shape, (Shape{1, side, 1, side, 128}));
       }
       if (node.operation->name == "conv3d") dilations.insert(node.attributes.integer_or("dilation", 1));
     }

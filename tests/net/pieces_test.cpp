@@ -27,8 +27,7 @@ constexpr StepContext context{.seed = 7, .step = 3, .learning_rate = 1e-2};
 bool is_volume(const Operation& operation, const OperationCase& example, std::size_t input) {
   const Shape& shape = example.inputs[input].shape;
   const Cut& cut = operation.cut;
-  if (cut.window != nullptr)
-    return static_cast<int>(input) == cut.input || static_cast<int>(input) == cut.along;
+  if (cut.window != nullptr) return cut.reads_window(input) || static_cast<int>(input) == cut.along;
   const Shape& first = example.inputs[0].shape;
   return shape.rank() >= 4 && shape[1] == first[1] && shape[2] == first[2] && shape[3] == first[3];
 }
@@ -176,6 +175,22 @@ TEST(Pieces, GiveTheSameBitsButInWeightGradientsAndConvolutionsOfALibrary) {
   }
 }
 
+// The image is the finest resolution where its volumes are no small ones: 3 channels there are more than a
+// quarter of 16 at half the sides.
+TEST(Pieces, OfImagesAreRows) {
+  StepOptions options;
+  options.network = {.name = "deeplabv3", .base_filters = 16, .dropout = 0};
+  options.input = {2, 1, 70, 50, 3};
+  options.loss = loss_options(Loss::softmax_cross_entropy);
+  options.pieces = 16;
+  const TrainingStep step = build_training_step(options);
+  std::vector<Shape> shapes;
+  for (const ValueId id : step.input) shapes.push_back(step.graph.value(id).shape);
+  const Shape full = {2, 16, 1, 50, 3};
+  EXPECT_THAT(shapes, testing::ElementsAre(full, full, full, full, Shape{2, 6, 1, 50, 3}));
+  EXPECT_EQ(pieces_text(step.graph), "5 of 16 planes");
+}
+
 // Planes of the image's pieces.
 std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes) {
   StepOptions options;
@@ -199,6 +214,17 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
 }
 
 // What a step in pieces needs at least is what its largest piece of an operation needs.
+// Nothing that is small is cut, though volumes inside a network have more bytes than its image.
+TEST(Pieces, ThatAreAutomaticAreNoneOfASmallStep) {
+  for (const std::string& network : network_names()) {
+    StepOptions options;
+    options.network.depth = 3;
+    options.input = {1, 32, 32, 32, 3};
+    options = suited(options, network);
+    EXPECT_EQ(pieces_text(build_training_step(options).graph), "none") << network;
+  }
+}
+
 TEST(Pieces, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
   StepOptions options;
   options.input = {1, 64, 64, 64, 4};
@@ -248,6 +274,10 @@ StepOptions small_step(ElementType type, const std::string& network = "isensee20
   options.input = {1, 20, 8, 12, 2};
   options.activations = type;
   options.loss = {.dice = 1, .cross_entropy = 1};
+  if (!takes_images(network)) return options;
+  options.network.depth = 1;
+  options.input = {2, 1, 44, 37, 2};
+  options.loss = loss_options(Loss::softmax_cross_entropy);
   return options;
 }
 
@@ -275,7 +305,8 @@ Trained train(const StepOptions& options, std::int64_t planes, Backend& backend,
   set(run, cut, whole.graph, whole.input[0],
       fill_values(Fill::normal, whole.graph.value(whole.input[0]).shape.count(), 1));
   set(run, cut, whole.graph, whole.target[0],
-      fill_values(Fill::bits, whole.graph.value(whole.target[0]).shape.count(), 2));
+      fill_values(options.loss.classes ? Fill::classes : Fill::bits,
+                  whole.graph.value(whole.target[0]).shape.count(), 2));
   Trained trained;
   for (std::int64_t number = 1; number <= steps; ++number) {
     run.run({.seed = 5, .step = number, .learning_rate = 1e-3});
@@ -297,7 +328,9 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
       ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork, testing::Values("isensee2017", "unet3d", "resnet3d"),
+INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork,
+                         testing::Values("isensee2017", "unet3d", "resnet3d", "resnet18", "resnet50",
+                                         "deeplabv3"),
                          [](const testing::TestParamInfo<std::string>& parameter) {
                            return parameter.param;
                          });

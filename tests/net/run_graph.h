@@ -193,6 +193,9 @@ inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint6
       case Fill::classes:
         values[i] = random.word(i) % 5;
         break;
+      case Fill::taps:
+        values[i] = random.word(i) % 9;
+        break;
     }
   }
   return values;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "net/backends/backends.h"
+#include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"
 #include "tests/swap/graphs.h"
@@ -36,6 +37,12 @@ inline net::StepOptions tiny(const std::string& network) {
   options.network.base_filters = 2;
   options.network.depth = 3;
   options.input = {1, 8, 8, 8, 2};
+  if (net::takes_images(network)) {
+    options.network.depth = 1;
+    options.network.dropout = 0;
+    options.input = {2, 1, 21, 12, 2};
+    options.loss = net::loss_options(net::Loss::softmax_cross_entropy);
+  }
   options.optimizer.small_parameter = 32;  // vectors, no weights: what they need together stays small as well
   return options;
 }

@@ -56,6 +56,18 @@ __global__ void add_planes(const double* planes, std::int64_t samples, std::int6
 }
 
 // A thread per sample and channel.
+template <class T>
+__global__ void mean_of_planes(const double* planes, std::int64_t instances, std::int64_t depth,
+                               std::int64_t channels, double voxels, T* to) {
+  const std::int64_t i = index_of_thread();
+  if (i >= instances) return;
+  double sum = 0;
+  for (std::int64_t z = 0; z < depth; ++z)
+    sum += planes[(i / channels * depth + z) * channels + i % channels];
+  set_rounded(to[i], static_cast<float>(sum / voxels));
+}
+
+// A thread per sample and channel.
 __global__ void statistics_of_planes(const double* planes, std::int64_t instances, std::int64_t depth,
                                      std::int64_t channels, double voxels, double epsilon, float* to) {
   const std::int64_t i = index_of_thread();
@@ -104,6 +116,21 @@ std::unique_ptr<Kernel> make_statistics_of_planes(const Graph& graph, const Node
                output<float>(arguments));
       },
       planes.bytes());
+}
+
+std::unique_ptr<Kernel> make_mean_of_planes(const Graph& graph, const Node& node, Device&) {
+  const Planes planes(graph, node);
+  const double voxels = node.attributes.real("voxels");
+  const std::int64_t instances = planes.samples * planes.channels;
+  return for_type(graph.value(node.outputs[0]).type, node.name, [&]<class T>(T) {
+    return make_own(
+        [=](const KernelArguments& arguments) {
+          launch("mean_of_planes", mean_of_planes<T>, blocks_for(instances), block_threads,
+                 planes.gathered(arguments), instances, planes.depth, planes.channels, voxels,
+                 output<T>(arguments));
+        },
+        planes.bytes());
+  });
 }
 
 std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node, Device&) {

@@ -3,14 +3,17 @@
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/sums.cuh"
+#include "net/graph/linear_axis.h"
 
 namespace voxswap::net::cuda {
 
 namespace {
 
-// An axis of the forward pass (net/ops/resize_linear.cpp).
+// An axis of the forward pass (net/graph/linear_axis.h). Places are those of the whole axis; here are so
+// many, from the first ones on.
 struct ResizeAxis {
   std::int64_t side, outputs;
+  std::int64_t first_side = 0, first_output = 0, sides_here = side, outputs_here = outputs;
 
   __device__ double place(std::int64_t o) const {
     const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
@@ -30,12 +33,16 @@ struct ResizeAxis {
   // Outputs that may lie beside input i, one more on each side than rounding could move.
   __device__ std::int64_t first_of(std::int64_t i) const {
     const std::int64_t o = (i - 1) * outputs / side - 2;
-    return i <= 1 || o < 0 ? 0 : o;
+    const std::int64_t least = i <= 1 || o < 0 ? 0 : o;
+    return least < first_output ? first_output : least;
   }
   __device__ std::int64_t end_of(std::int64_t i) const {
     const std::int64_t o = (i + 2) * outputs / side + 2;
-    return i >= side - 1 || o > outputs ? outputs : o;
+    const std::int64_t most = i >= side - 1 || o > outputs ? outputs : o;
+    return most > first_output + outputs_here ? first_output + outputs_here : most;
   }
+  __device__ std::int64_t output_here(std::int64_t i) const { return i - first_output; }
+  __device__ std::int64_t side_here(std::int64_t i) const { return i - first_side; }
 };
 
 template <class Index>
@@ -53,7 +60,7 @@ __global__ void resize(Resize<Index> r, const T* from, T* to) {
   const std::int64_t column = take_axis(rest, r.columns),
                      ox = take_axis(rest, static_cast<Index>(r.x.outputs)),
                      oy = take_axis(rest, static_cast<Index>(r.y.outputs)),
-                     oz = take_axis(rest, static_cast<Index>(r.z.outputs)),
+                     oz = take_axis(rest, static_cast<Index>(r.z.outputs_here)) + r.z.first_output,
                      n = static_cast<std::int64_t>(rest);
   const float wz = r.z.of_high(oz), wy = r.y.of_high(oy), wx = r.x.of_high(ox);
   float sums[width] = {};
@@ -61,8 +68,9 @@ __global__ void resize(Resize<Index> r, const T* from, T* to) {
     const std::int64_t iz = i & 4 ? r.z.high(oz) : r.z.low(oz), iy = i & 2 ? r.y.high(oy) : r.y.low(oy),
                        ix = i & 1 ? r.x.high(ox) : r.x.low(ox);
     const float weight = (i & 4 ? wz : 1.0f - wz) * (i & 2 ? wy : 1.0f - wy) * (i & 1 ? wx : 1.0f - wx);
-    const Vector<T, width> corner =
-        load<width>(from, (((n * r.z.side + iz) * r.y.side + iy) * r.x.side + ix) * columns + column);
+    const Vector<T, width> corner = load<width>(
+        from,
+        (((n * r.z.sides_here + r.z.side_here(iz)) * r.y.side + iy) * r.x.side + ix) * columns + column);
     for (int lane = 0; lane < width; ++lane) sums[lane] += weight * to_float(corner.lane[lane]);
   }
   Vector<T, width> result;
@@ -78,7 +86,8 @@ __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
   const auto columns = static_cast<std::int64_t>(r.columns);
   const std::int64_t column = take_axis(rest, r.columns), ix = take_axis(rest, static_cast<Index>(r.x.side)),
                      iy = take_axis(rest, static_cast<Index>(r.y.side)),
-                     iz = take_axis(rest, static_cast<Index>(r.z.side)), n = static_cast<std::int64_t>(rest);
+                     iz = take_axis(rest, static_cast<Index>(r.z.sides_here)) + r.z.first_side,
+                     n = static_cast<std::int64_t>(rest);
   float sums[width] = {};
   for (std::int64_t oz = r.z.first_of(iz); oz < r.z.end_of(iz); ++oz) {
     const float wz = r.z.weight(oz, iz);
@@ -90,7 +99,9 @@ __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
         const float weight = wzy * r.x.weight(ox, ix);
         if (weight == 0.0f) continue;
         const Vector<T, width> gradient = load<width>(
-            dy, (((n * r.z.outputs + oz) * r.y.outputs + oy) * r.x.outputs + ox) * columns + column);
+            dy,
+            (((n * r.z.outputs_here + r.z.output_here(oz)) * r.y.outputs + oy) * r.x.outputs + ox) * columns +
+                column);
         for (int lane = 0; lane < width; ++lane) sums[lane] += weight * to_float(gradient.lane[lane]);
       }
     }
@@ -105,7 +116,9 @@ __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
 template <class Start>
 std::unique_ptr<Kernel> make_for_resize(const Shape& from, const Shape& to, const Shape& made,
                                         const Node& node, ElementType type, Start start) {
-  const ResizeAxis z = {from[1], to[1]}, y = {from[2], to[2]}, x = {from[3], to[3]};
+  const LinearAxis depth = linear_depth(node.attributes, from, to);
+  const ResizeAxis z = {depth.side, depth.outputs, depth.first_side, depth.first_output, from[1], to[1]},
+                   y = {from[2], to[2]}, x = {from[3], to[3]};
   return for_type(type, node.name, [&]<class T>(T) {
     const bool whole = made[4] % full_width<T> == 0;
     const std::int64_t size = whole ? full_width<T> : 1, pieces = made.count() / size,
@@ -169,7 +182,7 @@ std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const No
 
 std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, Device& device) {
   const Shape& x = input_shape(graph, node);
-  const double voxels = static_cast<double>(x[1] * x[2] * x[3]);
+  const double voxels = node.attributes.real("voxels");
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     const Rows rows = cut_rows(device, x, full_width<T>, rows_of_a_sum);
     return make_own(
@@ -190,7 +203,7 @@ std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, 
 std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node, Device&) {
   const Shape& dx = output_shape(graph, node);
   const std::int64_t count = dx.count(), sample = count / dx[0], channels = dx[4];
-  const auto factor = static_cast<float>(1.0 / static_cast<double>(sample / channels));
+  const auto factor = static_cast<float>(1.0 / node.attributes.real("voxels"));
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own([=](const KernelArguments& arguments) {
       launch("average_pool_gradient", spread<T>, blocks_for(count), block_threads, count, sample, channels,

@@ -1,5 +1,5 @@
 // The maximum under a sliding kernel, and its gradient. A thread takes one vector of channels of a voxel of
-// y, or, for the gradient, of x: what goes to a voxel is gathered there, so that no two threads add to one
+// y, or, for the gradient, of dx: what goes to a voxel is gathered there, so that no two threads add to one
 // place.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
@@ -29,7 +29,10 @@ struct PoolAxis {
     const std::int64_t end = (i + before) / stride + 1;
     return end < output ? end : output;
   }
+  __device__ std::int64_t tap(std::int64_t o, std::int64_t i) const { return i - o * stride + before; }
 };
+
+using Tap = std::uint8_t;
 
 template <class Index>
 struct Pool {
@@ -45,10 +48,14 @@ struct Pool {
     return (((n * z.output + oz) * y.output + oy) * x.output + ox) * static_cast<std::int64_t>(columns) +
            column;
   }
+  // The number of the tap by which an output meets an input.
+  __device__ Tap tap(std::int64_t of_z, std::int64_t of_y, std::int64_t of_x) const {
+    return static_cast<Tap>((of_z * y.kernel + of_y) * x.kernel + of_x);
+  }
 };
 
 template <int width, class T, class Index>
-__global__ void pool_maxima(Pool<Index> pool, const T* x, T* y) {
+__global__ void pool_maxima(Pool<Index> pool, const T* x, T* y, Tap* taps) {
   const std::int64_t piece = index_of_thread();
   if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
   Index rest = static_cast<Index>(piece);
@@ -57,44 +64,28 @@ __global__ void pool_maxima(Pool<Index> pool, const T* x, T* y) {
                      oy = take_axis(rest, static_cast<Index>(pool.y.output)),
                      oz = take_axis(rest, static_cast<Index>(pool.z.output)),
                      n = static_cast<std::int64_t>(rest);
-  Vector<T, width> most =
-      load<width>(x, pool.in(n, pool.z.from(oz), pool.y.from(oy), pool.x.from(ox), column));
-  for (std::int64_t iz = pool.z.from(oz); iz < pool.z.to(oz); ++iz)
-    for (std::int64_t iy = pool.y.from(oy); iy < pool.y.to(oy); ++iy)
-      for (std::int64_t ix = pool.x.from(ox); ix < pool.x.to(ox); ++ix) {
+  const std::int64_t first_z = pool.z.from(oz), first_y = pool.y.from(oy), first_x = pool.x.from(ox);
+  Vector<T, width> most = load<width>(x, pool.in(n, first_z, first_y, first_x, column));
+  Vector<Tap, width> first;
+  for (int lane = 0; lane < width; ++lane)
+    first.lane[lane] = pool.tap(pool.z.tap(oz, first_z), pool.y.tap(oy, first_y), pool.x.tap(ox, first_x));
+  for (std::int64_t iz = first_z; iz < pool.z.to(oz); ++iz)
+    for (std::int64_t iy = first_y; iy < pool.y.to(oy); ++iy)
+      for (std::int64_t ix = first_x; ix < pool.x.to(ox); ++ix) {
         const Vector<T, width> next = load<width>(x, pool.in(n, iz, iy, ix, column));
-        for (int lane = 0; lane < width; ++lane)
-          if (to_float(next.lane[lane]) > to_float(most.lane[lane])) most.lane[lane] = next.lane[lane];
-      }
-  store(y, piece, most);
-}
-
-// Adds what the kernel at oz, oy, ox gives to the voxel at `here`, which takes it where it is the first
-// maximum under the kernel: larger than all before it, no smaller than those behind.
-template <int width, class T, class Index>
-__device__ void take_gradient(const Pool<Index>& pool, const T* x, const Vector<T, width>& own,
-                              std::int64_t here, std::int64_t n, std::int64_t oz, std::int64_t oy,
-                              std::int64_t ox, std::int64_t column, const Vector<T, width>& gradient,
-                              float (&sums)[width]) {
-  bool first[width];
-  for (int lane = 0; lane < width; ++lane) first[lane] = true;
-  for (std::int64_t iz = pool.z.from(oz); iz < pool.z.to(oz); ++iz)
-    for (std::int64_t iy = pool.y.from(oy); iy < pool.y.to(oy); ++iy)
-      for (std::int64_t ix = pool.x.from(ox); ix < pool.x.to(ox); ++ix) {
-        const std::int64_t there = pool.in(n, iz, iy, ix, column);
-        if (there == here) continue;
-        const Vector<T, width> other = load<width>(x, there);
+        const Tap tap = pool.tap(pool.z.tap(oz, iz), pool.y.tap(oy, iy), pool.x.tap(ox, ix));
         for (int lane = 0; lane < width; ++lane) {
-          const float a = to_float(own.lane[lane]), b = to_float(other.lane[lane]);
-          first[lane] = first[lane] && (there < here ? a > b : !(b > a));
+          if (!(to_float(next.lane[lane]) > to_float(most.lane[lane]))) continue;
+          most.lane[lane] = next.lane[lane];
+          first.lane[lane] = tap;
         }
       }
-  for (int lane = 0; lane < width; ++lane)
-    if (first[lane]) sums[lane] += to_float(gradient.lane[lane]);
+  store(y, piece, most);
+  store(taps, piece, first);
 }
 
 template <int width, class T, class Index>
-__global__ void pool_gradient(Pool<Index> pool, const T* x, const T* dy, T* dx) {
+__global__ void pool_gradient(Pool<Index> pool, const T* dy, const Tap* taps, T* dx) {
   const std::int64_t piece = index_of_thread();
   if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
   Index rest = static_cast<Index>(piece);
@@ -103,13 +94,17 @@ __global__ void pool_gradient(Pool<Index> pool, const T* x, const T* dy, T* dx) 
                      iy = take_axis(rest, static_cast<Index>(pool.y.input)),
                      iz = take_axis(rest, static_cast<Index>(pool.z.input)),
                      n = static_cast<std::int64_t>(rest);
-  const Vector<T, width> own = load<width>(x, piece);
   float sums[width] = {};
   for (std::int64_t oz = pool.z.first_over(iz); oz < pool.z.end_over(iz); ++oz)
     for (std::int64_t oy = pool.y.first_over(iy); oy < pool.y.end_over(iy); ++oy)
-      for (std::int64_t ox = pool.x.first_over(ix); ox < pool.x.end_over(ix); ++ox)
-        take_gradient<width>(pool, x, own, piece, n, oz, oy, ox, column,
-                             load<width>(dy, pool.out(n, oz, oy, ox, column)), sums);
+      for (std::int64_t ox = pool.x.first_over(ix); ox < pool.x.end_over(ix); ++ox) {
+        const std::int64_t out = pool.out(n, oz, oy, ox, column);
+        const Vector<T, width> gradient = load<width>(dy, out);
+        const Vector<Tap, width> taken = load<width>(taps, out);
+        const Tap tap = pool.tap(pool.z.tap(oz, iz), pool.y.tap(oy, iy), pool.x.tap(ox, ix));
+        for (int lane = 0; lane < width; ++lane)
+          if (taken.lane[lane] == tap) sums[lane] += to_float(gradient.lane[lane]);
+      }
   Vector<T, width> result;
   for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
   store(dx, piece, result);
@@ -147,14 +142,14 @@ struct StartPool {
   template <int width, class T, class Index>
   void operator()(const Pool<Index>& pool, const KernelArguments& arguments, dim3 grid) const {
     launch("sliding_max_pool", pool_maxima<width, T, Index>, grid, block_threads, pool,
-           input<T>(arguments, 0), output<T>(arguments));
+           input<T>(arguments, 0), output<T>(arguments), output<Tap>(arguments, 1));
   }
 };
 struct StartPoolGradient {
   template <int width, class T, class Index>
   void operator()(const Pool<Index>& pool, const KernelArguments& arguments, dim3 grid) const {
     launch("sliding_max_pool_gradient", pool_gradient<width, T, Index>, grid, block_threads, pool,
-           input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments));
+           input<T>(arguments, 0), input<Tap>(arguments, 1), output<T>(arguments));
   }
 };
 
@@ -166,8 +161,8 @@ std::unique_ptr<Kernel> make_sliding_max_pool(const Graph& graph, const Node& no
 }
 
 std::unique_ptr<Kernel> make_sliding_max_pool_gradient(const Graph& graph, const Node& node, Device&) {
-  const Shape &x = input_shape(graph, node), &dy = input_shape(graph, node, 1);
-  return make_for_pool(x, dy, x, node, input_type(graph, node), StartPoolGradient{});
+  const Shape &dx = output_shape(graph, node), &dy = input_shape(graph, node);
+  return make_for_pool(dx, dy, dx, node, input_type(graph, node), StartPoolGradient{});
 }
 
 }  // namespace voxswap::net::cuda

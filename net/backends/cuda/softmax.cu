@@ -32,24 +32,44 @@ __global__ void softmax(std::int64_t voxels, std::int64_t channels, const T* x, 
 }
 
 template <class T>
+__device__ double loss_of_voxel(const T* x, std::int64_t channels, Class of) {
+  if (of >= channels) return 0;
+  const Voxel v = look_at(x, channels);
+  return static_cast<double>(v.largest - to_float(x[of])) + static_cast<double>(logf(v.sum));
+}
+
+template <class T>
 __global__ void loss_of_blocks(std::int64_t voxels, std::int64_t channels, const T* logits,
                                const Class* target, double* written) {
   __shared__ double shared[block_threads];
   const std::int64_t voxel = index_of_thread();
   const int thread = static_cast<int>(threadIdx.x);
-  double loss = 0;
-  if (voxel < voxels && target[voxel] < channels) {
-    const T* x = logits + voxel * channels;
-    const Voxel v = look_at(x, channels);
-    loss = static_cast<double>(v.largest - to_float(x[target[voxel]])) + static_cast<double>(logf(v.sum));
-  }
-  shared[thread] = loss;
+  shared[thread] = voxel < voxels ? loss_of_voxel(logits + voxel * channels, channels, target[voxel]) : 0;
   __syncthreads();
   for (int half = block_threads / 2; half > 0; half /= 2) {
     if (thread < half) shared[thread] += shared[thread + half];
     __syncthreads();
   }
   if (thread == 0) written[blockIdx.x] = shared[0];
+}
+
+// A block per plane.
+template <class T>
+__global__ void losses_of_planes(std::int64_t plane, std::int64_t channels, double count, const T* logits,
+                                 const Class* target, double* to) {
+  __shared__ double shared[block_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * plane;
+  double loss = 0;
+  for (std::int64_t voxel = first + thread; voxel < first + plane; voxel += block_threads)
+    loss += loss_of_voxel(logits + voxel * channels, channels, target[voxel]);
+  shared[thread] = loss;
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) shared[thread] += shared[thread + half];
+    __syncthreads();
+  }
+  if (thread == 0) to[blockIdx.x] = shared[0] / count;
 }
 
 __global__ void add_losses(const double* written, std::int64_t blocks, double count, float* loss) {
@@ -108,6 +128,19 @@ std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Nod
                  output<float>(arguments));
         },
         blocks * static_cast<std::int64_t>(sizeof(double)));
+  });
+}
+
+std::unique_ptr<Kernel> make_cross_entropy_plane_sums(const Graph& graph, const Node& node, Device&) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], plane = x[2] * x[3];
+  const auto planes = static_cast<unsigned>(x[0] * x[1]);
+  const double count = node.attributes.real("count");
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("cross_entropy_plane_sums", losses_of_planes<T>, dim3(planes), block_threads, plane, channels,
+             count, input<T>(arguments, 0), input<Class>(arguments, 1), output<double>(arguments));
+    });
   });
 }
 

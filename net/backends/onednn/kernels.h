@@ -55,7 +55,8 @@ Maker find_maker(const Operation& operation);
   X(channel_plane_sums)             \
   X(plane_moments)                  \
   X(norm_activation_plane_sums)     \
-  X(loss_plane_sums)
+  X(loss_plane_sums)                \
+  X(cross_entropy_plane_sums)
 
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&);
 VOXSWAP_ONEDNN_KERNELS(DECLARE)

@@ -4,7 +4,9 @@
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/plane_sums.h"
 #include "net/graph/graph.h"
+#include "net/graph/linear_axis.h"
 
 namespace voxswap::net::onednn {
 
@@ -16,15 +18,16 @@ struct Shares {
   std::vector<float> of_high;            // the second one's weight
   std::vector<std::int64_t> first, end;  // outputs, per input
 
-  Shares(std::int64_t side, std::int64_t outputs)
+  // Of what is here of the axis: so many places of x and of y.
+  Shares(const LinearAxis& axis, std::int64_t side, std::int64_t outputs)
       : first(static_cast<std::size_t>(side), outputs), end(static_cast<std::size_t>(side), 0) {
-    const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
     for (std::int64_t o = 0; o < outputs; ++o) {
-      const double at = std::max((static_cast<double>(o) + 0.5) * ratio - 0.5, 0.0);
-      low.push_back(std::min(static_cast<std::int64_t>(at), side - 1));
-      high.push_back(std::min(low.back() + 1, side - 1));
-      of_high.push_back(static_cast<float>(at - static_cast<double>(low.back())));
-      for (const std::int64_t i : {low.back(), high.back()}) {
+      const LinearAxis::Between between = axis.between_here(o);
+      low.push_back(between.low);
+      high.push_back(between.high);
+      of_high.push_back(static_cast<float>(between.of_high));
+      for (const std::int64_t i : {between.low, between.high}) {
+        if (i < 0 || i >= side) continue;  // in another part of the volume
         const auto at_i = static_cast<std::size_t>(i);
         first[at_i] = std::min(first[at_i], o);
         end[at_i] = std::max(end[at_i], o + 1);
@@ -40,8 +43,12 @@ struct Shares {
 struct Resize {
   Shape from, to;  // of the forward pass
   Shares z, y, x;
-  Resize(const Shape& in, const Shape& out)
-      : from(in), to(out), z(in[1], out[1]), y(in[2], out[2]), x(in[3], out[3]) {}
+  Resize(const Attributes& attributes, const Shape& in, const Shape& out)
+      : from(in),
+        to(out),
+        z(linear_depth(attributes, in, out), in[1], out[1]),
+        y({in[2], out[2]}, in[2], out[2]),
+        x({in[3], out[3]}, in[3], out[3]) {}
 };
 
 // A row of y at a time.
@@ -147,7 +154,8 @@ float as_float(Bf16 x) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node) {
-  const auto resize = std::make_shared<Resize>(input_shape(graph, node), output_shape(graph, node));
+  const auto resize =
+      std::make_shared<Resize>(node.attributes, input_shape(graph, node), output_shape(graph, node));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
       const Shape& to = resize->to;
@@ -157,7 +165,8 @@ std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node)
 }
 
 std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const Node& node) {
-  const auto resize = std::make_shared<Resize>(output_shape(graph, node), input_shape(graph, node));
+  const auto resize =
+      std::make_shared<Resize>(node.attributes, output_shape(graph, node), input_shape(graph, node));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
       const Shape& from = resize->from;
@@ -168,30 +177,37 @@ std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const No
 }
 
 std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(input_shape(graph, node));
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  WorkspacePlan plan;
+  const std::int64_t scratch = plan.book(sums_bytes(layout, 1)),
+                     sums = plan.book(plane_sums_bytes(layout, 1));
+  const double over = node.attributes.real("voxels");
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          T* y = output<T>(arguments);
-          sum_over_voxels<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, 0),
-                             [&](std::int64_t sample, std::int64_t channel, const double* sums) {
-                               store(y + sample * layout.channels + channel,
-                                     static_cast<float>(sums[0] / static_cast<double>(layout.voxels)));
-                             });
+          double* planes = place<double>(arguments, sums);
+          sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, scratch),
+                        planes, [](std::int64_t, std::int64_t, double*) {});
+          for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
+            double sum = 0;
+            for (std::int64_t z = 0; z < layout.sharing; ++z) sum += planes[plane_sum_index(layout, i, z)];
+            store(output<T>(arguments) + i, static_cast<float>(sum / over));
+          }
         },
-        sums_bytes(layout, 1));
+        plan.bytes());
   });
 }
 
 std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node) {
   const RowLayout layout = row_layout(output_shape(graph, node));
+  const auto over = static_cast<float>(node.attributes.real("voxels"));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
           const T* dy = input<T>(arguments, 0);
           float* values = place<float>(arguments, 0);
           expand(values, layout, [&](std::int64_t n, std::int64_t c) {
-            return as_float(dy[n * layout.channels + c]) / static_cast<float>(layout.voxels);
+            return as_float(dy[n * layout.channels + c]) / over;
           });
           for_each_chunk(layout, Fill<T>{output<T>(arguments), values});
         },

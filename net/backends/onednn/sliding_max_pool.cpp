@@ -29,6 +29,7 @@ struct Axis {
     const std::int64_t end = (i + before) / stride + 1;
     return end < output ? end : output;
   }
+  VOXSWAP_INLINE std::int64_t tap(std::int64_t o, std::int64_t i) const { return i - o * stride + before; }
 };
 
 struct Pool {
@@ -44,6 +45,10 @@ struct Pool {
   VOXSWAP_INLINE std::int64_t out(std::int64_t n, std::int64_t oz, std::int64_t oy, std::int64_t ox) const {
     return (((n * z.output + oz) * y.output + oy) * x.output + ox) * channels;
   }
+  // Of the tap by which an output meets an input; small, so that a float is exact.
+  VOXSWAP_INLINE float tap(std::int64_t of_z, std::int64_t of_y, std::int64_t of_x) const {
+    return static_cast<float>((of_z * y.kernel + of_y) * x.kernel + of_x);
+  }
 
  private:
   static Axis axis(const Shape& in, const Shape& out, const KernelAxes& axes, int i) {
@@ -52,11 +57,29 @@ struct Pool {
   }
 };
 
+using Tap = std::uint8_t;
+VOXSWAP_INLINE void store_taps(Tap* to, const Floats& taps) {
+  for (int lane = 0; lane < 16; ++lane) to[lane] = static_cast<Tap>(taps[lane]);
+}
+VOXSWAP_INLINE void store_taps(Tap* to, float tap) {
+  *to = static_cast<Tap>(tap);
+}
+template <class V>
+VOXSWAP_INLINE V load_taps(const Tap* from) {
+  V taps;
+  if constexpr (lanes<V> == 1)
+    taps = static_cast<float>(*from);
+  else
+    for (int lane = 0; lane < 16; ++lane) taps[lane] = static_cast<float>(from[lane]);
+  return taps;
+}
+
 template <class T>
 struct Forward {
   Pool pool;
   const T* x;
   T* y;
+  Tap* taps;
 
   struct Place {
     const Forward& of;
@@ -64,14 +87,20 @@ struct Forward {
     template <class V>
     VOXSWAP_INLINE void at(std::int64_t c) const {
       const Pool& p = of.pool;
-      V most = load<V>(of.x + p.in(n, p.z.from(oz), p.y.from(oy), p.x.from(ox)) + c);
-      for (std::int64_t iz = p.z.from(oz); iz < p.z.to(oz); ++iz)
-        for (std::int64_t iy = p.y.from(oy); iy < p.y.to(oy); ++iy)
-          for (std::int64_t ix = p.x.from(ox); ix < p.x.to(ox); ++ix) {
+      const std::int64_t z = p.z.from(oz), y = p.y.from(oy), x = p.x.from(ox);
+      V most = load<V>(of.x + p.in(n, z, y, x) + c);
+      V first = all_lanes<V>(p.tap(p.z.tap(oz, z), p.y.tap(oy, y), p.x.tap(ox, x)));
+      for (std::int64_t iz = z; iz < p.z.to(oz); ++iz)
+        for (std::int64_t iy = y; iy < p.y.to(oy); ++iy)
+          for (std::int64_t ix = x; ix < p.x.to(ox); ++ix) {
             const V next = load<V>(of.x + p.in(n, iz, iy, ix) + c);
+            const V tap = all_lanes<V>(p.tap(p.z.tap(oz, iz), p.y.tap(oy, iy), p.x.tap(ox, ix)));
+            first = next > most ? tap : first;
             most = next > most ? next : most;
           }
-      store(of.y + p.out(n, oz, oy, ox) + c, most);
+      const std::int64_t out = p.out(n, oz, oy, ox) + c;
+      store(of.y + out, most);
+      store_taps(of.taps + out, first);
     }
   };
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
@@ -85,12 +114,12 @@ struct Forward {
   }
 };
 
-// An element of x takes the gradients of all kernels over it whose first maximum it is: it is larger than all
-// that come before it under the kernel, and no smaller than those behind.
+// An element of x takes the gradients of all kernels over it whose tap it is.
 template <class T>
 struct Backward {
   Pool pool;
-  const T *x, *dy;
+  const T* dy;
+  const Tap* taps;
   T* dx;
 
   struct Place {
@@ -98,34 +127,16 @@ struct Backward {
     std::int64_t n, iz, iy, ix;
 
     template <class V>
-    VOXSWAP_INLINE V taken(std::int64_t c, const V& own, std::int64_t oz, std::int64_t oy,
-                           std::int64_t ox) const {
-      const Pool& p = of.pool;
-      V gradient = load<V>(of.dy + p.out(n, oz, oy, ox) + c);
-      const std::int64_t here = p.in(n, iz, iy, ix);
-      for (std::int64_t z = p.z.from(oz); z < p.z.to(oz); ++z)
-        for (std::int64_t y = p.y.from(oy); y < p.y.to(oy); ++y)
-          for (std::int64_t x = p.x.from(ox); x < p.x.to(ox); ++x) {
-            const std::int64_t there = p.in(n, z, y, x);
-            if (there == here) continue;
-            const V other = load<V>(of.x + there + c);
-            if (there < here) {
-              gradient = own > other ? gradient : V{};
-            } else {
-              gradient = other > own ? V{} : gradient;
-            }
-          }
-      return gradient;
-    }
-    template <class V>
     VOXSWAP_INLINE void at(std::int64_t c) const {
       const Pool& p = of.pool;
-      const V own = load<V>(of.x + p.in(n, iz, iy, ix) + c);
       V sum{};
       for (std::int64_t oz = p.z.first_over(iz); oz < p.z.end_over(iz); ++oz)
         for (std::int64_t oy = p.y.first_over(iy); oy < p.y.end_over(iy); ++oy)
-          for (std::int64_t ox = p.x.first_over(ix); ox < p.x.end_over(ix); ++ox)
-            sum += taken<V>(c, own, oz, oy, ox);
+          for (std::int64_t ox = p.x.first_over(ix); ox < p.x.end_over(ix); ++ox) {
+            const std::int64_t out = p.out(n, oz, oy, ox) + c;
+            const float tap = p.tap(p.z.tap(oz, iz), p.y.tap(oy, iy), p.x.tap(ox, ix));
+            sum += load_taps<V>(of.taps + out) == tap ? load<V>(of.dy + out) : V{};
+          }
       store(of.dx + p.in(n, iz, iy, ix) + c, sum);
     }
   };
@@ -148,19 +159,20 @@ std::unique_ptr<Kernel> make_sliding_max_pool(const Graph& graph, const Node& no
   const std::int64_t rows = y[0] * y[1] * y[2];
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
-      parallel(rows, 1, Forward<T>{pool, input<T>(arguments, 0), output<T>(arguments)});
+      parallel(rows, 1,
+               Forward<T>{pool, input<T>(arguments, 0), output<T>(arguments), output<Tap>(arguments, 1)});
     });
   });
 }
 
 std::unique_ptr<Kernel> make_sliding_max_pool_gradient(const Graph& graph, const Node& node) {
-  const Shape &x = input_shape(graph, node), &dy = input_shape(graph, node, 1);
-  const Pool pool(x, dy, kernel_axes(node.attributes));
-  const std::int64_t rows = x[0] * x[1] * x[2];
+  const Shape &dx = output_shape(graph, node), &dy = input_shape(graph, node);
+  const Pool pool(dx, dy, kernel_axes(node.attributes));
+  const std::int64_t rows = dx[0] * dx[1] * dx[2];
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
       parallel(rows, 1,
-               Backward<T>{pool, input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments)});
+               Backward<T>{pool, input<T>(arguments, 0), input<Tap>(arguments, 1), output<T>(arguments)});
     });
   });
 }

@@ -1,5 +1,5 @@
 // Soft-max over the channels of a voxel and its cross entropy: blocks of voxels are the unit of work, and the
-// loss adds up theirs one after the other.
+// loss adds up those of a plane one after the other, and then planes.
 #include <cmath>
 
 #include "net/backends/onednn/element_types.h"
@@ -46,13 +46,14 @@ template <class T>
 struct Loss {
   const T* logits;
   const std::uint8_t* target;
-  double* sums;  // per block
-  std::int64_t channels, voxels, block;
+  double* sums;                         // per block
+  std::int64_t channels, plane, block;  // voxels of a plane, and of a block: no block is of two planes
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t index = begin; index < end; ++index) {
-      const std::int64_t last = std::min(voxels, (index + 1) * block);
+      const std::int64_t blocks = (plane + block - 1) / block, first = index / blocks * plane;
+      const std::int64_t from = index % blocks * block, to = from + block < plane ? from + block : plane;
       double sum = 0;
-      for (std::int64_t voxel = index * block; voxel < last; ++voxel) {
+      for (std::int64_t voxel = first + from; voxel < first + to; ++voxel) {
         const std::int64_t of = target[voxel];
         if (of >= channels) continue;
         const T* x = logits + voxel * channels;
@@ -90,6 +91,37 @@ std::int64_t block_of(std::int64_t channels) {
   return std::max<std::int64_t>(1, 8192 / channels);
 }
 
+// What the loss of every plane is made of: the sums of its blocks, in the workspace.
+struct Planes {
+  std::int64_t samples, depth, channels, plane, block, blocks;
+  double count;
+
+  Planes(const Graph& graph, const Node& node) : count(node.attributes.real("count")) {
+    const Shape& x = input_shape(graph, node);
+    samples = x[0];
+    depth = x[1];
+    channels = x[4];
+    plane = x[2] * x[3];
+    block = block_of(channels);
+    blocks = (plane + block - 1) / block;
+  }
+  std::int64_t all_blocks() const { return samples * depth * blocks; }
+  std::int64_t bytes() const { return all_blocks() * static_cast<std::int64_t>(sizeof(double)); }
+  double loss(const KernelArguments& arguments, std::int64_t of) const {
+    const double* sums = place<double>(arguments, 0) + of * blocks;
+    double sum = 0;
+    for (std::int64_t i = 0; i < blocks; ++i) sum += sums[i];
+    return sum / count;
+  }
+};
+
+template <class T>
+void find_losses(const KernelArguments& arguments, const Planes& planes) {
+  parallel(planes.all_blocks(), 1,
+           Loss<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1), place<double>(arguments, 0),
+                   planes.channels, planes.plane, planes.block});
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
@@ -104,22 +136,34 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> make_softmax_cross_entropy(const Graph& graph, const Node& node) {
-  const Shape& x = input_shape(graph, node);
-  const std::int64_t channels = x[4], voxels = x.count() / channels, block = block_of(channels);
-  const std::int64_t blocks = (voxels + block - 1) / block;
-  const double count = node.attributes.real("count");
+  const Planes planes(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          double* sums = place<double>(arguments, 0);
-          parallel(blocks, 1,
-                   Loss<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1), sums, channels, voxels,
-                           block});
-          double sum = 0;
-          for (std::int64_t i = 0; i < blocks; ++i) sum += sums[i];
-          *output<float>(arguments) = static_cast<float>(sum / count);
+          find_losses<T>(arguments, planes);
+          double all = 0;
+          for (std::int64_t n = 0; n < planes.samples; ++n) {
+            double sample = 0;
+            for (std::int64_t z = 0; z < planes.depth; ++z)
+              sample += planes.loss(arguments, n * planes.depth + z);
+            all += sample;
+          }
+          *output<float>(arguments) = static_cast<float>(all);
         },
-        blocks * static_cast<std::int64_t>(sizeof(double)));
+        planes.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_cross_entropy_plane_sums(const Graph& graph, const Node& node) {
+  const Planes planes(graph, node);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          find_losses<T>(arguments, planes);
+          for (std::int64_t i = 0; i < planes.samples * planes.depth; ++i)
+            output<double>(arguments)[i] = planes.loss(arguments, i);
+        },
+        planes.bytes());
   });
 }
 

@@ -47,6 +47,16 @@ void statistics_of_planes(const Call& call) {
     }
 }
 
+void mean_of_planes(const Call& call) {
+  const Shape& first = call.inputs[0].shape;
+  for (std::int64_t n = 0; n < first[0]; ++n)
+    for (std::int64_t c = 0; c < first[2]; ++c) {
+      double sum = 0;
+      for_each_plane(call.inputs, n, c, [&](const double* plane) { sum += *plane; });
+      call.outputs[0].data[n * first[2] + c] = sum / call.attributes.real("voxels");
+    }
+}
+
 void total(const Call& call) {
   const Array& sum = call.outputs[0];
   for (std::int64_t i = 0; i < sum.shape.count(); ++i) {

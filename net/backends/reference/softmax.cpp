@@ -21,6 +21,18 @@ void for_each_voxel(const Array& logits, Visit visit) {
   }
 }
 
+// Of every plane the sum over its voxels, over count.
+void losses_of_planes(const Call& call, double* to) {
+  const Array &logits = call.inputs[0], &target = call.inputs[1];
+  const std::int64_t channels = logits.shape[-1], plane = logits.shape[2] * logits.shape[3];
+  std::fill_n(to, logits.shape[0] * logits.shape[1], 0.0);
+  for_each_voxel(logits, [&](std::int64_t voxel, const double* x, double largest, double sum) {
+    const auto of = static_cast<std::int64_t>(target.data[voxel]);
+    if (of < channels) to[voxel / plane] += largest + std::log(sum) - x[of];
+  });
+  for (std::int64_t i = 0; i < logits.shape[0] * logits.shape[1]; ++i) to[i] /= call.attributes.real("count");
+}
+
 }  // namespace
 
 void softmax(const Call& call) {
@@ -32,14 +44,20 @@ void softmax(const Call& call) {
 }
 
 void softmax_cross_entropy(const Call& call) {
-  const Array &logits = call.inputs[0], &target = call.inputs[1];
-  const std::int64_t channels = logits.shape[-1];
-  double total = 0;
-  for_each_voxel(logits, [&](std::int64_t voxel, const double* x, double largest, double sum) {
-    const auto of = static_cast<std::int64_t>(target.data[voxel]);
-    if (of < channels) total += largest + std::log(sum) - x[of];
-  });
-  call.outputs[0].data[0] = total / call.attributes.real("count");
+  const Shape& shape = call.inputs[0].shape;
+  std::vector<double> planes(static_cast<std::size_t>(shape[0] * shape[1]));
+  losses_of_planes(call, planes.data());
+  double all = 0;
+  for (std::int64_t n = 0; n < shape[0]; ++n) {
+    double sample = 0;
+    for (std::int64_t z = 0; z < shape[1]; ++z) sample += planes[static_cast<std::size_t>(n * shape[1] + z)];
+    all += sample;
+  }
+  call.outputs[0].data[0] = all;
+}
+
+void cross_entropy_plane_sums(const Call& call) {
+  losses_of_planes(call, call.outputs[0].data);
 }
 
 void softmax_cross_entropy_gradient(const Call& call) {

@@ -16,25 +16,43 @@ WindowCopy::WindowCopy(const Graph& graph, const Node& node) {
   others_ = window.others.size();
   input_ = static_cast<std::size_t>(inner.cut.input);
   skip_ = window.skip;
-  volume_.shape = slab.value(slab.node(0).inputs[input_]).shape;
+  for (std::size_t i = 0; i < window.pieces.size(); ++i)
+    volumes_.push_back({nullptr, slab.value(slab.node(0).inputs[input_ + i]).shape});
   inner_.attributes = slab.node(0).attributes;
 }
 
-void WindowCopy::run(const Call& call, double* place) {
-  const Shape& shape = volume_.shape;
+std::int64_t WindowCopy::doubles() const {
+  std::int64_t count = 0;
+  for (const Array& volume : volumes_) count += volume.shape.count();
+  return count;
+}
+
+// From the pieces that begin with the input `first`.
+void WindowCopy::copy(const std::vector<Array>& inputs, std::size_t first, const Array& volume) const {
+  const Shape& shape = volume.shape;
   const std::int64_t plane = shape.count_from(2);
-  volume_.data = place;
-  std::int64_t first = -skip_;  // of the piece, counted in planes of the window
-  for (std::size_t i = others_; i < call.inputs.size(); ++i) {
-    const Array& piece = call.inputs[i];
+  std::int64_t from = -skip_;  // of the piece, counted in planes of the window
+  for (std::size_t i = first; from < shape[1]; ++i) {
+    const Array& piece = inputs[i];
     const std::int64_t planes = piece.shape[1];
     for (std::int64_t n = 0; n < shape[0]; ++n)
-      for (std::int64_t z = std::max<std::int64_t>(first, 0); z < std::min(first + planes, shape[1]); ++z)
-        std::copy_n(piece.data + (n * planes + z - first) * plane, plane, place + (n * shape[1] + z) * plane);
-    first += planes;
+      for (std::int64_t z = std::max<std::int64_t>(from, 0); z < std::min(from + planes, shape[1]); ++z)
+        std::copy_n(piece.data + (n * planes + z - from) * plane, plane,
+                    volume.data + (n * shape[1] + z) * plane);
+    from += planes;
   }
+}
+
+void WindowCopy::run(const Call& call, double* place) {
+  const std::size_t each = (call.inputs.size() - others_) / volumes_.size();
   inner_.inputs.assign(call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(others_));
-  inner_.inputs.insert(inner_.inputs.begin() + static_cast<std::ptrdiff_t>(input_), volume_);
+  for (std::size_t i = 0; i < volumes_.size(); ++i) {
+    Array& volume = volumes_[i];
+    volume.data = place;
+    place += volume.shape.count();
+    copy(call.inputs, others_ + i * each, volume);
+    inner_.inputs.insert(inner_.inputs.begin() + static_cast<std::ptrdiff_t>(input_ + i), volume);
+  }
   inner_.outputs = call.outputs;
   inner_.context = call.context;
   routine_(inner_);

@@ -9,15 +9,17 @@ namespace voxswap::net::reference {
 class WindowCopy {
  public:
   WindowCopy(const Graph& graph, const Node& node);
-  std::int64_t doubles() const { return volume_.shape.count(); }  // of the copy
-  // Copies the window of `call` to `place` and runs the inner operation's routine.
+  std::int64_t doubles() const;  // of the copies
+  // Copies the windows of `call` to `place` and runs the inner operation's routine.
   void run(const Call& call, double* place);
 
  private:
+  void copy(const std::vector<Array>& inputs, std::size_t first, const Array& volume) const;
+
   Routine routine_;
   std::size_t others_, input_;
   std::int64_t skip_;
-  Array volume_;
+  std::vector<Array> volumes_;
   Call inner_;
 };
 

@@ -1,0 +1,152 @@
+#include "net/steps/piece_sizes.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include "base/index.h"
+#include "base/text.h"
+#include "net/graph/operation.h"
+#include "net/graph/piece.h"
+
+namespace voxswap::net {
+
+namespace {
+
+using Kind = Cut::Kind;
+
+// Which values are volumes that can be cut: images, and what operations that are cut make of volumes.
+class Volumes {
+ public:
+  explicit Volumes(const Graph& graph)
+      : graph_(graph), is_volume_(graph.values().size()), whole_(graph.values().size()) {
+    for (std::size_t id = 0; id < graph.values().size(); ++id) {
+      const Value& value = graph.values()[id];
+      is_volume_[id] = value.role == Role::input && value.shape.rank() >= 4;
+    }
+    for (const Node& node : graph.nodes()) follow(node);
+  }
+  bool contains(ValueId id) const { return is_volume_[index(id)]; }
+  bool stays_whole(ValueId id) const { return whole_[index(id)]; }
+
+ private:
+  void follow(const Node& node) {
+    const Kind kind = node.operation->cut.kind;
+    std::int64_t depth = 0;
+    bool same_depth = true, any = false;
+    for (const ValueId id : node.inputs) {
+      if (!contains(id)) continue;
+      any = true;
+      const std::int64_t planes = graph_.value(id).shape[1];
+      same_depth = same_depth && (depth == 0 || planes == depth);
+      depth = planes;
+    }
+    if (!any && !node.operation->cut.spreads) return;
+    for (const ValueId id : node.outputs)
+      same_depth = same_depth && (kind != Kind::planewise || graph_.value(id).shape[1] == depth);
+    if (kind == Kind::whole || (kind == Kind::planewise && !same_depth)) {
+      for (const ValueId id : node.inputs)
+        if (contains(id)) whole_[index(id)] = true;
+      return;
+    }
+    if (kind == Kind::planewise || kind == Kind::windowed)
+      for (const ValueId id : node.outputs) is_volume_[index(id)] = true;
+  }
+
+  const Graph& graph_;
+  std::vector<bool> is_volume_, whole_;
+};
+
+using Sides = std::array<std::int64_t, 3>;
+Sides sides_of(const Shape& shape) {
+  return {shape[1], shape[2], shape[3]};
+}
+
+// Volumes of the same sides are cut alike: most operations read and make those.
+struct Level {
+  std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
+  bool stays_whole = false;
+};
+
+std::int64_t voxels_of(const Sides& sides) {
+  return sides[0] * sides[1] * sides[2];
+}
+
+// The finest whose volumes are no small ones. Of networks of images, whose channels come as their sides go,
+// those of the image itself are.
+const Level& finest(const std::map<Sides, Level>& levels) {
+  std::int64_t largest = 0, most_voxels = 0;
+  for (const auto& [sides, level] : levels) largest = std::max(largest, level.largest);
+  const Level* result = nullptr;
+  for (const auto& [sides, level] : levels) {
+    if (small_volume_part * level.largest < largest || voxels_of(sides) <= most_voxels) continue;
+    most_voxels = voxels_of(sides);
+    result = &level;
+  }
+  return *result;
+}
+
+std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
+  const auto& [largest, plane, stays_whole] = finest(levels);
+  if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
+  if (largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
+  return std::max(usual_piece_bytes, largest / most_pieces);
+}
+
+// And no sum over one, or over planes of one.
+bool is_of_volume(const Graph& graph, const Value& value) {
+  if (value.producer == none) return value.shape.rank() == 5;
+  const Operation* operation = graph.node(value.producer).operation;
+  if (operation->inner != nullptr) operation = &operation->inner();
+  return operation->cut.kind == Kind::planewise || operation->cut.kind == Kind::windowed;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece) {
+  std::vector<std::int64_t> planes(graph.values().size(), 0);
+  if (planes_per_piece == whole_volumes) return planes;
+  const Volumes volumes(graph);
+  std::map<Sides, Level> levels;
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Value& value = graph.value(id);
+    Level& level = levels[sides_of(value.shape)];
+    level.stays_whole = level.stays_whole || volumes.stays_whole(id);
+    if (value.bytes() <= level.largest) continue;
+    level.largest = value.bytes();
+    level.plane = value.bytes() / value.shape[1];
+  }
+  if (levels.empty()) return planes;
+  const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Level& level = levels[sides_of(graph.value(id).shape)];
+    if (level.stays_whole || level.largest <= piece) continue;
+    const std::int64_t wanted = std::max<std::int64_t>(piece / level.plane / 2 * 2, 2);
+    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
+  }
+  return planes;
+}
+
+std::string pieces_text(const Graph& step) {
+  struct Pieces {
+    std::size_t count = 0;
+    std::int64_t planes = 0, all = 0;  // of the first, and together
+  };
+  std::map<std::string, Pieces> volumes;
+  Pieces most;
+  for (const Value& value : step.values()) {
+    const auto& [volume, piece] = split_piece_name(value.name);
+    if (piece.empty() || !is_of_volume(step, value)) continue;
+    Pieces& pieces = volumes[volume];
+    ++pieces.count;
+    pieces.planes = std::max(pieces.planes, value.shape[1]);
+    pieces.all += value.shape[1];
+    if (pieces.all > most.all) most = pieces;
+  }
+  return most.count < 2 ? "none" : format("{} of {} planes", most.count, most.planes);
+}
+
+}  // namespace voxswap::net

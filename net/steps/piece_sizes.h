@@ -1,0 +1,28 @@
+// Which volumes of a step are cut, and into pieces of how many planes (net/steps/pieces.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/graph/graph.h"
+
+namespace voxswap::net {
+
+// Planes of a piece of the largest volume of the finest resolution, which is that of the image unless its
+// volumes have less than a small_volume_part-th of what the largest has. Other volumes are cut into pieces of
+// at most as many bytes, and stay whole where they have no more; planes come in pairs, because networks halve
+// their sides.
+constexpr std::int64_t whole_volumes = -1;
+constexpr std::int64_t automatic_pieces = 0;  // none unless that volume is larger than large_volume_bytes
+constexpr std::int64_t large_volume_bytes = std::int64_t{128} << 20;
+constexpr std::int64_t small_volume_part = 4;
+constexpr std::int64_t usual_piece_bytes = std::int64_t{64} << 20, most_pieces = 32;
+
+// For people: "32 of 16 planes", of the finest volume that is in pieces; "none".
+std::string pieces_text(const Graph& step);
+
+// How many planes the pieces of every value have (the last may have fewer); 0: it stays whole.
+std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);
+
+}  // namespace voxswap::net
