@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "metrics/boundary.h"
 
 namespace voxswap::metrics {
 
@@ -42,6 +43,12 @@ const std::vector<Metric>& metrics() {
        [](In in) { return in.lesions.dice; }},
       {"lesion_wise_hd95", "mm, likewise", LooksAt::lesions, [](In in) { return in.lesions.hd95; }, 0,
        infinity},
+      {"boundary_iou", "share of both rims, as wide as the tolerance, that is in both", LooksAt::boundaries,
+       [](In in) { return boundary_iou(in.rims, in.options.empty); }},
+      {"detection_f1", "of lesions: found are those that share more than half of their union",
+       LooksAt::instances, [](In in) { return detection_f1(in.instances, in.options.empty); }},
+      {"panoptic_quality", "detection_f1 times the mean intersection over union of what is found",
+       LooksAt::instances, [](In in) { return panoptic_quality(in.instances, in.options.empty); }},
   };
   return table;
 }
@@ -71,6 +78,7 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
     return std::any_of(chosen.begin(), chosen.end(), [&](auto* metric) { return metric->looks_at == what; });
   };
   const bool surfaces = look_at(LooksAt::surfaces), lesions = look_at(LooksAt::lesions);
+  const bool boundaries = look_at(LooksAt::boundaries), instances = look_at(LooksAt::instances);
   const std::vector<LabelPair> pairs = label_pairs(truth, prediction, size);
   std::vector<RegionScores> scores;
   for (const std::vector<int>& region : regions) {
@@ -79,11 +87,13 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
     input.voxels = size[0] * size[1] * size[2];
     input.spacing = spacing;
     input.options = options;
-    if (surfaces || lesions) {
+    if (surfaces || lesions || boundaries || instances) {
       const std::int64_t margin = lesions ? options.lesions.dilation : 0;
       const VoxelBox box = grown(box_around(pairs, region), margin, size);
       const Mask of_truth = cut(truth, size, box, region), of_prediction = cut(prediction, size, box, region);
       if (surfaces) input.surfaces = surface_distances(of_truth, of_prediction, spacing);
+      if (boundaries) input.rims = rim_overlap(of_truth, of_prediction, options.surface_tolerance, spacing);
+      if (instances) input.instances = count_instances(of_truth, of_prediction);
       if (lesions)
         input.lesions = lesion_scores(of_truth, of_prediction, spacing, options.lesions, options.empty);
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/instances.h"
 #include "metrics/lesions.h"
 #include "metrics/overlap.h"
 #include "metrics/surface.h"
@@ -18,7 +19,7 @@ namespace voxswap::metrics {
 
 struct MetricOptions {
   EmptyRule empty = EmptyRule::brats;
-  double surface_tolerance = 1;  // mm, of surface_dice
+  double surface_tolerance = 1;  // mm, of surface_dice and boundary_iou
   LesionOptions lesions;
 };
 
@@ -30,9 +31,11 @@ struct MetricInput {
   MetricOptions options;
   SurfaceDistances surfaces;  // where the metric looks at surfaces
   LesionScores lesions;       // where it looks at lesions
+  Overlap rims;               // at boundaries
+  InstanceCounts instances;   // at instances
 };
 
-enum class LooksAt { counts, surfaces, lesions };
+enum class LooksAt { counts, surfaces, lesions, boundaries, instances };
 
 struct Metric {
   const char* name;
