@@ -16,6 +16,7 @@
   X(data_regions, "data.regions")                                         \
   X(data_root, "data.root")                                               \
   X(data_split_file, "data.split.file")                                   \
+  X(data_split_folds, "data.split.folds")                                 \
   X(data_split_fold, "data.split.fold")                                   \
   X(preprocess_section, "preprocess.")                                    \
   X(preprocess_background, "preprocess.background")                       \

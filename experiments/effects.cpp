@@ -39,11 +39,15 @@ Reason unless_planner(const Words& names) {
   return unless("memory.planner", names, [](const pipeline::RunOptions& o) { return o.memory.planner; });
 }
 
-Reason unless_scored(const std::string& metrics) {
+// None of the metrics whose names begin like one of these is asked for.
+Reason unless_scored(const Words& metrics) {
   return [=](const pipeline::RunOptions& o) {
-    const bool scored = std::any_of(o.evaluate.metrics.begin(), o.evaluate.metrics.end(),
-                                    [&](const std::string& name) { return name.starts_with(metrics); });
-    return scored ? "" : format("evaluate.metrics has no {}", metrics);
+    const auto begins = [&](const std::string& name) {
+      return std::any_of(metrics.begin(), metrics.end(),
+                         [&](const std::string& metric) { return name.starts_with(metric); });
+    };
+    const bool scored = std::any_of(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), begins);
+    return scored ? "" : format("evaluate.metrics has no {}", join(metrics, " or "));
   };
 }
 
@@ -53,12 +57,19 @@ const std::vector<Row>& rows() {
        [](const pipeline::RunOptions& o) {
          return o.split.file.empty() ? "" : "data.split.file says which cases validate";
        }},
+      {{"data.split.validation"},
+       [](const pipeline::RunOptions& o) {
+         return o.split.folds > 0 ? "data.split.folds says how many cases validate" : "";
+       }},
       {{"network.depth"}, unless_network({"isensee2017", "unet3d", "resnet3d"})},
       {{"network.dropout"}, unless_network({"isensee2017", "deeplabv3"})},
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
       {{"training.optimizer.reference_batch"},
        unless("training.optimizer.rate_scaling", {"linear", "sqrt"},
               [](const pipeline::RunOptions& o) { return choice_name(o.training.rate.scaling); })},
+      {{"training.optimizer.momentum"},
+       unless("training.optimizer.name", {"sgd"},
+              [](const pipeline::RunOptions& o) { return choice_name(o.training.optimizer.name); })},
       {{"training.schedule.factor", "training.schedule.patience"},
        unless("training.schedule.name", {"plateau"},
               [](const pipeline::RunOptions& o) { return choice_name(o.training.schedule.name); })},
@@ -81,8 +92,8 @@ const std::vector<Row>& rows() {
         "memory.tflms.sync_mode"},
        unless_planner({"tflms"})},
       {{"memory.lms_threshold"}, unless_planner({"lms-threshold"})},
-      {{"evaluate.surface_tolerance"}, unless_scored("surface_dice")},
-      {{"evaluate.lesions.dilation", "evaluate.lesions.volume"}, unless_scored("lesion_wise")}};
+      {{"evaluate.surface_tolerance"}, unless_scored({"surface_dice", "boundary_iou"})},
+      {{"evaluate.lesions.dilation", "evaluate.lesions.volume"}, unless_scored({"lesion_wise"})}};
   return table;
 }
 

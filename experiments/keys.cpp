@@ -134,8 +134,11 @@ void add_data(std::vector<Key>& table) {
                     "a split.csv (columns case,part) or nnU-Net's splits_final.json to use instead",
                     AT(split.file)));
   add(table, Decides::data,
-      whole("data.split.fold", "which fold of splits_final.json validates, counted from 0", AT(split.fold),
-            {0, 1e6}));
+      whole("data.split.folds", "deals the cases into this many folds, of which one validates; 0: none",
+            AT(split.folds), {0, 1e6}));
+  add(table, Decides::fold,
+      whole("data.split.fold", "which fold validates, counted from 0: of those, or of splits_final.json",
+            AT(split.fold), {0, 1e6}));
   add(table, Decides::nothing, place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
 }
 
@@ -203,6 +206,13 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::model,
       real("training.optimizer.weight_decay", "pulls weights towards 0", AT(training.optimizer.weight_decay),
            {0, any_size}));
+  add(table, Decides::model,
+      real("training.optimizer.momentum", "sgd: Nesterov's, what a step keeps of the one before",
+           AT(training.optimizer.momentum), {0, 1}));
+  add(table, Decides::model,
+      real("training.optimizer.clip",
+           "the largest norm that the gradients of all parameters together may have; 0: any",
+           AT(training.optimizer.clip), {0, any_size}));
   add(table, Decides::model,
       choice("training.schedule.name", "of the learning rate", AT(training.schedule.name)));
   add(table, Decides::model,

@@ -78,14 +78,22 @@ void check_files(const pipeline::RunOptions& options, const Where& where) {
   }
 }
 
-// Only splits_final.json has folds; where the cases are drawn, or listed in a split.csv, every fold would be
-// the same.
+// Where there are no folds, a fold would be the same as every other.
 void check_fold(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   const pipeline::SplitOptions& split = options.split;
+  if (split.folds > 0 && !split.file.empty())
+    fail(Exit::usage, "{}: data.split.folds: {} names the cases that validate already; take one of the two",
+         where("data.split.folds"), split.file.string());
+  if (split.folds == 1)
+    fail(Exit::usage, "{}: data.split.folds: expected 0, or at least 2: with 1 no case would train",
+         where("data.split.folds"));
+  if (split.folds > 0 && split.fold >= split.folds)
+    fail(Exit::usage, "{}: data.split.fold: there are {} folds, counted from 0; there is no fold {}",
+         where("data.split.fold"), split.folds, split.fold);
   if (!given("data.split.fold") || pipeline::has_folds(split)) return;
   fail(Exit::usage,
-       "{}: data.split.fold: {} is a fold of nnU-Net's splits_final.json, and {}; name the file in "
-       "data.split.file, or draw other cases with data.split.seed",
+       "{}: data.split.fold: {} is one of several folds, and {}; say how many in data.split.folds, name "
+       "nnU-Net's splits_final.json in data.split.file, or draw other cases with data.split.seed",
        where("data.split.fold"), split.fold,
        split.file.empty() ? "there is no data.split.file"
                           : format("data.split.file ({}) is no .json", split.file.string()));
@@ -128,15 +136,13 @@ void check_images(const pipeline::RunOptions& options, const Where& where) {
   if (options.training.patch && (sliced || whole))
     fail(Exit::usage, "{}: training.patch: {} are trained on as a whole; set it to none",
          where("training.patch"), sliced ? "slices" : "images that get one class");
-  if (whole && !classes)
+  if (whole && options.training.loss != net::Loss::softmax_cross_entropy)
     fail(Exit::usage,
          "{}: training.loss: {} gives an image one class: expected softmax_cross_entropy, found {}",
          where("training.loss"), network, choice_name(options.training.loss));
   if (classes && options.training.targets == pipeline::Targets::regions)
-    fail(Exit::usage,
-         "{}: training.targets: with softmax_cross_entropy a voxel has one label: expected labels, found "
-         "regions",
-         where("training.targets"));
+    fail(Exit::usage, "{}: training.targets: with {} a voxel has one label: expected labels, found regions",
+         where("training.targets"), choice_name(options.training.loss));
 }
 
 // More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.

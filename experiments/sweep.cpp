@@ -173,7 +173,8 @@ void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& c
   settings["output.dir"] = yaml_text((sweep.base.run.output / cell.name).string(), on_the_line);
   if (sweep.command == "run" && !sweep.draws_splits) {
     settings["data.split.file"] = yaml_text(split_file(sweep).string(), on_the_line);
-    settings.erase("data.split.fold");  // it chose that split
+    for (const char* key : {"data.split.fold", "data.split.folds"})
+      settings.erase(key);  // they chose that split
   }
   try {
     cell.experiment = make_experiment(file, std::move(settings));

@@ -51,15 +51,23 @@
   X(loss_value)                     \
   X(loss_value_gradient)            \
   X(loss_sums_gradient)             \
+  X(softmax_loss_sums)              \
+  X(softmax_loss_value)             \
+  X(softmax_loss_value_gradient)    \
+  X(softmax_loss_sums_gradient)     \
   X(loss_scale_seed)                \
   X(all_finite)                     \
   X(loss_scale_update)              \
+  X(sum_of_squares)                 \
+  X(clip_factor)                    \
   X(adam)                           \
+  X(sgd)                            \
   X(channel_plane_sums)             \
   X(plane_moments)                  \
   X(norm_activation_plane_sums)     \
   X(loss_plane_sums)                \
   X(cross_entropy_plane_sums)       \
+  X(softmax_loss_plane_sums)        \
   X(add_planes)                     \
   X(mean_of_planes)                 \
   X(statistics_of_planes)           \

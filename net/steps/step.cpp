@@ -28,7 +28,7 @@ void check_target(const StepOptions& options, bool with_loss) {
   if (with_loss && options.outputs > most)
     fail(Exit::usage, "network: expected 1 to {} output channels ({}), found {}", most,
          options.loss.classes ? "classes" : "labels", options.outputs);
-  if (classifies_images(options.network.name) && !options.loss.classes)
+  if (classifies_images(options.network.name) && (!options.loss.classes || options.loss.dice > 0))
     fail(Exit::usage,
          "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "
          "network",
@@ -50,21 +50,32 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
                  std::int64_t batch = 1) {
   graph.phase = Phase::loss;
   const Shape shape = graph.value(logits).shape;
-  if (options.classes)
+  if (options.classes && options.dice == 0)
     return graph.apply("softmax_cross_entropy", "loss", {logits, target},
                        {{"count", static_cast<double>(batch * shape.count() / shape[-1])}});
+  Attributes weights = {{"dice", options.dice / static_cast<double>(batch)},
+                        {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
+                        {"epsilon", options.epsilon}};
+  if (options.classes) {
+    const ValueId sums = graph.apply("softmax_loss_sums", "loss.sums", {logits, target});
+    return graph.apply("softmax_loss_value", "loss", {sums}, weights);
+  }
+  weights.set("voxels", static_cast<double>(shape[1] * shape[2] * shape[3]));
   const ValueId sums = graph.apply("loss_sums", "loss.sums", {logits, target});
-  return graph.apply("loss_value", "loss", {sums},
-                     {{"dice", options.dice / static_cast<double>(batch)},
-                      {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
-                      {"epsilon", options.epsilon},
-                      {"voxels", static_cast<double>(shape[1] * shape[2] * shape[3])}});
+  return graph.apply("loss_value", "loss", {sums}, weights);
 }
 
-std::vector<ValueId> add_optimizer_state(Graph& graph, const std::vector<ValueId>& trained, bool scaled) {
+// What an optimiser keeps of every parameter.
+const std::vector<std::string>& states_of(Optimizer optimizer) {
+  static const std::vector<std::string> adam = {".m", ".v"}, sgd = {".momentum"};
+  return optimizer == Optimizer::adam ? adam : sgd;
+}
+
+std::vector<ValueId> add_optimizer_state(Graph& graph, const std::vector<ValueId>& trained,
+                                         Optimizer optimizer, bool scaled) {
   std::vector<ValueId> state;
   for (ValueId parameter : trained)
-    for (const char* suffix : {".m", ".v"}) {
+    for (const std::string& suffix : states_of(optimizer)) {
       const Value value = graph.value(parameter);
       state.push_back(graph.add_value(value.name + suffix, value.shape, value.type, Role::optimizer_state));
     }
@@ -79,42 +90,67 @@ ValueId add_seed(TrainingStep& step, bool scaled) {
   return step.graph.apply("constant", "loss.seed", {}, {{"value", 1}, {"type", type}});
 }
 
-// Whether all gradients are finite, found out one after the other in the order in which they are made.
-ValueId add_check(Graph& graph, std::vector<ValueId> gradients) {
+// What `operation` finds in all gradients, one after the other in the order in which they are made.
+ValueId over_gradients(Graph& graph, std::vector<ValueId> gradients, const std::string& operation,
+                       const std::string& suffix) {
   std::sort(gradients.begin(), gradients.end(),
             [&](ValueId a, ValueId b) { return graph.value(a).producer < graph.value(b).producer; });
-  ValueId finite = none;
+  ValueId so_far = none;
   for (const ValueId gradient : gradients) {
     std::vector<ValueId> inputs = {gradient};
-    if (finite != none) inputs.push_back(finite);
-    finite = graph.apply("all_finite", graph.value(gradient).name + ".finite", inputs);
+    if (so_far != none) inputs.push_back(so_far);
+    so_far = graph.apply(operation, graph.value(gradient).name + suffix, inputs);
   }
-  return finite;
+  return so_far;
 }
 
-// One node for the trained parameters of these indices. `finite`: none where the loss is not scaled.
+// What updates look at besides gradients; none where it is not wanted.
+struct Guards {
+  ValueId finite = none;  // whether all gradients are: of a scaled loss
+  ValueId clip = none;    // the factor that makes them small enough
+};
+
+Guards add_guards(TrainingStep& step, const std::vector<ValueId>& gradients, const OptimizerOptions& options,
+                  bool scaled) {
+  Guards guards;
+  if (scaled) guards.finite = over_gradients(step.graph, gradients, "all_finite", ".finite");
+  if (options.clip == 0) return guards;
+  std::vector<ValueId> inputs = {over_gradients(step.graph, gradients, "sum_of_squares", ".squares")};
+  if (scaled) inputs.push_back(step.optimizer_state.back());
+  guards.clip = step.graph.apply("clip_factor", "clip", inputs, {{"most", options.clip}});
+  return guards;
+}
+
+Attributes constants_of(const OptimizerOptions& options) {
+  if (options.name == Optimizer::sgd)
+    return {{"momentum", options.momentum}, {"weight_decay", options.weight_decay}};
+  return {{"beta1", options.beta1},
+          {"beta2", options.beta2},
+          {"epsilon", options.epsilon},
+          {"weight_decay", options.weight_decay}};
+}
+
+// One node for the trained parameters of these indices.
 void add_update(TrainingStep& step, const std::string& name, const std::vector<std::size_t>& indices,
-                const std::vector<ValueId>& gradients, ValueId finite, const OptimizerOptions& options) {
+                const std::vector<ValueId>& gradients, const Guards& guards,
+                const OptimizerOptions& options) {
+  const std::size_t states = states_of(options.name).size();
   std::vector<ValueId> inputs, updates;
   for (const std::size_t i : indices) {
     inputs.push_back(gradients[i]);
-    updates.insert(updates.end(),
-                   {step.trained[i], step.optimizer_state[2 * i], step.optimizer_state[2 * i + 1]});
+    updates.push_back(step.trained[i]);
+    for (std::size_t k = 0; k < states; ++k) updates.push_back(step.optimizer_state[states * i + k]);
   }
-  if (finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), finite});
-  step.graph.add("adam", name, inputs,
-                 {{"beta1", options.beta1},
-                  {"beta2", options.beta2},
-                  {"epsilon", options.epsilon},
-                  {"weight_decay", options.weight_decay}},
-                 updates);
+  if (guards.finite != none) inputs.insert(inputs.end(), {step.optimizer_state.back(), guards.finite});
+  if (guards.clip != none) inputs.push_back(guards.clip);
+  step.graph.add(choice_name(options.name), name, inputs, constants_of(options), updates);
 }
 
 bool is_small(const TrainingStep& step, std::size_t trained, const OptimizerOptions& options) {
   return step.graph.value(step.trained[trained]).shape.count() <= options.small_parameter;
 }
 
-void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, ValueId finite,
+void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, const Guards& guards,
                  const StepOptions& options) {
   step.graph.phase = Phase::update;
   std::vector<std::size_t> small;
@@ -123,13 +159,13 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, Valu
       small.push_back(i);
     } else {
       const std::string& name = step.graph.value(step.trained[i]).name;
-      add_update(step, name + ".update", {i}, gradients, finite, options.optimizer);
+      add_update(step, name + ".update", {i}, gradients, guards, options.optimizer);
     }
   }
-  if (!small.empty()) add_update(step, "small.update", small, gradients, finite, options.optimizer);
-  if (finite == none) return;
+  if (!small.empty()) add_update(step, "small.update", small, gradients, guards, options.optimizer);
+  if (guards.finite == none) return;
   const LossScaleOptions& scale = options.loss_scale;
-  step.graph.add("loss_scale_update", "loss.scale.update", {finite},
+  step.graph.add("loss_scale_update", "loss.scale.update", {guards.finite},
                  {{"initial", scale.initial},
                   {"interval", static_cast<double>(scale.interval)},
                   {"least", scale.least},
@@ -177,8 +213,8 @@ std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& 
 
 LossOptions loss_options(Loss loss) {
   if (loss == Loss::weighted_dice) return {};
-  if (loss == Loss::softmax_cross_entropy) return {.dice = 0, .cross_entropy = 1, .classes = true};
-  return {.dice = 1, .cross_entropy = 1};
+  const bool classes = loss == Loss::softmax_cross_entropy || loss == Loss::softmax_dice_cross_entropy;
+  return {.dice = loss == Loss::softmax_cross_entropy ? 0.0 : 1.0, .cross_entropy = 1, .classes = classes};
 }
 
 TrainingStep build_training_step(const StepOptions& options) {
@@ -186,11 +222,11 @@ TrainingStep build_training_step(const StepOptions& options) {
   const bool scaled = options.activations == ElementType::f16;
   check_target(options, /*with_loss=*/true);
   TrainingStep step;
-  ForwardGraph forward =
-      build_network(options.network, options.input, options.outputs, options.activations, /*training=*/true,
-                    options.voxel_alignment, [&](Graph& graph, const std::vector<ValueId>& trained) {
-                      step.optimizer_state = add_optimizer_state(graph, trained, scaled);
-                    });
+  ForwardGraph forward = build_network(
+      options.network, options.input, options.outputs, options.activations, /*training=*/true,
+      options.voxel_alignment, [&](Graph& graph, const std::vector<ValueId>& trained) {
+        step.optimizer_state = add_optimizer_state(graph, trained, options.optimizer.name, scaled);
+      });
   step.graph = std::move(forward.graph);
   step.parameters = forward.parameters;
   step.trained = forward.trained;
@@ -205,8 +241,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   std::vector<std::vector<ValueId>> copies;
   gradients = share(step, gradients, options, copies);
   step.graph.phase = Phase::backward;
-  const ValueId finite = scaled ? add_check(step.graph, gradients) : none;
-  add_updates(step, gradients, finite, options);
+  add_updates(step, gradients, add_guards(step, gradients, options.optimizer, scaled), options);
   update_early(step.graph);
 
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);

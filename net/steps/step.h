@@ -17,24 +17,26 @@ struct LossOptions {
   double dice = 1;           // weight of the soft Dice term
   double cross_entropy = 0;  // weight of the binary cross entropy term
   double epsilon = 1e-5;
-  bool classes = false;  // soft-max cross entropy instead: a target is one of the classes
+  bool classes = false;  // of the soft-max instead: a target is one of the classes, the first the background
 };
-enum class Loss { weighted_dice, dice_cross_entropy, softmax_cross_entropy };
-constexpr std::array<std::string_view, 3> names_of(Loss) {
-  return {"weighted_dice", "dice_cross_entropy", "softmax_cross_entropy"};
+enum class Loss { weighted_dice, dice_cross_entropy, softmax_cross_entropy, softmax_dice_cross_entropy };
+constexpr std::array<std::string_view, 4> names_of(Loss) {
+  return {"weighted_dice", "dice_cross_entropy", "softmax_cross_entropy", "softmax_dice_cross_entropy"};
 }
 LossOptions loss_options(Loss loss);
 
-enum class Optimizer { adam };
-constexpr std::array<std::string_view, 1> names_of(Optimizer) {
-  return {"adam"};
+enum class Optimizer { adam, sgd };
+constexpr std::array<std::string_view, 2> names_of(Optimizer) {
+  return {"adam", "sgd"};
 }
 
 struct OptimizerOptions {
   Optimizer name = Optimizer::adam;
   double learning_rate = 5e-4;
   double weight_decay = 0;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;  // of Adam
+  double momentum = 0.99;                             // Nesterov's, of SGD
+  double clip = 0;  // the largest norm that all gradients together may have; 0: they are left alone
   // Elements of a parameter up to which it is updated together with all others that are as small. Four in
   // five are (biases, gammas, betas): on a GPU each would cost a launch and next to no work. Their gradients
   // wait for the last of them, and are 55 KiB in isensee2017.
@@ -63,16 +65,18 @@ struct StepOptions {
   Share share;
 };
 
-// Persistent values come first and in the same order in both: parameters, then (training only) m and v of
-// each that is trained. Volumes that are written or read from outside are lists of their pieces, in order of
-// depth; of one where they are not cut; of a share of samples, one sample's after the other's.
+// Persistent values come first and in the same order in both: parameters, then (training only) the
+// optimiser's states of each that is trained. Volumes that are written or read from outside are lists of
+// their pieces, in order of depth; of one where they are not cut; of a share of samples, one sample's after
+// the other's.
 struct TrainingStep {
   Graph graph;
   std::vector<ValueId> input, target, logits;
   ValueId loss = none;
   std::vector<ValueId> parameters;
   std::vector<ValueId> trained;  // the parameters that any node reads; the others stay as they are
-  // m0, v0, m1, v1, … of those, named "<parameter>.m" and ".v"; in f16 then "loss.scale".
+  // Of those one after the other, Adam's named "<parameter>.m" and ".v", SGD's ".momentum"; in f16 then
+  // "loss.scale".
   std::vector<ValueId> optimizer_state;
 };
 TrainingStep build_training_step(const StepOptions& options);

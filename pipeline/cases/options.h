@@ -25,8 +25,9 @@ namespace voxswap::pipeline {
 struct SplitOptions {
   double validation = 0.2;
   std::uint64_t seed = 1;
-  fs::path file;          // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
-  std::int64_t fold = 0;  // of splits_final.json
+  fs::path file;           // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
+  std::int64_t fold = 0;   // that validates: of `folds`, or of splits_final.json
+  std::int64_t folds = 0;  // into which the cases are dealt; 0: `validation` of them are drawn
 };
 
 enum class Schedule { plateau, poly, cosine, constant };

@@ -18,6 +18,20 @@ namespace voxswap::pipeline {
 
 namespace {
 
+// How many of the cases, dealt out in a row, validate: from the first one on.
+struct Share {
+  std::size_t first, count;
+};
+Share validating(std::size_t cases, const SplitOptions& options) {
+  if (options.folds > 0) {
+    const auto folds = static_cast<std::size_t>(options.folds), fold = static_cast<std::size_t>(options.fold);
+    const std::size_t first = cases * fold / folds;
+    return {first, cases * (fold + 1) / folds - first};
+  }
+  const auto wanted = std::llround(options.validation * static_cast<double>(cases));
+  return {0, static_cast<std::size_t>(std::clamp<long long>(wanted, 1, static_cast<long long>(cases) - 1))};
+}
+
 Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) {
   // Sorted by a random word each: the same cases and seed give the same split whatever the order of the
   // files.
@@ -25,12 +39,11 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
   const Philox random(options.seed, 0x5711);
   for (std::size_t i = 0; i < cases.size(); ++i) order.emplace_back(random.word(i), cases[i]);
   std::sort(order.begin(), order.end());
-  const auto wanted = std::llround(options.validation * static_cast<double>(cases.size()));
-  const auto count =
-      static_cast<std::size_t>(std::clamp<long long>(wanted, 1, static_cast<long long>(cases.size()) - 1));
+  const Share share = validating(order.size(), options);
   Split split;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    (i < count ? split.validation : split.training).push_back(order[i].second);
+    const bool validates = i >= share.first && i < share.first + share.count;
+    (validates ? split.validation : split.training).push_back(order[i].second);
   }
   return split;
 }
@@ -75,7 +88,8 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
 
 Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
   const fs::path& path = options.file;
-  const Parts parts = has_folds(options) ? parts_of_json(path, options.fold) : parts_of_csv(path);
+  const Parts parts =
+      ends_with(lower(path.string()), ".json") ? parts_of_json(path, options.fold) : parts_of_csv(path);
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) index[dataset.cases[i].id] = i;
   Split split;
@@ -98,7 +112,7 @@ Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
 }  // namespace
 
 bool has_folds(const SplitOptions& options) {
-  return ends_with(lower(options.file.string()), ".json");
+  return options.folds > 0 || ends_with(lower(options.file.string()), ".json");
 }
 
 Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
@@ -116,6 +130,9 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
            "validate on",
            dataset.root.string(), cases.size(), dataset.cases.size());
     }
+    if (options.folds > static_cast<std::int64_t>(cases.size()))
+      fail(Exit::bad_data, "{}: {}: {} cases with a truth cannot be dealt into {} folds",
+           dataset.root.string(), key::data_split_folds, cases.size(), options.folds);
     split = drawn(cases, options);
   }
   if (split.training.empty() || split.validation.empty()) {

@@ -14,7 +14,7 @@ struct Split {
   std::vector<std::size_t> training, validation;  // indices into Dataset::cases, ascending
 };
 
-// Is the split one of the folds of a splits_final.json? options.fold means nothing otherwise.
+// Is the split one of several folds, drawn or of a splits_final.json? options.fold means nothing otherwise.
 bool has_folds(const SplitOptions& options);
 
 // Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file

@@ -6,6 +6,7 @@ bool tells_models_apart(Decides decides) {
   switch (decides) {
     case Decides::nothing:
     case Decides::name:
+    case Decides::fold:
     case Decides::resolution:
     case Decides::chance:
     case Decides::shown:

@@ -17,6 +17,7 @@ enum class Decides {
   name,        // what the run is called
   source,      // where data is read, which is known by its content
   data,        // what the network sees
+  fold,        // which of it, in turn: runs on all folds score every case once
   resolution,  // how finely it sees it, for which tables have a column of their own
   model,       // what is trained, and how
   chance,      // which of many equal models

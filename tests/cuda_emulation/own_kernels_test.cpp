@@ -59,9 +59,9 @@ bool takes(const Operation& operation, const Shape& shape) {
 bool has_shapes_of_its_own(const Operation& operation) {
   for (const std::string_view name :
        {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
-        "upsampled_weights_gradient", "all_finite", "adam", "sliding_max_pool_gradient",
-        "average_pool_gradient", "resize_linear", "resize_linear_gradient", "softmax_cross_entropy",
-        "cross_entropy_plane_sums", "softmax_cross_entropy_gradient"})
+        "upsampled_weights_gradient", "all_finite", "sum_of_squares", "adam", "sgd",
+        "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient",
+        "softmax_cross_entropy", "cross_entropy_plane_sums", "softmax_cross_entropy_gradient"})
     if (operation.name == name) return true;
   return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;
 }
@@ -77,7 +77,7 @@ std::vector<const OperationCase*> cases_of(const Operation& operation) {
   std::vector<const OperationCase*> result;
   for (const OperationCase& example : operation.cases) result.push_back(&example);
   if (has_shapes_of_its_own(operation)) return result;
-  for (const Shape& shape : operation.name.starts_with("loss") ? logits : volumes) {
+  for (const Shape& shape : operation.name.find("loss") != std::string_view::npos ? logits : volumes) {
     if (takes(operation, shape)) result.push_back(&made.emplace_back(resized(fullest(operation), shape)));
   }
   return result;

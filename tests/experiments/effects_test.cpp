@@ -31,6 +31,8 @@ TEST_F(KeysWithoutEffect, AreThoseThatMeanNothingBesideOthers) {
       {"training.augment.elastic=0", "training.augment.elastic_grid=20"},
       {"network.name=resnet50", "network.depth=3"},
       {"network.name=deeplabv3", "network.slope=0.1"},
+      {"training.optimizer.name=adam", "training.optimizer.momentum=0.5"},
+      {"data.split.folds=3", "data.split.validation=0.5"},
       {"memory.device=cpu", "training.deterministic=false"},
       {"memory.planner=keep", "memory.disk={path: d, budget: 1GiB}"},
       {"memory.planner=checkpoint", "memory.link={to_host: 1GB/s}"},
@@ -58,6 +60,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"memory.planner=tflms", "memory.tflms.sync_mode=1"},
       {"memory.planner=hybrid", "memory.disk={path: d, budget: 1GiB}"},
       {"evaluate.metrics=[dice, surface_dice]", "evaluate.surface_tolerance=2"},
+      {"evaluate.metrics=[boundary_iou]", "evaluate.surface_tolerance=2"},
       {"evaluate.metrics=[dice, lesion_wise_hd95]", "evaluate.lesions.dilation=2"},
       {"network.name=unet3d", "network.dropout=0.3"}};  // what it is anyhow
   for (const auto& lines : effective) EXPECT_EQ(found("", lines), Found{}) << lines[1];

@@ -10,7 +10,7 @@ namespace voxswap::net {
 inline StepOptions suited(StepOptions options, const std::string& network) {
   options.network.name = network;
   if (takes_images(network)) options.input[1] = 1;
-  options.loss.classes = classifies_images(network);
+  if (classifies_images(network)) options.loss = loss_options(Loss::softmax_cross_entropy);
   return options;
 }
 

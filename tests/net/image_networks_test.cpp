@@ -47,7 +47,7 @@ StepOptions options_for(const Way& way) {
   options.input = fixture.at("input").shape;
   options.outputs = fixture.at(way.output_stride + "/predicted").shape[-1];
   options.activations = way.type;
-  options.loss.classes = true;
+  options.loss = loss_options(Loss::softmax_cross_entropy);
   return options;
 }
 

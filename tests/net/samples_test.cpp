@@ -82,7 +82,7 @@ TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
 // Each gives its part of the mean over the batch.
 TEST(Samples, HaveTheirPartOfTheSoftMaxCrossEntropy) {
   StepOptions options = small();
-  options.loss.classes = true;
+  options.loss = loss_options(Loss::softmax_cross_entropy);
   StepOptions batch = options;
   batch.input = {4, 4, 4, 6, 2};
   const std::vector<double> together = trained(build_training_step(batch), options),

@@ -225,15 +225,17 @@ std::string refusal_of(const StepOptions& options) {
 TEST(Steps, TrainAClassifierOfImagesOnClassesAlone) {
   StepOptions options = suited(small(), "resnet18");
   EXPECT_EQ(refusal_of(options), "");
-  options.loss.classes = false;
-  EXPECT_NE(refusal_of(options).find("gives an image one class"), std::string::npos);
+  for (const Loss loss : {Loss::weighted_dice, Loss::softmax_dice_cross_entropy}) {
+    options.loss = loss_options(loss);
+    EXPECT_NE(refusal_of(options).find("gives an image one class"), std::string::npos);
+  }
 }
 
 TEST(Steps, HaveTargetsOfOneByte) {
   StepOptions options = suited(small(), "deeplabv3");
   options.outputs = 9;
   EXPECT_NE(refusal_of(options).find("1 to 8 output channels (labels), found 9"), std::string::npos);
-  options.loss.classes = true;
+  options.loss = loss_options(Loss::softmax_cross_entropy);
   EXPECT_EQ(refusal_of(options), "");
   options.outputs = 257;
   EXPECT_NE(refusal_of(options).find("1 to 256 output channels (classes), found 257"), std::string::npos);

@@ -46,6 +46,7 @@ TEST(RunGroups, HoldRunsThatDifferOnlyInWhatMakesNoOtherModel) {
     const RunFolder folder = folder_of(name, {{"name", name, Decides::name},
                                               {"training.seed", name, Decides::chance},
                                               {"output.dir", name, Decides::nothing},
+                                              {"data.split.fold", name, Decides::fold},
                                               {"evaluate.at", name, Decides::shown},
                                               {"ran_with.device", name, Decides::nothing},
                                               {"training.epochs", "9", Decides::epochs}});

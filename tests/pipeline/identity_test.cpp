@@ -26,7 +26,8 @@ TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
     const SettingList more = {{"some.key", "1", Decides::model}, {"other.key", "2", decides}};
     EXPECT_EQ(run_with(more), run) << static_cast<int>(decides);
   }
-  for (const Decides decides : {Decides::data, Decides::resolution, Decides::model, Decides::chance})
+  for (const Decides decides :
+       {Decides::data, Decides::fold, Decides::resolution, Decides::model, Decides::chance})
     EXPECT_NE(run_with({{"some.key", "2", decides}}), run) << static_cast<int>(decides);
 }
 

@@ -24,7 +24,8 @@ struct LossWeights {
 
 LossWeights loss_weights(const Node& node) {
   const Attributes& a = node.attributes;
-  return {a.real("dice"), a.real("cross_entropy"), a.real("epsilon"), a.real("voxels")};
+  return {a.real("dice"), a.real("cross_entropy"), a.real("epsilon"),
+          static_cast<double>(a.integer_or("voxels", 0))};
 }
 
 __global__ void loss_value(const float* sums, int instances, LossWeights weights, float* loss) {
@@ -50,6 +51,42 @@ __global__ void loss_value_gradient(const float* sums, const float* dloss, int i
   gradient[4 * i + 2] =
       static_cast<float>(dice * (2.0 * sum[0] + weights.epsilon) / (denominator * denominator));
   gradient[4 * i + 3] = static_cast<float>(*dloss * weights.cross_entropy / (instances * weights.voxels));
+}
+
+__global__ void softmax_loss_value(const float* sums, int samples, int channels, LossWeights weights,
+                                   float* loss) {
+  double dice = 0, cross_entropy = 0;
+  for (int n = 0; n < samples; ++n) {
+    double entropy = 0, voxels = 0;
+    for (int c = 0; c < channels; ++c) {
+      const float* sum = sums + 4 * (n * channels + c);
+      if (c > 0)
+        dice += (2.0 * sum[0] + weights.epsilon) / (static_cast<double>(sum[1]) + sum[2] + weights.epsilon);
+      voxels += sum[1];
+      entropy += sum[3];
+    }
+    cross_entropy += entropy / fmax(1.0, voxels);
+  }
+  *loss = static_cast<float>(-weights.dice * dice / (static_cast<double>(samples) * (channels - 1)) +
+                             weights.cross_entropy * cross_entropy / samples);
+}
+
+// A thread per sample and channel.
+__global__ void softmax_loss_value_gradient(const float* sums, const float* dloss, int samples, int channels,
+                                            LossWeights weights, float* gradient) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= samples * channels) return;
+  double voxels = 0;
+  for (int c = 0; c < channels; ++c) voxels += sums[4 * (i / channels * channels + c) + 1];
+  const float* sum = sums + 4 * i;
+  const double denominator = static_cast<double>(sum[1]) + sum[2] + weights.epsilon;
+  const double of_sample = static_cast<double>(*dloss) / samples;
+  const double dice = i % channels > 0 ? of_sample * weights.dice / (channels - 1) : 0.0;
+  gradient[4 * i] = static_cast<float>(-dice * 2 / denominator);
+  gradient[4 * i + 1] = 0;
+  gradient[4 * i + 2] =
+      static_cast<float>(dice * (2.0 * sum[0] + weights.epsilon) / (denominator * denominator));
+  gradient[4 * i + 3] = static_cast<float>(of_sample * weights.cross_entropy / fmax(1.0, voxels));
 }
 
 }  // namespace
@@ -89,6 +126,27 @@ std::unique_ptr<Kernel> make_loss_value_gradient(const Graph& graph, const Node&
   return make_own([instances, weights = loss_weights(node)](const KernelArguments& arguments) {
     launch("loss_value_gradient", loss_value_gradient, blocks_for(instances), block_threads,
            input<float>(arguments, 0), input<float>(arguments, 1), instances, weights,
+           output<float>(arguments));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_value(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, graph.value(node.outputs[0]).type);
+  const Shape& sums = input_shape(graph, node);
+  const int samples = static_cast<int>(sums[0]), channels = static_cast<int>(sums[1]);
+  return make_own([=, weights = loss_weights(node)](const KernelArguments& arguments) {
+    launch("softmax_loss_value", softmax_loss_value, dim3(1), 1, input<float>(arguments, 0), samples,
+           channels, weights, output<float>(arguments));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_value_gradient(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, graph.value(node.outputs[0]).type);
+  const Shape& sums = input_shape(graph, node);
+  const int samples = static_cast<int>(sums[0]), channels = static_cast<int>(sums[1]);
+  return make_own([=, weights = loss_weights(node)](const KernelArguments& arguments) {
+    launch("softmax_loss_value_gradient", softmax_loss_value_gradient, blocks_for(samples * channels),
+           block_threads, input<float>(arguments, 0), input<float>(arguments, 1), samples, channels, weights,
            output<float>(arguments));
   });
 }

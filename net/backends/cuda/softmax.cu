@@ -2,6 +2,7 @@
 // per block, added up in order.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/voxel_softmax.cuh"
 
 namespace voxswap::net::cuda {
 
@@ -9,32 +10,19 @@ namespace {
 
 using Class = std::uint8_t;
 
-// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
-struct Voxel {
-  float largest, sum;
-};
-template <class T>
-__device__ Voxel look_at(const T* x, std::int64_t channels) {
-  float largest = to_float(x[0]), sum = 0;
-  for (std::int64_t c = 1; c < channels; ++c) largest = fmaxf(largest, to_float(x[c]));
-  for (std::int64_t c = 0; c < channels; ++c) sum += expf(to_float(x[c]) - largest);
-  return {largest, sum};
-}
-
 template <class T>
 __global__ void softmax(std::int64_t voxels, std::int64_t channels, const T* x, T* y) {
   const std::int64_t voxel = index_of_thread();
   if (voxel >= voxels) return;
   const T* from = x + voxel * channels;
-  const Voxel v = look_at(from, channels);
-  for (std::int64_t c = 0; c < channels; ++c)
-    set_rounded(y[voxel * channels + c], expf(to_float(from[c]) - v.largest) / v.sum);
+  const VoxelSoftmax v = look_at(from, channels);
+  for (std::int64_t c = 0; c < channels; ++c) set_rounded(y[voxel * channels + c], probability(v, from + c));
 }
 
 template <class T>
 __device__ double loss_of_voxel(const T* x, std::int64_t channels, Class of) {
   if (of >= channels) return 0;
-  const Voxel v = look_at(x, channels);
+  const VoxelSoftmax v = look_at(x, channels);
   return static_cast<double>(v.largest - to_float(x[of])) + static_cast<double>(logf(v.sum));
 }
 
@@ -93,11 +81,10 @@ __global__ void loss_gradient(std::int64_t voxels, std::int64_t channels, double
   if (voxel >= voxels) return;
   const T* x = logits + voxel * channels;
   const std::int64_t of = target[voxel];
-  const Voxel v = look_at(x, channels);
+  const VoxelSoftmax v = look_at(x, channels);
   const float factor = of < channels ? static_cast<float>(*dloss / count) : 0.0f;
   for (std::int64_t c = 0; c < channels; ++c)
-    set_rounded(dlogits[voxel * channels + c],
-                factor * (expf(to_float(x[c]) - v.largest) / v.sum - (c == of ? 1.0f : 0.0f)));
+    set_rounded(dlogits[voxel * channels + c], factor * (probability(v, x + c) - (c == of ? 1.0f : 0.0f)));
 }
 
 }  // namespace

@@ -51,12 +51,17 @@ Maker find_maker(const Operation& operation);
   X(softmax_cross_entropy_gradient) \
   X(loss_sums)                      \
   X(loss_sums_gradient)             \
+  X(softmax_loss_sums)              \
+  X(softmax_loss_sums_gradient)     \
+  X(sum_of_squares)                 \
   X(adam)                           \
+  X(sgd)                            \
   X(channel_plane_sums)             \
   X(plane_moments)                  \
   X(norm_activation_plane_sums)     \
   X(loss_plane_sums)                \
-  X(cross_entropy_plane_sums)
+  X(cross_entropy_plane_sums)       \
+  X(softmax_loss_plane_sums)
 
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&);
 VOXSWAP_ONEDNN_KERNELS(DECLARE)

@@ -3,29 +3,14 @@
 #include <cmath>
 
 #include "net/backends/onednn/element_types.h"
-#include "net/backends/onednn/exponential.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/voxel_softmax.h"
 #include "net/graph/graph.h"
 
 namespace voxswap::net::onednn {
 
 namespace {
-
-// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
-struct Voxel {
-  float largest, sum;
-};
-template <class T>
-VOXSWAP_INLINE Voxel look_at(const T* x, std::int64_t channels) {
-  float largest = load<float>(x), sum = 0;
-  for (std::int64_t c = 1; c < channels; ++c) {
-    const float value = load<float>(x + c);
-    largest = value > largest ? value : largest;
-  }
-  for (std::int64_t c = 0; c < channels; ++c) sum += exp_of_negative<float>(load<float>(x + c) - largest);
-  return {largest, sum};
-}
 
 template <class T>
 struct Softmax {
@@ -35,9 +20,8 @@ struct Softmax {
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t voxel = begin; voxel < end; ++voxel) {
       const T* from = x + voxel * channels;
-      const Voxel v = look_at(from, channels);
-      for (std::int64_t c = 0; c < channels; ++c)
-        store(y + voxel * channels + c, exp_of_negative<float>(load<float>(from + c) - v.largest) / v.sum);
+      const VoxelSoftmax v = look_at(from, channels);
+      for (std::int64_t c = 0; c < channels; ++c) store(y + voxel * channels + c, probability(v, from + c));
     }
   }
 };
@@ -57,7 +41,7 @@ struct Loss {
         const std::int64_t of = target[voxel];
         if (of >= channels) continue;
         const T* x = logits + voxel * channels;
-        const Voxel v = look_at(x, channels);
+        const VoxelSoftmax v = look_at(x, channels);
         sum += static_cast<double>(v.largest - load<float>(x + of)) + std::log(static_cast<double>(v.sum));
       }
       sums[index] = sum;
@@ -76,20 +60,15 @@ struct LossGradient {
     for (std::int64_t voxel = begin; voxel < end; ++voxel) {
       const T* x = logits + voxel * channels;
       const std::int64_t of = target[voxel];
-      const Voxel v = look_at(x, channels);
+      const VoxelSoftmax v = look_at(x, channels);
       const float scale = of < channels ? factor : 0.0f;
       for (std::int64_t c = 0; c < channels; ++c) {
-        const float p = exp_of_negative<float>(load<float>(x + c) - v.largest) / v.sum;
+        const float p = probability(v, x + c);
         store(dlogits + voxel * channels + c, scale * (p - (c == of ? 1.0f : 0.0f)));
       }
     }
   }
 };
-
-// Voxels of a block: some thousand exponentials.
-std::int64_t block_of(std::int64_t channels) {
-  return std::max<std::int64_t>(1, 8192 / channels);
-}
 
 // What the loss of every plane is made of: the sums of its blocks, in the workspace.
 struct Planes {

@@ -1,0 +1,182 @@
+// Soft Dice and cross entropy of classes that exclude one another (net/ops/softmax_loss.cpp). A block looks
+// at some thousand voxels of a plane, keeps what their probabilities are made of, and goes over the channels
+// one after the other; blocks, and planes, are added up in order, in double.
+#include <algorithm>
+
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/launch.h"
+#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/voxel_softmax.cuh"
+
+namespace voxswap::net::cuda {
+
+namespace {
+
+using Class = std::uint8_t;
+constexpr int kinds = 4;
+constexpr int voxels_of_thread = 4;
+constexpr std::int64_t voxels_of_block = voxels_of_thread * block_threads;
+
+struct Planes {
+  std::int64_t depth, voxels, channels;  // planes of a sample, voxels of a plane
+  std::int64_t count, blocks;            // planes of all samples, blocks of a plane
+
+  explicit Planes(const Shape& x)
+      : depth(x[1]),
+        voxels(x[2] * x[3]),
+        channels(x[4]),
+        count(x[0] * x[1]),
+        blocks((voxels + voxels_of_block - 1) / voxels_of_block) {}
+  std::int64_t bytes(std::int64_t each) const {
+    return count * each * channels * kinds * static_cast<std::int64_t>(sizeof(double));
+  }
+};
+
+// Adds up what the threads of a block have of every kind, in the first thread's place.
+__device__ inline void add_threads(double (&shared)[kinds][block_threads], const double (&mine)[kinds]) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int kind = 0; kind < kinds; ++kind) shared[kind][thread] = mine[kind];
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) {
+      for (int kind = 0; kind < kinds; ++kind) shared[kind][thread] += shared[kind][thread + half];
+    }
+    __syncthreads();
+  }
+}
+
+// written[planes][blocks][C][4]
+template <class T>
+__global__ void sums_of_blocks(Planes planes, const T* logits, const Class* target, double* written) {
+  __shared__ double shared[kinds][block_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t plane =
+      static_cast<std::int64_t>(blockIdx.y) + static_cast<std::int64_t>(blockIdx.z) * gridDim.y;
+  if (plane >= planes.count) return;
+  VoxelSoftmax softmax[voxels_of_thread];
+  const T* x[voxels_of_thread];
+  int of[voxels_of_thread];  // -1: not looked at
+  for (int k = 0; k < voxels_of_thread; ++k) {
+    const std::int64_t at =
+        static_cast<std::int64_t>(blockIdx.x) * voxels_of_block + k * block_threads + thread;
+    const std::int64_t voxel = plane * planes.voxels + at;
+    const bool looked_at = at < planes.voxels && target[voxel] < planes.channels;
+    of[k] = looked_at ? target[voxel] : -1;
+    if (!looked_at) continue;
+    x[k] = logits + voxel * planes.channels;
+    softmax[k] = look_at(x[k], planes.channels);
+  }
+  double* to = written + (plane * planes.blocks + blockIdx.x) * planes.channels * kinds;
+  for (int c = 0; c < planes.channels; ++c) {
+    double mine[kinds] = {};
+    for (int k = 0; k < voxels_of_thread; ++k) {
+      if (of[k] < 0) continue;
+      const float p = probability(softmax[k], x[k] + c);
+      mine[2] += p;
+      if (of[k] != c) continue;
+      mine[0] += p;
+      mine[1] += 1;
+      mine[3] += static_cast<double>(softmax[k].largest - to_float(x[k][c])) + logf(softmax[k].sum);
+    }
+    add_threads(shared, mine);
+    if (thread < kinds) to[c * kinds + thread] = shared[thread][0];
+    __syncthreads();
+  }
+}
+
+// A thread per plane, channel and kind.
+__global__ void add_blocks(Planes planes, const double* written, double* to) {
+  const std::int64_t i = index_of_thread(), sums = planes.channels * kinds;
+  if (i >= planes.count * sums) return;
+  double sum = 0;
+  for (std::int64_t b = 0; b < planes.blocks; ++b)
+    sum += written[(i / sums * planes.blocks + b) * sums + i % sums];
+  to[i] = sum;
+}
+
+// A thread per sample, channel and kind.
+__global__ void add_planes(Planes planes, const double* found, float* to) {
+  const std::int64_t i = index_of_thread(), sums = planes.channels * kinds;
+  if (i >= planes.count / planes.depth * sums) return;
+  double sum = 0;
+  for (std::int64_t z = 0; z < planes.depth; ++z)
+    sum += found[(i / sums * planes.depth + z) * sums + i % sums];
+  to[i] = static_cast<float>(sum);
+}
+
+template <class T>
+void find_planes(const Planes& planes, const KernelArguments& arguments, double* written, double* to) {
+  const std::int64_t high = std::min<std::int64_t>(planes.count, 32768);
+  const dim3 grid(static_cast<unsigned>(planes.blocks), static_cast<unsigned>(high),
+                  static_cast<unsigned>((planes.count + high - 1) / high));
+  launch("softmax_loss_sums", sums_of_blocks<T>, grid, block_threads, planes, input<T>(arguments, 0),
+         input<Class>(arguments, 1), written);
+  launch("softmax_loss_sums, blocks", add_blocks, blocks_for(planes.count * planes.channels * kinds),
+         block_threads, planes, written, to);
+}
+
+template <class T>
+__global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::int64_t channels,
+                              const T* logits, const Class* target, const float* dsums, T* dlogits) {
+  const std::int64_t voxel = index_of_thread();
+  if (voxel >= voxels) return;
+  const T* x = logits + voxel * channels;
+  T* to = dlogits + voxel * channels;
+  const int of = target[voxel];
+  if (of >= channels) {
+    for (std::int64_t c = 0; c < channels; ++c) set_rounded(to[c], 0.0f);
+    return;
+  }
+  const float* d = dsums + voxel / of_sample * channels * kinds;
+  const VoxelSoftmax softmax = look_at(x, channels);
+  float mean = probability(softmax, x + of) * d[kinds * of];
+  for (std::int64_t c = 0; c < channels; ++c) mean += probability(softmax, x + c) * d[kinds * c + 2];
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const float p = probability(softmax, x + c), t = c == of ? 1.0f : 0.0f;
+    set_rounded(to[c], p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node, Device&) {
+  const Planes planes(input_shape(graph, node));
+  WorkspacePlan plan;
+  const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own(
+        [=](const KernelArguments& arguments) {
+          double* found = place<double>(arguments, whole);
+          find_planes<T>(planes, arguments, place<double>(arguments, blocks), found);
+          launch("softmax_loss_sums, planes", add_planes,
+                 blocks_for(planes.count / planes.depth * planes.channels * kinds), block_threads, planes,
+                 found, output<float>(arguments));
+        },
+        plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node, Device&) {
+  const Planes planes(input_shape(graph, node));
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own(
+        [=](const KernelArguments& arguments) {
+          find_planes<T>(planes, arguments, place<double>(arguments, 0), output<double>(arguments));
+        },
+        planes.bytes(planes.blocks));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("softmax_loss_sums_gradient", sums_gradient<T>, blocks_for(voxels), block_threads, voxels,
+             of_sample, channels, input<T>(arguments, 0), input<Class>(arguments, 1),
+             input<float>(arguments, 2), output<T>(arguments));
+    });
+  });
+}
+
+}  // namespace voxswap::net::cuda

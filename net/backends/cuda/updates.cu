@@ -1,0 +1,183 @@
+// What updates parameters, Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay and SGD with
+// Nesterov's momentum, in one pass over parameters and states and one launch for all parameters of a node.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "net/backends/cuda/indices.cuh"
+#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/walk.cuh"
+
+namespace voxswap::net::cuda {
+
+namespace {
+
+// 1 / (1 - beta^step), of the logarithm of beta.
+__host__ __device__ inline float correction(float log_beta, float step) {
+  return -1 / expm1f(step * log_beta);
+}
+
+struct Adam {
+  static constexpr const char* name = "adam";
+  static constexpr int states = 2;
+  float keep1, new1, keep2, new2;  // beta and 1 - beta of both moments
+  float log_beta1, log_beta2;
+  float correct1, correct2;  // corrections of both moments
+  float epsilon, rate, decay;
+
+  __device__ void count_from(float step) {
+    correct1 = correction(log_beta1, step);
+    correct2 = correction(log_beta2, step);
+  }
+  __device__ void update(float gradient, float& parameter, float* const (&state)[states]) const {
+    float &m = *state[0], &v = *state[1];
+    m = m * keep1 + gradient * new1;
+    v = v * keep2 + gradient * gradient * new2;
+    const float direction = m * correct1 / (sqrtf(v * correct2) + epsilon);
+    parameter -= (direction + parameter * decay) * rate;
+  }
+};
+
+struct Sgd {
+  static constexpr const char* name = "sgd";
+  static constexpr int states = 1;
+  float momentum, rate, decay;
+
+  __device__ void count_from(float) {}
+  __device__ void update(float gradient, float& parameter, float* const (&state)[states]) const {
+    const float direction = gradient + parameter * decay;
+    *state[0] = *state[0] * momentum + direction;
+    parameter -= (direction + *state[0] * momentum) * rate;
+  }
+};
+
+// What follows the gradients: the state of the loss scale and whether this step's gradients are finite, null
+// without loss scaling; and the factor that clips, null where nothing does.
+struct Extras {
+  const float *state, *finite, *clip;
+};
+
+// A gradient, and what it updates.
+template <int states>
+struct Arrays {
+  const float* gradient;
+  float* parameter;
+  float* state[states];
+  std::int64_t count;
+};
+
+// The parameters of one launch, a row of blocks for each.
+template <int states>
+struct Table {
+  Arrays<states> row[100];
+};
+static_assert(sizeof(Table<2>) + sizeof(Extras) + sizeof(Adam) <= 4096, "what any launch takes as arguments");
+
+// The first threads also do what is left after the last whole vector.
+template <class Rule>
+__global__ void update(Table<Rule::states> table, Extras extras, Rule rule) {
+  constexpr int width = full_width<float>, states = Rule::states;
+  float factor = 1;
+  if (extras.state != nullptr) {
+    if (*extras.finite == 0) return;
+    rule.count_from(extras.state[2] + 1);
+    factor = 1 / extras.state[0];
+  }
+  if (extras.clip != nullptr) factor *= *extras.clip;
+  const Arrays<states> arrays = table.row[blockIdx.y];
+  const std::int64_t thread = index_of_thread(), vectors = arrays.count / width;
+  using Four = Vector<float, width>;
+  struct Loaded {
+    Four gradient, parameter, state[states];
+  };
+  go_down<2>(
+      Walk{thread, static_cast<std::int64_t>(gridDim.x) * blockDim.x, vectors},
+      [&](std::int64_t i) {
+        Loaded loaded{load<width>(arrays.gradient, i), load<width>(arrays.parameter, i), {}};
+        for (int k = 0; k < states; ++k) loaded.state[k] = load<width>(arrays.state[k], i);
+        return loaded;
+      },
+      [&](std::int64_t i, Loaded& now) {
+#pragma unroll
+        for (int lane = 0; lane < width; ++lane) {
+          float* state[states];
+          for (int k = 0; k < states; ++k) state[k] = &now.state[k].lane[lane];
+          rule.update(now.gradient.lane[lane] * factor, now.parameter.lane[lane], state);
+        }
+        store(arrays.parameter, i, now.parameter);
+        for (int k = 0; k < states; ++k) store(arrays.state[k], i, now.state[k]);
+      });
+  const std::int64_t i = vectors * width + thread;
+  if (i >= arrays.count) return;
+  float* state[states];
+  for (int k = 0; k < states; ++k) state[k] = arrays.state[k] + i;
+  rule.update(arrays.gradient[i] * factor, arrays.parameter[i], state);
+}
+
+float f32(double x) {
+  return static_cast<float>(x);
+}
+
+// `make_rule(context)` gives the rule of a step.
+template <class Rule, class MakeRule>
+std::unique_ptr<Kernel> make_update(const Graph& graph, const Node& node, Device& device,
+                                    MakeRule make_rule) {
+  constexpr std::size_t states = Rule::states, each = 1 + states;
+  for (const ValueId id : node.updates) need_f32(node.name, graph.value(id).type);
+  const std::size_t parameters = node.updates.size() / each, more = node.inputs.size() - parameters;
+  std::vector<std::int64_t> counts;
+  for (std::size_t i = 0; i < parameters; ++i) counts.push_back(input_shape(graph, node, i).count());
+  const Rows rows = cut_flat(device, *std::max_element(counts.begin(), counts.end()), full_width<float>);
+  return make_own(rows, [=](const KernelArguments& arguments) {
+    const auto extra = [&](std::size_t i, bool there) {
+      return there ? input<float>(arguments, parameters + i) : nullptr;
+    };
+    const Extras extras = {extra(0, more >= 2), extra(1, more >= 2), extra(more - 1, more % 2 == 1)};
+    const auto updated = [&](std::size_t i) { return static_cast<float*>(arguments.updates[i]); };
+    const Rule rule = make_rule(*arguments.context);
+    Table<Rule::states> table = {};
+    for (std::size_t i = 0, next = 0; i < parameters; i = next) {
+      next = std::min(parameters, i + std::size(table.row));
+      for (std::size_t k = i; k < next; ++k) {
+        Arrays<Rule::states>& row = table.row[k - i];
+        row = {input<float>(arguments, k), updated(each * k), {}, counts[k]};
+        for (std::size_t s = 0; s < states; ++s) row.state[s] = updated(each * k + 1 + s);
+      }
+      const dim3 blocks(static_cast<unsigned>(rows.chunks), static_cast<unsigned>(next - i));
+      launch(Rule::name, update<Rule>, blocks, rows.threads(), table, extras, rule);
+    }
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_adam(const Graph& graph, const Node& node, Device& device) {
+  const double beta1 = node.attributes.real("beta1"), beta2 = node.attributes.real("beta2");
+  const float log1 = f32(std::log(beta1)), log2 = f32(std::log(beta2));
+  const float epsilon = f32(node.attributes.real("epsilon"));
+  const float decay = f32(node.attributes.real("weight_decay"));
+  return make_update<Adam>(graph, node, device, [=](const StepContext& context) {
+    const auto step = static_cast<float>(context.step);
+    return Adam{.keep1 = f32(beta1),
+                .new1 = f32(1 - beta1),
+                .keep2 = f32(beta2),
+                .new2 = f32(1 - beta2),
+                .log_beta1 = log1,
+                .log_beta2 = log2,
+                .correct1 = correction(log1, step),
+                .correct2 = correction(log2, step),
+                .epsilon = epsilon,
+                .rate = f32(context.learning_rate),
+                .decay = decay};
+  });
+}
+
+std::unique_ptr<Kernel> make_sgd(const Graph& graph, const Node& node, Device& device) {
+  const float momentum = f32(node.attributes.real("momentum"));
+  const float decay = f32(node.attributes.real("weight_decay"));
+  return make_update<Sgd>(graph, node, device, [=](const StepContext& context) {
+    return Sgd{momentum, f32(context.learning_rate), decay};
+  });
+}
+
+}  // namespace voxswap::net::cuda

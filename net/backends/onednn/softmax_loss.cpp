@@ -1,0 +1,154 @@
+// Sums of soft Dice and cross entropy of classes that exclude one another, and their gradient (the formulas
+// are in net/ops/softmax_loss.cpp). Planes are cut into blocks that depend on the shape alone, and added up
+// block after block, in double: the bits are the same for any number of threads, and in pieces.
+#include <cmath>
+
+#include "net/backends/onednn/element_types.h"
+#include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/voxel_softmax.h"
+#include "net/graph/graph.h"
+
+namespace voxswap::net::onednn {
+
+namespace {
+
+constexpr std::int64_t kinds = 4;
+constexpr std::int64_t most_blocks = 16;  // of a plane: many channels have large sums
+
+struct Planes {
+  std::int64_t samples, depth, voxels, channels;  // voxels of a plane
+  std::int64_t block, blocks;                     // voxels of a block, blocks of a plane
+
+  explicit Planes(const Shape& x) : samples(x[0]), depth(x[1]), voxels(x[2] * x[3]), channels(x[4]) {
+    block = std::max(block_of(channels), (voxels + most_blocks - 1) / most_blocks);
+    blocks = (voxels + block - 1) / block;
+  }
+  std::int64_t sums() const { return kinds * channels; }  // of a block, a plane or a sample
+  std::int64_t count() const { return samples * depth; }
+  std::int64_t bytes(std::int64_t each) const {
+    return count() * each * sums() * static_cast<std::int64_t>(sizeof(double));
+  }
+};
+
+template <class T>
+struct BlockSums {
+  Planes planes;
+  const T* logits;
+  const std::uint8_t* target;
+  double* sums;  // [planes][blocks][C][4]
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t channels = planes.channels;
+    for (std::int64_t index = begin; index < end; ++index) {
+      const std::int64_t plane = index / planes.blocks * planes.voxels;
+      const std::int64_t first = index % planes.blocks * planes.block;
+      const std::int64_t last = std::min(planes.voxels, first + planes.block);
+      double* to = sums + index * planes.sums();
+      std::fill_n(to, planes.sums(), 0.0);
+      for (std::int64_t voxel = plane + first; voxel < plane + last; ++voxel) {
+        const std::int64_t of = target[voxel];
+        if (of >= channels) continue;
+        const T* x = logits + voxel * channels;
+        const VoxelSoftmax v = look_at(x, channels);
+        for (std::int64_t c = 0; c < channels; ++c)
+          to[kinds * c + 2] += static_cast<double>(probability(v, x + c));
+        double* own = to + kinds * of;
+        own[0] += static_cast<double>(probability(v, x + of));
+        own[1] += 1;
+        own[3] += static_cast<double>(v.largest - load<float>(x + of)) + std::log(static_cast<double>(v.sum));
+      }
+    }
+  }
+};
+
+// to[planes][C][4]
+template <class T>
+void sum_planes(const Planes& planes, const KernelArguments& arguments, double* blocks, double* to) {
+  parallel(planes.count() * planes.blocks, 1,
+           BlockSums<T>{planes, input<T>(arguments, 0), input<std::uint8_t>(arguments, 1), blocks});
+  for (std::int64_t plane = 0; plane < planes.count(); ++plane)
+    for (std::int64_t i = 0; i < planes.sums(); ++i) {
+      double sum = 0;
+      for (std::int64_t b = 0; b < planes.blocks; ++b)
+        sum += blocks[(plane * planes.blocks + b) * planes.sums() + i];
+      to[plane * planes.sums() + i] = sum;
+    }
+}
+
+template <class T>
+struct SumsGradient {
+  const T* logits;
+  const std::uint8_t* target;
+  const float* dsums;
+  T* dlogits;
+  std::int64_t channels, of_sample;  // voxels of a sample
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
+      const T* x = logits + voxel * channels;
+      T* to = dlogits + voxel * channels;
+      const std::int64_t of = target[voxel];
+      if (of >= channels) {
+        for (std::int64_t c = 0; c < channels; ++c) store(to + c, 0.0f);
+        continue;
+      }
+      const float* d = dsums + voxel / of_sample * channels * kinds;
+      const VoxelSoftmax v = look_at(x, channels);
+      float mean = probability(v, x + of) * d[kinds * of];
+      for (std::int64_t c = 0; c < channels; ++c) mean += probability(v, x + c) * d[kinds * c + 2];
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
+        store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node) {
+  const Planes planes(input_shape(graph, node));
+  WorkspacePlan plan;
+  const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* found = place<double>(arguments, whole);
+          sum_planes<T>(planes, arguments, place<double>(arguments, blocks), found);
+          for (std::int64_t n = 0; n < planes.samples; ++n)
+            for (std::int64_t i = 0; i < planes.sums(); ++i) {
+              double sum = 0;
+              for (std::int64_t z = 0; z < planes.depth; ++z)
+                sum += found[(n * planes.depth + z) * planes.sums() + i];
+              output<float>(arguments)[n * planes.sums() + i] = static_cast<float>(sum);
+            }
+        },
+        plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node) {
+  const Planes planes(input_shape(graph, node));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          sum_planes<T>(planes, arguments, place<double>(arguments, 0), output<double>(arguments));
+        },
+        planes.bytes(planes.blocks));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      parallel(voxels, block_of(channels),
+               SumsGradient<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1),
+                               input<float>(arguments, 2), output<T>(arguments), channels, of_sample});
+    });
+  });
+}
+
+}  // namespace voxswap::net::onednn

@@ -1,0 +1,134 @@
+// Soft Dice and cross entropy of classes that exclude one another (the formulas are in
+// net/ops/softmax_loss.cpp).
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "net/backends/reference/kernels.h"
+
+namespace voxswap::net::reference {
+
+namespace {
+
+// The soft-max of a voxel's logits, and the logarithm of what it was divided by.
+struct Softmax {
+  std::vector<double> p;
+  double log_sum = 0;
+
+  explicit Softmax(std::int64_t channels) : p(static_cast<std::size_t>(channels)) {}
+
+  void look_at(const double* x) {
+    const double largest = *std::max_element(x, x + p.size());
+    double sum = 0;
+    for (std::size_t c = 0; c < p.size(); ++c) sum += p[c] = std::exp(x[c] - largest);
+    for (double& value : p) value /= sum;
+    log_sum = largest + std::log(sum);
+  }
+};
+
+// Calls take(plane, its sums [C][4]) for one plane after the other.
+template <class Take>
+void sum_planes(const Call& call, Take take) {
+  const Array &logits = call.inputs[0], &target = call.inputs[1];
+  const std::int64_t voxels = logits.shape[2] * logits.shape[3], channels = logits.shape[4];
+  Softmax softmax(channels);
+  std::vector<double> sums(static_cast<std::size_t>(4 * channels));
+  for (std::int64_t plane = 0; plane < logits.shape[0] * logits.shape[1]; ++plane) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::int64_t voxel = plane * voxels; voxel < (plane + 1) * voxels; ++voxel) {
+      const auto of = static_cast<std::int64_t>(target.data[voxel]);
+      if (of >= channels) continue;
+      const double* x = logits.data + voxel * channels;
+      softmax.look_at(x);
+      for (std::size_t c = 0; c < softmax.p.size(); ++c) sums[4 * c + 2] += softmax.p[c];
+      double* own = sums.data() + 4 * of;
+      own[0] += softmax.p[static_cast<std::size_t>(of)];
+      own[1] += 1;
+      own[3] += softmax.log_sum - x[of];  // never log(0)
+    }
+    take(plane, sums);
+  }
+}
+
+}  // namespace
+
+void softmax_loss_sums(const Call& call) {
+  const Array &logits = call.inputs[0], &sums = call.outputs[0];
+  std::fill_n(sums.data, sums.shape.count(), 0.0);
+  sum_planes(call, [&](std::int64_t plane, const std::vector<double>& found) {
+    double* to = sums.data + plane / logits.shape[1] * static_cast<std::int64_t>(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) to[i] += found[i];
+  });
+}
+
+void softmax_loss_plane_sums(const Call& call) {
+  sum_planes(call, [&](std::int64_t plane, const std::vector<double>& found) {
+    std::copy(found.begin(), found.end(),
+              call.outputs[0].data + plane * static_cast<std::int64_t>(found.size()));
+  });
+}
+
+void softmax_loss_value(const Call& call) {
+  const Array& sums = call.inputs[0];
+  const Attributes& a = call.attributes;
+  const std::int64_t samples = sums.shape[0], channels = sums.shape[1];
+  double dice = 0, cross_entropy = 0;
+  for (std::int64_t n = 0; n < samples; ++n) {
+    double entropy = 0, voxels = 0;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double* sum = sums.data + 4 * (n * channels + c);
+      if (c > 0) dice += (2 * sum[0] + a.real("epsilon")) / (sum[1] + sum[2] + a.real("epsilon"));
+      voxels += sum[1];
+      entropy += sum[3];
+    }
+    cross_entropy += entropy / std::max(1.0, voxels);
+  }
+  const auto count = static_cast<double>(samples);
+  call.outputs[0].data[0] = -a.real("dice") * dice / (count * static_cast<double>(channels - 1)) +
+                            a.real("cross_entropy") * cross_entropy / count;
+}
+
+void softmax_loss_value_gradient(const Call& call) {
+  const Array &sums = call.inputs[0], &dsums = call.outputs[0];
+  const Attributes& a = call.attributes;
+  const std::int64_t samples = sums.shape[0], channels = sums.shape[1];
+  const double dloss = call.inputs[1].data[0] / static_cast<double>(samples), epsilon = a.real("epsilon");
+  const double dice = dloss * a.real("dice") / static_cast<double>(channels - 1);
+  for (std::int64_t n = 0; n < samples; ++n) {
+    double voxels = 0;
+    for (std::int64_t c = 0; c < channels; ++c) voxels += sums.data[4 * (n * channels + c) + 1];
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double* sum = sums.data + 4 * (n * channels + c);
+      double* gradient = dsums.data + 4 * (n * channels + c);
+      const double denominator = sum[1] + sum[2] + epsilon;
+      gradient[0] = c > 0 ? -dice * 2 / denominator : 0;
+      gradient[1] = 0;
+      gradient[2] = c > 0 ? dice * (2 * sum[0] + epsilon) / (denominator * denominator) : 0;
+      gradient[3] = dloss * a.real("cross_entropy") / std::max(1.0, voxels);
+    }
+  }
+}
+
+void softmax_loss_sums_gradient(const Call& call) {
+  const Array &logits = call.inputs[0], &target = call.inputs[1], &dsums = call.inputs[2];
+  const std::int64_t channels = logits.shape[4];
+  const std::int64_t per_sample = logits.shape.count() / logits.shape[0] / channels;
+  Softmax softmax(channels);
+  const std::vector<double>& p = softmax.p;
+  for (std::int64_t voxel = 0; voxel < logits.shape.count() / channels; ++voxel) {
+    double* to = call.outputs[0].data + voxel * channels;
+    const auto of = static_cast<std::int64_t>(target.data[voxel]);
+    softmax.look_at(logits.data + voxel * channels);
+    const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
+    double mean = 0;
+    for (std::int64_t c = 0; c < channels; ++c)
+      mean += p[static_cast<std::size_t>(c)] * (d[4 * c + 2] + (c == of ? d[4 * c] : 0));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double own = p[static_cast<std::size_t>(c)], t = c == of ? 1 : 0;
+      const double dice = own * (t * d[4 * c] + d[4 * c + 2] - mean);
+      to[c] = of < channels ? dice + d[4 * of + 3] * (own - t) : 0;
+    }
+  }
+}
+
+}  // namespace voxswap::net::reference

@@ -1,0 +1,82 @@
+// What updates parameters: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov &
+// Hutter 2019), SGD with Nesterov's momentum, and the clipping of gradients before either.
+#include <algorithm>
+#include <cmath>
+
+#include "net/backends/reference/kernels.h"
+
+namespace voxswap::net::reference {
+
+namespace {
+
+// What follows the gradients among an update's inputs: the state of the loss scale and whether gradients are
+// finite, both or neither, and the factor that clips, or not.
+struct Extras {
+  bool left_out = false;  // gradients are not finite
+  double step;            // counted from 1
+  double factor = 1;      // of the gradients
+  explicit Extras(const Call& call, std::size_t parameters) : step(static_cast<double>(call.context->step)) {
+    const std::size_t more = call.inputs.size() - parameters;
+    if (more >= 2) {
+      left_out = call.inputs[parameters + 1].data[0] == 0;
+      step = call.inputs[parameters].data[2] + 1;
+      factor = 1 / call.inputs[parameters].data[0];
+    }
+    if (more % 2 == 1) factor *= call.inputs.back().data[0];
+  }
+};
+
+}  // namespace
+
+void adam(const Call& call) {
+  const std::size_t parameters = call.updates.size() / 3;
+  const Attributes& a = call.attributes;
+  const double beta1 = a.real("beta1"), beta2 = a.real("beta2"), epsilon = a.real("epsilon");
+  const double decay = a.real("weight_decay"), rate = call.context->learning_rate;
+  const Extras extras(call, parameters);
+  if (extras.left_out) return;
+  const double correction1 = 1 - std::pow(beta1, extras.step), correction2 = 1 - std::pow(beta2, extras.step);
+  for (std::size_t k = 0; k < parameters; ++k) {
+    const Array &gradient = call.inputs[k], &parameter = call.updates[3 * k], &m = call.updates[3 * k + 1],
+                &v = call.updates[3 * k + 2];
+    for (std::int64_t i = 0; i < gradient.shape.count(); ++i) {
+      const double g = gradient.data[i] * extras.factor;
+      m.data[i] = beta1 * m.data[i] + (1 - beta1) * g;
+      v.data[i] = beta2 * v.data[i] + (1 - beta2) * g * g;
+      const double direction = m.data[i] / correction1 / (std::sqrt(v.data[i] / correction2) + epsilon);
+      parameter.data[i] -= rate * (direction + decay * parameter.data[i]);
+    }
+  }
+}
+
+void sgd(const Call& call) {
+  const std::size_t parameters = call.updates.size() / 2;
+  const double momentum = call.attributes.real("momentum"), decay = call.attributes.real("weight_decay");
+  const double rate = call.context->learning_rate;
+  const Extras extras(call, parameters);
+  if (extras.left_out) return;
+  for (std::size_t k = 0; k < parameters; ++k) {
+    const Array &gradient = call.inputs[k], &parameter = call.updates[2 * k],
+                &velocity = call.updates[2 * k + 1];
+    for (std::int64_t i = 0; i < gradient.shape.count(); ++i) {
+      const double direction = gradient.data[i] * extras.factor + decay * parameter.data[i];
+      velocity.data[i] = momentum * velocity.data[i] + direction;
+      parameter.data[i] -= rate * (direction + momentum * velocity.data[i]);
+    }
+  }
+}
+
+void sum_of_squares(const Call& call) {
+  const Array& gradient = call.inputs[0];
+  double sum = call.inputs.size() > 1 ? call.inputs[1].data[0] : 0;
+  for (std::int64_t i = 0; i < gradient.shape.count(); ++i) sum += gradient.data[i] * gradient.data[i];
+  call.outputs[0].data[0] = sum;
+}
+
+void clip_factor(const Call& call) {
+  const double scale = call.inputs.size() > 1 ? call.inputs[1].data[0] : 1;
+  const double norm = std::sqrt(call.inputs[0].data[0]) / scale;
+  call.outputs[0].data[0] = std::min(1.0, call.attributes.real("most") / (norm + 1e-6));
+}
+
+}  // namespace voxswap::net::reference

@@ -1,0 +1,169 @@
+// Soft Dice and cross entropy of classes that exclude one another (Isensee et al. 2021), in two steps as
+// those of labels and regions are (net/ops/loss.cpp): sums over the volume, then a number.
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+namespace {
+
+void check_target(const Graph& graph, const std::vector<ValueId>& inputs) {
+  [[maybe_unused]] const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
+  assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
+  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3]}));
+}
+
+std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 2);
+  check_target(graph, inputs);
+  const Shape& logits = shape_of(graph, inputs[0]);
+  return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_plane_sums(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes&) {
+  assert(inputs.size() == 2);
+  check_target(graph, inputs);
+  const Shape& logits = shape_of(graph, inputs[0]);
+  return {{{logits[0], logits[1], logits[4], 4}, ElementType::f64}};
+}
+
+std::vector<ValueSpec> infer_value(const Graph& graph, const std::vector<ValueId>& inputs,
+                                   const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0])[-1] == 4);
+  return {{{1}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_value_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                            const Attributes&) {
+  assert(inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{1});
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueSpec> infer_sums_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
+                                           const Attributes&) {
+  assert(inputs.size() == 3);
+  check_target(graph, inputs);
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                   const std::vector<bool>& wanted) {
+  const Node node = graph.node(id);
+  if (!wanted[0]) return {none, none};
+  return {graph.apply("softmax_loss_sums_gradient", node.name + ".gradient",
+                      {node.inputs[0], node.inputs[1], output_gradients[0]}),
+          none};
+}
+
+std::vector<ValueId> gradient_value(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                    const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  return {graph.apply("softmax_loss_value_gradient", node.name + ".gradient",
+                      {node.inputs[0], output_gradients[0]}, node.attributes)};
+}
+
+std::vector<OperationCase> cases_volume(bool backward) {
+  const std::vector<std::pair<std::string, Shape>> volumes = {
+      {"3 classes", {1, 7, 5, 6, 3}},
+      {"9 classes, batch of two", {2, 3, 4, 5, 9}},
+      {"2 classes, one voxel", {1, 1, 1, 1, 2}},
+      {"117 classes", {1, 2, 5, 7, 117}},
+      {"2 classes, planes of several blocks", {1, 2, 70, 75, 2}},
+  };
+  std::vector<OperationCase> result;
+  for (const auto& [name, x] : volumes) {
+    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3]})}, {}, {}});
+    if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
+  }
+  return result;
+}
+
+std::vector<OperationCase> cases_value(bool backward) {
+  struct Example {
+    std::string name;
+    Shape sums;
+    double dice, cross_entropy;
+  };
+  const std::vector<Example> examples = {
+      {"Dice, 3 classes", {1, 3, 4}, 1, 0},
+      {"Dice and cross entropy, batch of two", {2, 4, 4}, 1, 1},
+      {"cross entropy, 2 classes", {1, 2, 4}, 0, 0.5},
+  };
+  std::vector<OperationCase> result;
+  for (const Example& e : examples) {
+    result.push_back({e.name,
+                      {full(e.sums, Fill::positive)},
+                      {{"dice", e.dice}, {"cross_entropy", e.cross_entropy}, {"epsilon", 1e-5}},
+                      {}});
+    if (backward) result.back().inputs.push_back(full({1}));
+  }
+  return result;
+}
+
+}  // namespace
+
+// logits, target u8[N,D,H,W] (a class) -> [N,C,4] full: sum t p, sum t, sum p, sum of -t log p; p = soft-max
+// of the logits; accumulated in double. A voxel whose target is none of the classes is not looked at.
+const Operation& softmax_loss_sums() {
+  static const Operation operation = {"softmax_loss_sums",
+                                      infer_sums,
+                                      gradient_sums,
+                                      per_element<14>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("softmax_loss_plane_sums", "add_planes"),
+                                      cases_volume(false)};
+  return operation;
+}
+
+// like softmax_loss_sums -> [N,D,C,4] f64: its sums over every plane.
+const Operation& softmax_loss_plane_sums() {
+  static const Operation operation = {"softmax_loss_plane_sums",
+                                      infer_plane_sums,
+                                      nullptr,
+                                      per_element<14>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      cases_volume(false)};
+  return operation;
+}
+
+// sums -> [1] full: dice * -mean over n and c > 0 of (2 s0 + epsilon) / (s1 + s2 + epsilon) + cross_entropy *
+// mean over n of sum_c s3 / max(1, sum_c s1), where sum_c s1 is how many voxels have a class. Channel 0 is
+// the background, which has no part in Dice. Attributes dice, cross_entropy, epsilon.
+const Operation& softmax_loss_value() {
+  static const Operation operation = {"softmax_loss_value", infer_value, gradient_value,
+                                      per_element<2>,       {},
+                                      /*cheap=*/false,      whole,       cases_value(false)};
+  return operation;
+}
+
+// sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit.
+const Operation& softmax_loss_value_gradient() {
+  static const Operation operation = {"softmax_loss_value_gradient",
+                                      infer_value_gradient,
+                                      nullptr,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      cases_value(true)};
+  return operation;
+}
+
+// logits, target, dsums -> dlogits; over logits. p (q - sum_k p_k q_k) + d3 of the target (p - t), with q =
+// d0 t + d2; 0 where the target is none of the classes.
+const Operation& softmax_loss_sums_gradient() {
+  static const Operation operation = {"softmax_loss_sums_gradient",
+                                      infer_sums_gradient,
+                                      nullptr,
+                                      per_element<14>,
+                                      {{0, 0}},
+                                      /*cheap=*/false,
+                                      planewise,
+                                      cases_volume(true)};
+  return operation;
+}
+
+}  // namespace voxswap::net::ops
