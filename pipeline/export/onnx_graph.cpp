@@ -85,21 +85,22 @@ class Translation {
   }
   std::string weight(const std::string& name, const Known& known) {
     Integers shape = known.shape.extents();
-    if (images_) shape.erase(shape.begin() + 2);
+    if (images_) shape.erase(shape.begin() + 3);
     return constant(name, std::move(shape), known.values);
   }
 
-  // --- Axes: all three of a volume, two of an image
+  // --- Axes: all three of a volume; of an image, whose rows are the planes, not the height
 
   Integers sides_of(const Shape& shape) const {  // C,D,H,W or C,H,W of N,D,H,W,C
-    if (images_) return {shape[4], shape[2], shape[3]};
+    if (images_) return {shape[4], shape[1], shape[3]};
     return {shape[4], shape[1], shape[2], shape[3]};
   }
   Integers spatial_axes() const { return images_ ? Integers{2, 3} : Integers{2, 3, 4}; }
   template <class Get>
   Integers of_axes(const net::KernelAxes& axes, const Get& get) const {
     Integers values;
-    for (std::size_t axis = images_ ? 1 : 0; axis < 3; ++axis) values.push_back(get(axes[axis]));
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (!images_ || axis != 1) values.push_back(get(axes[axis]));
     return values;
   }
   Integers pads(const net::KernelAxes& axes) const {
@@ -326,6 +327,7 @@ void Translation::translate(const net::Node& node) {
       {"sliding_max_pool", &Translation::sliding_max_pool},
       {"average_pool", &Translation::average_pool},
       {"resize_linear", &Translation::resize_linear},
+      {"average_pool_gradient", &Translation::resize_linear},  // of one voxel, which is then everywhere
   };
   const auto found = table.find(node.operation->name);
   if (found == table.end())

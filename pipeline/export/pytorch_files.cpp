@@ -9,7 +9,7 @@ namespace {
 Shape of_image(const std::string& name, const Shape& shape) {
   if (shape.rank() != 5) return shape;
   if (name == "fc.weight") return {shape[0], shape[1]};
-  return {shape[0], shape[1], shape[3], shape[4]};
+  return {shape[0], shape[1], shape[2], shape[4]};
 }
 
 }  // namespace
