@@ -96,15 +96,23 @@ Order by_falling(const std::vector<Interval>& intervals, const std::function<dou
 void repair(const std::vector<Interval>& intervals, const Philox& random, std::uint64_t& draw,
             std::int64_t aim, Packing& packing) {
   const Order& order = packing.order;
-  std::vector<std::size_t> at_top;  // positions in the order
-  for (std::size_t k = 0; k < order.size(); ++k)
-    if (packing.offsets[order[k]] + intervals[order[k]].bytes > aim) at_top.push_back(k);
-  std::size_t from = at_top[random.word(draw++) % at_top.size()];
+  std::vector<std::size_t> found(order.size());  // positions in the order
+  const auto find = [&](auto is_meant) {
+    std::size_t count = 0;  // without jumps: half of them would be guessed wrong
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      found[count] = k;
+      count += is_meant(k) ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t at_top =
+      find([&](std::size_t k) { return packing.offsets[order[k]] + intervals[order[k]].bytes > aim; });
+  std::size_t from = found[random.word(draw++) % at_top];
   if (random.word(draw++) % 2 == 0) {
-    std::vector<std::size_t> neighbours;
-    for (std::size_t k = 0; k < order.size(); ++k)
-      if (k != from && overlap_in_time(intervals[order[k]], intervals[order[from]])) neighbours.push_back(k);
-    if (!neighbours.empty()) from = neighbours[random.word(draw++) % neighbours.size()];
+    const Interval& high = intervals[order[from]];
+    const std::size_t neighbours =
+        find([&](std::size_t k) { return (k != from) & overlap_in_time(intervals[order[k]], high); });
+    if (neighbours > 0) from = found[random.word(draw++) % neighbours];
   }
   const std::size_t to = from == 0 ? 0 : random.word(draw++) % from;
   Packing other = packing;

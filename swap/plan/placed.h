@@ -33,13 +33,14 @@ class Placed {
       list.insert(std::upper_bound(list.begin(), list.end(), interval, lower), interval);
     });
   }
-  // Many at once; sort() when all are there.
+  // Many at once; sort() when all are there. In which order those of one offset are, makes no difference to a
+  // search for gaps.
   void append(const Interval& interval) {
     for_each_list(interval, [&](std::vector<Interval>& list) { list.push_back(interval); });
   }
   void sort() {
     for (Level& level : levels_)
-      for (std::vector<Interval>& list : level.lists) std::stable_sort(list.begin(), list.end(), lower);
+      for (std::vector<Interval>& list : level.lists) std::sort(list.begin(), list.end(), lower);
   }
 
   // All that live at the same time as `interval`, and others, by rising offset.

@@ -35,6 +35,9 @@ class Search {
       largest = std::max(largest, piece.bytes);
       largest_volume = std::max(largest_volume, volume.bytes);
     }
+    // Small graphs have as few choices as nodes.
+    constexpr double usual_nodes = 320;
+    options_.effort *= std::min(1.0, static_cast<double>(facts.nodes.size()) / usual_nodes);
     climbing_.least_bytes = largest / 256;
     climbing_.least_volume = largest_volume / 256;
   }
@@ -169,11 +172,21 @@ class Search {
     return !within(budgets, than) || plan.predicted_seconds < than.predicted_seconds;
   }
 
-  // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too.
+  // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too, but
+  // for those that are behind the best plan already.
   void pack_the_best() {
     std::vector<std::optional<Searched>> all(std::min<std::size_t>(6, starts_.size()));
-    parallel_for(all.size(), [&](std::size_t i) { all[i] = packed(starts_[i]); });
-    for (std::optional<Searched>& packed : all) take_if_better(std::move(*packed));
+    parallel_for(all.size(), [&](std::size_t i) {
+      if (may_be_ahead(starts_[i].score.seconds)) all[i] = packed(starts_[i]);
+    });
+    for (std::optional<Searched>& packed : all)
+      if (packed) take_if_better(std::move(*packed));
+  }
+
+  // A schedule's time is an estimate.
+  bool may_be_ahead(double seconds) const {
+    return !best_ || !within(facts_.request->budgets, best_->plan) ||
+           seconds < 1.005 * best_->plan.predicted_seconds;
   }
 
   // Packing may need more than the sum of what is live: then with less memory to aim at, and less again.
@@ -186,8 +199,8 @@ class Search {
       const std::int64_t aim = start.aim - attempt * notch;
       const Schedule schedule = schedule_of(start.choice, aim);
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
-      Plan plan =
-          lay_out(facts_, schedule, climbing_.planner, {.packing_effort = options_.quick ? 1e7 : 5e7});
+      const double packing_effort = options_.quick || attempt > 0 ? 1e7 : 5e7;
+      Plan plan = lay_out(facts_, schedule, climbing_.planner, {.packing_effort = packing_effort});
       const bool fits = schedule.excess == 0 && within(facts_.request->budgets, plan);
       if (fits ? good == 0 || plan.predicted_seconds < best.plan.predicted_seconds
                : good == 0 && (best.plan.instructions.empty() || plan.peak_bytes < best.plan.peak_bytes)) {
@@ -205,11 +218,12 @@ class Search {
     HillClimbOptions options = climbing_;
     options.seed = seeds_;
     HillClimb climb(facts_, options, best_->choice);
-    const auto cost = static_cast<std::int64_t>(best_->plan.instructions.size());
+    const auto cost = static_cast<double>(best_->plan.instructions.size());
     double estimate = schedule_of(best_->choice, best_->aim).seconds;
     int failures = 0;
-    for (std::int64_t spent = 0; spent < polishing && failures < 300 && climb.can_change() && !is_good();
-         spent += cost / 10 + 1) {
+    const double most = std::min(1.0, options_.effort) * polishing;
+    for (double spent = 0; spent < most && failures < 300 && climb.can_change() && !is_good();
+         spent += 0.1 * cost + 1) {
       Decisions choice = climb.disturbed(best_->choice);
       const Schedule schedule = schedule_of(choice, best_->aim);
       if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
@@ -223,8 +237,9 @@ class Search {
     }
   }
 
-  static constexpr std::int64_t polishing = 60'000;  // instructions that are laid out for the last changes
-  // Steps and copies that are scheduled in all searches together: two or three seconds on one core.
+  static constexpr double polishing = 60'000;  // instructions that are laid out for the last changes
+  // Steps and copies that are scheduled in all searches together: two or three seconds on one core. Of a
+  // usual graph.
   static constexpr double effort = 60'000'000;
 
   const GraphFacts& facts_;
