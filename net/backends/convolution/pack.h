@@ -22,6 +22,13 @@ inline float widened(Bf16 value) {
   return result;
 }
 
+// Slabs are short, and jump from row to row before the processor has seen that memory is read in order: so
+// what follows this is asked for in time.
+inline __attribute__((always_inline)) void fetch_beyond(const void* data) {
+  constexpr int distance = 4096;
+  __builtin_prefetch(static_cast<const char*>(data) + distance);
+}
+
 // What is packed of a row: `count` places, of the voxels first, first + spacing, … of `side`. Products of
 // pairs also take the voxel `second` further, where it is read by a voxel of dy: at `last` after the first,
 // or before.
@@ -57,6 +64,7 @@ inline void pack_floats(float* to, const T* x, const PackedRow& row) {
   over_places(
       row, [=](std::int64_t place, std::int64_t voxel, bool inside, bool) __attribute__((always_inline)) {
         const T* const from = x + voxel * row.voxel;
+        fetch_beyond(from);
         float* const values = to + place * P;
         if (inside && all) {
           for (int i = 0; i < P; ++i) values[i] = widened(from[i]);

@@ -63,8 +63,10 @@ __attribute__((noinline)) void add_tile(const Tile<A>& t) {
     typename A::Factor factors[V];
     for (; dy != end; dy += A::step * t.dy_voxel, x += t.x_step) {
 #pragma GCC unroll 16
-      for (int v = 0; v < V; ++v)
+      for (int v = 0; v < V; ++v) {
+        fetch_beyond(dy + v * A::lanes);
         factors[v] = A::load(dy + v * A::lanes, t.dy_voxel, v + 1 < V ? all_lanes : last_lanes);
+      }
       add_voxels<A, P, I, H, W, V>(sums, factors, x, t.x_line);
     }
     if (A::step > 1 && t.width % A::step != 0) {
@@ -134,6 +136,7 @@ __attribute__((noinline)) void add_sliding_tile(const Tile<A>& t) {
 #pragma GCC unroll 2
         for (int k = 0; k + 1 < kept; ++k) factors[k][v] = factors[k + 1][v];
         const auto mask = v + 1 < V ? all_lanes : last_lanes;
+        fetch_beyond(dy + v * A::lanes);
         factors[kept - 1][v] = at + A::step <= t.width ? A::load(dy + v * A::lanes, t.dy_voxel, mask)
                                                        : A::load_last(dy + v * A::lanes, mask);
       }

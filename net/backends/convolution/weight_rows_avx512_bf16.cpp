@@ -72,6 +72,7 @@ struct Avx512Bf16 {
         row, [=](std::int64_t place, std::int64_t voxel, bool here, bool there)
                  __attribute__((always_inline)) {
                    const Bf16* const from = x + voxel * row.voxel;
+                   fetch_beyond(from);
                    pack_pairs<P>(to + place * P, here ? from : zeros,
                                  there ? from + row.second * row.voxel : zeros, row.channels);
                  });
