@@ -185,7 +185,8 @@ TEST(Steps, StoreTheImageAsWideAsTheAlignmentAsksAndKeepTheParametersAsTheyAre) 
       options.voxel_alignment = alignment;
       const TrainingStep training = build_training_step(options);
       const InferenceStep inference = build_inference_step(options, true);
-      const Shape stored = {1, takes_images(name) ? 1 : 8, 8, 12, channels};
+      const Shape stored =  // rows of images are planes inside
+          takes_images(name) ? Shape{1, 8, 1, 12, channels} : Shape{1, 8, 8, 12, channels};
       EXPECT_EQ(training.graph.value(training.input[0]).shape, stored) << name;
       EXPECT_EQ(inference.graph.value(inference.input[0]).shape, stored) << name;
       EXPECT_EQ(training.graph.value(training.parameters[0]).shape[1], 2) << name;
