@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""torchvision's networks of images beside `voxswap bench`, on the same cores in turns: seconds of a training step and
-the memory that a process took for it.
+"""torchvision's networks of images beside `voxswap bench`, on the same cores in turns: what a training step takes of the
+processor, and of memory.
 
     bench/pytorch_image_step.py [--program build/release/bin/voxswap] [--networks resnet50 deeplabv3] [--sides 128 256]
-                                [--batch 4] [--rounds 3] [--steps 3] [--csv bench/results/FILE.csv]
+                                [--batch 4] [--threads 2] [--rounds 3] [--steps 3] [--csv bench/results/FILE.csv]
     bench/pytorch_image_step.py --one resnet50 SIDE BATCH STEPS contiguous|channels_last     # PyTorch's, a line of JSON
 
-Each measurement is a process of its own: the median of its steps, and its peak resident memory less what it had before
-the first step (PyTorch) or the arena (voxswap, which takes nothing else for a step that stays). Soft-max cross entropy over two
-classes, Adam, f32; deeplabv3 as torchvision builds it (output stride 8), without the auxiliary head.
+Each measurement is a process of its own. `seconds` are by the clock, the median of its steps, and tell what else runs on the
+machine as well; `cpu_seconds` are what a step used of the processor, in the mean. Threads that wait for others use it too, so one
+thread compares best on a machine that is shared. Memory is the peak of the resident memory less what there was before the first step (PyTorch) or
+the arena (voxswap, which takes nothing else for a step that stays). Soft-max cross entropy over two classes, Adam, f32; deeplabv3
+as torchvision builds it (output stride 8), without the auxiliary head.
 """
 import argparse
 import csv
@@ -32,12 +34,12 @@ memory: {{device: cpu, planner: keep}}
 """
 
 
-def pytorch_step(network, side, batch, steps, layout):
+def pytorch_step(network, side, batch, steps, layout, threads):
     import torch
     from torch.nn import functional
     from torchvision import models
 
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    torch.set_num_threads(threads)
     torch.manual_seed(1)
     if network == "deeplabv3":
         model = models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None, num_classes=2, aux_loss=False)
@@ -49,33 +51,56 @@ def pytorch_step(network, side, batch, steps, layout):
     image = (2 * torch.rand(batch, 3, side, side) - 1).to(memory_format=memory_format)
     target = torch.randint(0, 2, (batch, side, side) if network == "deeplabv3" else (batch,))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    seconds = []
+    seconds, cpu_seconds = [], []
     for _ in range(steps + 1):  # the first is a warm-up
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         optimizer.zero_grad(set_to_none=True)
         output = model(image)
         output = output["out"] if isinstance(output, dict) else output
         functional.cross_entropy(output, target).backward()
         optimizer.step()
         seconds.append(time.perf_counter() - start)
-    return {"seconds": statistics.median(seconds[1:]), "version": torch.__version__, "threads": torch.get_num_threads(),
+        cpu_seconds.append(time.process_time() - cpu)
+    return {"seconds": statistics.median(seconds[1:]), "cpu_seconds": statistics.mean(cpu_seconds[1:]),
+            "version": torch.__version__,
             "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before}
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def run(command, threads):
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)})
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
     return json.loads(done.stdout[done.stdout.index("{"):])
 
 
-def voxswap_step(program, folder, network, side, batch, steps):
+def voxswap_step(program, folder, network, side, batch, steps, threads):
     file = pathlib.Path(folder) / "step.yaml"
     of_voxels = network == "deeplabv3"  # there the background is the other class
     file.write_text(EXPERIMENT.format(labels="{one: 1}" if of_voxels else "{one: 1, other: 2}", side=side, network=network,
                                       batch=batch, more=', output_stride: 8, dropout: 0.5' if of_voxels else ""))
-    result = run([program, "bench", str(file), "--steps", str(steps), "--json", "data.cache=none", "--quiet"])
-    return {"seconds": result["step_seconds_median"], "bytes": result["arena_bytes"]}
+    result = run([program, "bench", str(file), "--steps", str(steps), "--json", "data.cache=none", "--quiet"], threads)
+    return {"seconds": result["step_seconds_median"], "cpu_seconds": result["step_cpu_seconds_mean"],
+            "bytes": result["arena_bytes"]}
+
+
+def compare(options, folder, network, side):
+    ours, peers = [], {"contiguous": [], "channels_last": []}
+    for _ in range(options.rounds):
+        ours.append(voxswap_step(options.program, folder, network, side, options.batch, options.steps, options.threads))
+        for layout, runs in peers.items():
+            runs.append(run([sys.executable, __file__, "--threads", str(options.threads), "--one", network, str(side),
+                             str(options.batch), str(options.steps), layout], options.threads))
+    median = {layout: statistics.median(r["cpu_seconds"] for r in runs) for layout, runs in peers.items()}
+    best = min(median, key=median.get)
+    cpu = statistics.median(r["cpu_seconds"] for r in ours)
+    return {"network": network, "side": side, "batch": options.batch, "threads": options.threads,
+            "voxswap_cpu_seconds": round(cpu, 4), "pytorch_cpu_seconds": round(median[best], 4), "pytorch_layout": best,
+            "cpu_ratio": round(median[best] / cpu, 3),
+            "voxswap_seconds": round(statistics.median(r["seconds"] for r in ours), 4),
+            "pytorch_seconds": round(statistics.median(r["seconds"] for r in peers[best]), 4),
+            "voxswap_mib": max(r["bytes"] for r in ours) >> 20,
+            "pytorch_mib": max(r["bytes"] for r in peers[best]) >> 20,
+            "pytorch_version": peers[best][0]["version"], "load": round(os.getloadavg()[0], 2)}
 
 
 def main():
@@ -85,35 +110,21 @@ def main():
     parser.add_argument("--networks", nargs="+", default=["resnet50", "deeplabv3"])
     parser.add_argument("--sides", type=int, nargs="+", default=[128, 256])
     parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--csv")
     options = parser.parse_args()
     if options.one:
         network, side, batch, steps, layout = options.one
-        print(json.dumps(pytorch_step(network, int(side), int(batch), int(steps), layout)))
+        print(json.dumps(pytorch_step(network, int(side), int(batch), int(steps), layout, options.threads)))
         return
 
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for network in options.networks:
             for side in options.sides:
-                ours, peers = [], {"contiguous": [], "channels_last": []}
-                for _ in range(options.rounds):
-                    ours.append(voxswap_step(options.program, folder, network, side, options.batch, options.steps))
-                    for layout, runs in peers.items():
-                        runs.append(run([sys.executable, __file__, "--one", network, str(side), str(options.batch),
-                                         str(options.steps), layout]))
-                median = {layout: statistics.median(r["seconds"] for r in runs) for layout, runs in peers.items()}
-                best = min(median, key=median.get)
-                seconds = statistics.median(r["seconds"] for r in ours)
-                rows.append({"network": network, "side": side, "batch": options.batch, "voxswap_seconds": round(seconds, 4),
-                             "pytorch_seconds": round(median[best], 4), "pytorch_layout": best,
-                             "speedup": round(median[best] / seconds, 3),
-                             "voxswap_mib": max(r["bytes"] for r in ours) >> 20,
-                             "pytorch_mib": max(r["bytes"] for r in peers[best]) >> 20,
-                             "pytorch_version": peers[best][0]["version"], "threads": peers[best][0]["threads"],
-                             "load": round(os.getloadavg()[0], 2)})
+                rows.append(compare(options, folder, network, side))
                 print(rows[-1], flush=True)
     if options.csv:
         with open(options.csv, "w", newline="") as file:

@@ -336,6 +336,7 @@ std::string benchmark_json(const pipeline::Benchmark& b) {
                    {"step_seconds_median", b.step_seconds.median},
                    {"step_seconds_q1", b.step_seconds.q1},
                    {"step_seconds_q3", b.step_seconds.q3},
+                   {"step_cpu_seconds_mean", b.cpu_seconds},
                    {"measured_over_predicted", b.step_seconds.median / b.plan.predicted_seconds},
                    {"overhead", b.step_seconds.median / b.bound.compute_seconds},
                    {"utilization", b.steps.compute_seconds / (steps * b.step_seconds.mean)},

@@ -1,5 +1,7 @@
 #include "pipeline/device/benchmark.h"
 
+#include <ctime>
+
 #include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/progress.h"
@@ -50,11 +52,16 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   for (std::int64_t step = 1; step <= steps + 1; ++step) {
     throw_if_interrupted();
     const net::StepContext context{options.training.seed, step, options.training.optimizer.learning_rate};
+    const std::clock_t before = std::clock();
     session.give(batch.images, batch.targets);
     session.train(context, &report);
-    if (step > 1) result.steps.add(report);
+    if (step > 1) {
+      result.steps.add(report);
+      result.cpu_seconds += static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    }
     progress.advance();
   }
+  result.cpu_seconds /= static_cast<double>(steps);
   if (report.begin.empty()) {  // the steps that count are not slowed down by being looked at
     session.give(batch.images, batch.targets);
     session.train({options.training.seed, steps + 2, options.training.optimizer.learning_rate}, &report,

@@ -16,6 +16,7 @@ struct Benchmark {
   swap::Bound bound;
   StepStatistics steps;                 // without the first, which also pays for what only happens once
   metrics::BoxStatistics step_seconds;  // of them
+  double cpu_seconds = 0;               // that a step uses of the host's cores, in the mean, all threads
   double megavoxels_per_second = 0;
   // Of all nodes once, whatever the plan computes again: operations, and bytes that nodes read and write.
   double step_flops = 0, step_bytes = 0;
