@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "cli/manual.h"
+
 namespace voxswap::cli {
 
 namespace {
@@ -20,6 +22,8 @@ constexpr Command table_of_commands[] = {
     {"preview", "prepared and augmented cases on one sheet, to look at", preview_command},
     {"check", "look at every case of a data set and tell every problem", check_command},
     {"phantom", "make a data set of brain phantoms", phantom_command},
+    {"schema", "a JSON Schema of the experiment file, for editors", schema_command},
+    {"completion", "a script for bash, zsh or fish that completes commands and keys", completion_command},
     {"info", "version, libraries, devices, their memory and measured link rates", info_command},
 };
 
@@ -27,7 +31,7 @@ std::string help() {
   std::string text =
       "voxswap trains 3D segmentation networks on whole MRI volumes.\n\nUsage: voxswap COMMAND "
       "[ARGUMENTS]\n\n";
-  for (const Command& command : commands()) text += format("  {:<9} {}\n", command.name, command.summary);
+  for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
   return text +
          "\n`voxswap COMMAND --help` tells more. A first run, on phantoms, from the folder with experiments/ "
          "in it:\n"
@@ -61,6 +65,10 @@ Exit dispatch(const Arguments& arguments) {
   const std::string& name = arguments[0];
   if (name == "--help" || name == "-h" || name == "help") {
     // `voxswap help plan` is `voxswap plan --help`, as in git.
+    if (name == "help" && arguments.size() > 1 && arguments[1] == "--manual") {
+      std::fputs(manual_page().c_str(), stdout);
+      return Exit::done;
+    }
     if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
     std::fputs(help().c_str(), stdout);
     return Exit::done;

@@ -34,6 +34,8 @@ Exit bench_command(const Arguments& arguments);
 Exit preview_command(const Arguments& arguments);
 Exit check_command(const Arguments& arguments);
 Exit phantom_command(const Arguments& arguments);
+Exit schema_command(const Arguments& arguments);
+Exit completion_command(const Arguments& arguments);
 Exit info_command(const Arguments& arguments);
 
 }  // namespace voxswap::cli

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/parse_number.h"
 #include "base/progress.h"
+#include "cli/describe.h"
 #include "cli/ranks.h"
 #include "cli/sweep_cell.h"
 
@@ -58,6 +59,7 @@ void add_force(CLI::App& app, bool& force) {
 }
 
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options) {
+  if (told_instead(app)) return false;
   try {
     app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
   } catch (const CLI::CallForHelp&) {

@@ -24,8 +24,8 @@ void add_common(CLI::App& app, CommonOptions& options, bool with_json = false);
 // --force, of commands that write files where they are told to.
 void add_force(CLI::App& app, bool& force);
 
-// Reads the arguments and applies the common options. False: help was asked for and has been printed. Throws
-// Exit::usage for what the command does not know.
+// Reads the arguments and applies the common options. False: help was asked for and has been printed, or
+// told to who asked (describe.h). Throws Exit::usage for what the command does not know.
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);
 
 // Voxels as "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage naming the option.

@@ -64,7 +64,7 @@ fi
 
 cp "$root/LICENSE" "$bundle/LICENSE"
 cp -r "$root/experiments" "$bundle/experiments"
-find "$bundle/experiments" ! -name '*.yaml' -type f -delete
+find "$bundle/experiments" ! -name '*.yaml' ! -name '*.json' -type f -delete
 find "$bundle/experiments" -mindepth 1 -type d -empty -delete
 if [ -n "$tests" ]; then
   mkdir -p "$bundle/tests/gpu_checks" "$bundle/bench" "$bundle/docs"

@@ -22,9 +22,13 @@ Key preset() {
     const std::string name = read_choice(value, path, {"none", "nnunet"});
     o.training.augment = name == "nnunet" ? data::nnunet_augmentation() : data::AugmentOptions{};
   };
-  return {path, "none | nnunet",
-          "where the other keys of the section begin; `augment: nnunet` is short for it", read,
-          [](const pipeline::RunOptions& o) { return o.training.augment.preset; }};
+  return {path,
+          "none | nnunet",
+          "where the other keys of the section begin; `augment: nnunet` is short for it",
+          read,
+          [](const pipeline::RunOptions& o) { return o.training.augment.preset; },
+          Key::Shape::value,
+          allowed::choice({"none", "nnunet"})};
 }
 
 Key flip() {
@@ -39,7 +43,13 @@ Key flip() {
     const auto& [x, y, z] = o.training.augment.flip;
     return x == y && y == z ? number(x) : format("[{}, {}, {}]", number(x), number(y), number(z));
   };
-  return {path, expected, "without symmetries: probability of a flip per axis, P or [x, y, z]", read, print};
+  return {path,
+          expected,
+          "without symmetries: probability of a flip per axis, P or [x, y, z]",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::number({0, 1}), allowed::list_of(allowed::number({0, 1}), 3, 3)})};
 }
 
 // What a plain number a stands for as a range.
@@ -71,17 +81,17 @@ const char* text_of(Short how) {
   }
 }
 
-void read_range(const Yaml& value, const std::string& path, const Range& allowed, data::Draw& draw) {
+void read_range(const Yaml& value, const std::string& path, const Range& bounds, data::Draw& draw) {
   if (value.kind != Yaml::Kind::list || value.items.size() != 2)
     wrong(value, path, "two numbers, [least, most]");
-  draw.low = read_number(value.items[0], path, allowed);
-  draw.high = read_number(value.items[1], path, allowed);
+  draw.low = read_number(value.items[0], path, bounds);
+  draw.high = read_number(value.items[1], path, bounds);
   if (draw.low > draw.high) wrong(value, path, "[least, most] in this order");
 }
 
 // 0, a number for every sample, or a map. What the map does not name stays as the preset has it.
 template <class Field>
-Key draw(const std::string& name, const std::string& meaning, Short how, Range allowed, Field field) {
+Key draw(const std::string& name, const std::string& meaning, Short how, Range bounds, Field field) {
   const std::string path = section + name;
   const std::string expected =
       format("0, a number a for {}, or {{range: [least, most], probability: p}}", text_of(how));
@@ -92,11 +102,10 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
       draw = a == 0 ? data::Draw{} : range_of(how, a);
       if (a > 0)
         for (const double end : {draw.low, draw.high})
-          if (end < allowed.lowest || end > allowed.highest ||
-              (allowed.without_lowest && end == allowed.lowest))
+          if (end < bounds.lowest || end > bounds.highest || (bounds.without_lowest && end == bounds.lowest))
             fail(Exit::usage, "{}: {}: {} stands for [{}, {}], which must lie within {} and {}", value.where,
-                 path, number(a), number(draw.low), number(draw.high), number(allowed.lowest),
-                 number(allowed.highest));
+                 path, number(a), number(draw.low), number(draw.high), number(bounds.lowest),
+                 number(bounds.highest));
       return;
     }
     if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
@@ -106,7 +115,7 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
     const Yaml *range = value.find("range"), *probability = value.find("probability");
     if (range == nullptr && draw.probability == 0) wrong(value, path, expected);
     if (range != nullptr) {
-      read_range(*range, path + ".range", allowed, draw);
+      read_range(*range, path + ".range", bounds, draw);
       draw.probability = 1;
     }
     if (probability != nullptr) draw.probability = read_number(*probability, path + ".probability", {0, 1});
@@ -117,7 +126,16 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range a
     return format("{{range: [{}, {}], probability: {}}}", number(draw.low), number(draw.high),
                   number(draw.probability));
   };
-  return {path, expected, meaning + ", from " + text_of(how), read, print, Key::Shape::map};
+  const Json map = allowed::record(
+      {{"range", allowed::list_of(allowed::number(bounds), 2, 2)}, {"probability", allowed::number({0, 1})}},
+      {}, 1);
+  return {path,
+          expected,
+          meaning + ", from " + text_of(how),
+          read,
+          print,
+          Key::Shape::map,
+          allowed::any_of({allowed::number({0, any_size}), map})};
 }
 
 }  // namespace

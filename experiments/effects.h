@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiments/settings.h"
+#include "pipeline/cases/options.h"
 
 namespace voxswap::experiments {
 

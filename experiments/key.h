@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "base/json.h"
 #include "experiments/yaml.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/report/setting.h"
@@ -19,6 +20,7 @@ struct Key {
   std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML, on one line
   enum class Shape { value, text, map, map_of_text } shape = Shape::value;
   // text: an override is taken as it stands, not as YAML. map: an override may set one entry.
+  Json allowed{};                                        // its values, as JSON Schema (allowed.h)
   pipeline::Decides decides = pipeline::Decides::model;  // the table says it of every key (keys.cpp)
 };
 

@@ -46,7 +46,8 @@ Key experiment_name() {
           "names the run; without it, the experiment file's name",
           read,
           [](const pipeline::RunOptions& o) { return yaml_scalar(o.name); },
-          Key::Shape::text};
+          Key::Shape::text,
+          {{"type", {"string", "number"}}, {"pattern", "^[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,99}$"}}};
 }
 
 template <class Field>
@@ -56,7 +57,8 @@ Key place(const std::string& path, const std::string& meaning, Field field) {
           meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_text(value, path); },
           [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o).string()); },
-          Key::Shape::text};
+          Key::Shape::text,
+          allowed::text()};
 }
 
 template <class Field>
@@ -72,7 +74,8 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
           [=](const pipeline::RunOptions& o) {
             return field(o).empty() ? "none" : yaml_scalar(field(o).string());
           },
-          Key::Shape::text};
+          Key::Shape::text,
+          allowed::text()};
 }
 
 Choices layouts() {

@@ -12,6 +12,7 @@
 
 #include "base/choice.h"
 #include "base/text.h"
+#include "experiments/allowed.h"
 #include "experiments/key.h"
 
 namespace voxswap::experiments::kinds {
@@ -19,10 +20,6 @@ namespace voxswap::experiments::kinds {
 // Throws Exit::usage: "study.yaml:3: training.epochs: expected a whole number of at least 1, found 'many'".
 [[noreturn]] void wrong(const Yaml& value, const std::string& path, const std::string& expected);
 
-struct Range {
-  double lowest, highest;
-  bool without_lowest = false, without_highest = false;
-};
 std::string describe(const Range& range);  // "of at least 1", "above 0 and below 1"
 
 std::int64_t read_whole(const Yaml& value, const std::string& path, const Range& range);
@@ -34,52 +31,74 @@ std::string read_text(const Yaml& value, const std::string& path);
 using Choices = std::vector<std::string>;
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);
 
-constexpr double any_size = 1e15;  // no upper limit worth naming, and still exact as a double
-
 template <class Field>
 Key whole(const std::string& path, const std::string& meaning, Field field, Range range) {
-  return {path, "a whole number " + describe(range), meaning,
+  return {path,
+          "a whole number " + describe(range),
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_whole(value, path, range); },
-          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); }};
+          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); },
+          Key::Shape::value,
+          allowed::whole(range)};
 }
 
 template <class Field>
 Key seed(const std::string& path, const std::string& meaning, Field field) {
-  return {path, "a whole number of at least 0", meaning,
+  return {path,
+          "a whole number of at least 0",
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_seed(value, path); },
-          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); }};
+          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); },
+          Key::Shape::value,
+          allowed::whole({0, any_size})};
 }
 
 template <class Field>
 Key real(const std::string& path, const std::string& meaning, Field field, Range range) {
-  return {path, "a number " + describe(range), meaning,
+  return {path,
+          "a number " + describe(range),
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_number(value, path, range); },
-          [=](const pipeline::RunOptions& o) { return number(field(o)); }};
+          [=](const pipeline::RunOptions& o) { return number(field(o)); },
+          Key::Shape::value,
+          allowed::number(range)};
 }
 
 template <class Field>
 Key on_off(const std::string& path, const std::string& meaning, Field field) {
-  return {path, "true | false", meaning,
+  return {path,
+          "true | false",
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_switch(value, path); },
-          [=](const pipeline::RunOptions& o) { return std::string(field(o) ? "true" : "false"); }};
+          [=](const pipeline::RunOptions& o) { return std::string(field(o) ? "true" : "false"); },
+          Key::Shape::value,
+          allowed::on_off()};
 }
 
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field, const Choices& choices) {
-  return {path, join(choices, " | "), meaning,
+  return {path,
+          join(choices, " | "),
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_choice(value, path, choices); },
-          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o)); }};
+          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o)); },
+          Key::Shape::value,
+          allowed::choice(choices)};
 }
 
 // Of an enumeration (base/choice.h).
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field) {
   using Option = std::remove_reference_t<decltype(field(std::declval<pipeline::RunOptions&>()))>;
-  return {path, join(choice_names<Option>(), " | "), meaning,
+  return {path,
+          join(choice_names<Option>(), " | "),
+          meaning,
           [=](const Yaml& value, pipeline::RunOptions& o) {
             field(o) = choice_of<Option>(read_choice(value, path, choice_names<Option>()));
           },
-          [=](const pipeline::RunOptions& o) { return yaml_scalar(choice_name(field(o))); }};
+          [=](const pipeline::RunOptions& o) { return yaml_scalar(choice_name(field(o))); },
+          Key::Shape::value,
+          allowed::choice(choice_names<Option>())};
 }
 
 }  // namespace voxswap::experiments::kinds

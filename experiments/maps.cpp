@@ -12,6 +12,17 @@ namespace {
 
 constexpr Range label_values{1, 32767};  // what a label map's voxels hold; 0 is background
 
+Json automatic() {
+  return allowed::choice({"auto"});
+}
+
+// Names that check_name() lets pass.
+Json named(const Json& entry) {
+  Json map = allowed::map_of(entry, 1);
+  map["propertyNames"] = {{"pattern", "^[a-z0-9_]+$"}};
+  return map;
+}
+
 bool is_auto(const Yaml& value) {
   return value.kind == Yaml::Kind::scalar && value.text == "auto";
 }
@@ -112,13 +123,17 @@ std::string print_patterns(const pipeline::RunOptions& options) {
 
 Key modalities(const std::string& path) {
   return {
-      path, "auto | a list of names", "order of the input channels; auto: all that the layout has",
+      path,
+      "auto | a list of names",
+      "order of the input channels; auto: all that the layout has",
       [=](const Yaml& value, pipeline::RunOptions& o) { read_modalities(value, path, o.data.modalities); },
       [](const pipeline::RunOptions& o) {
         std::vector<std::string> names;
         for (const std::string& name : o.data.modalities) names.push_back(yaml_scalar(name));
         return names.empty() ? "auto" : "[" + join(names, ", ") + "]";
-      }};
+      },
+      Key::Shape::value,
+      allowed::any_of({automatic(), allowed::set_of(allowed::text())})};
 }
 
 Key file_patterns(const std::string& path) {
@@ -128,7 +143,8 @@ Key file_patterns(const std::string& path) {
           "descriptions",
           [=](const Yaml& value, pipeline::RunOptions& o) { read_patterns(value, path, o); },
           print_patterns,
-          Key::Shape::map_of_text};
+          Key::Shape::map_of_text,
+          allowed::map_of(allowed::text(), 0)};
 }
 
 Key labels(const std::string& path) {
@@ -142,7 +158,8 @@ Key labels(const std::string& path) {
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, value);
             return text.empty() ? "auto" : "{" + text + "}";
           },
-          Key::Shape::map};
+          Key::Shape::map,
+          allowed::any_of({automatic(), named(allowed::whole(label_values))})};
 }
 
 Key regions(const std::string& path) {
@@ -156,7 +173,10 @@ Key regions(const std::string& path) {
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, print_values(values));
             return text.empty() ? "auto" : "{" + text + "}";
           },
-          Key::Shape::map};
+          Key::Shape::map,
+          allowed::any_of(
+              {automatic(), named(allowed::any_of({allowed::whole(label_values),
+                                                   allowed::set_of(allowed::whole(label_values))}))})};
 }
 
 }  // namespace voxswap::experiments::kinds

@@ -73,11 +73,16 @@ Key device() {
     o.memory.device =
         cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "cuda:N", "reference"});
   };
-  return {path, "auto | cpu | cuda | cuda:N | reference",
-          "what computes; auto: a GPU where there is one; reference: slow, in double, for checks", read,
+  return {path,
+          "auto | cpu | cuda | cuda:N | reference",
+          "what computes; auto: a GPU where there is one; reference: slow, in double, for checks",
+          read,
           [](const pipeline::RunOptions& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
-          }};
+          },
+          Key::Shape::value,
+          allowed::any_of(
+              {allowed::choice({"auto", "cpu", "cuda", "reference"}), allowed::text_like("^cuda:[0-9]+$")})};
 }
 
 Key budget() {
@@ -89,8 +94,13 @@ Key budget() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.memory.budget_bytes ? size_text(*o.memory.budget_bytes) : "auto";
   };
-  return {path, "auto | a size (16GiB)", "device memory that may be used; auto: what is free, less a reserve",
-          read, print};
+  return {path,
+          "auto | a size (16GiB)",
+          "device memory that may be used; auto: what is free, less a reserve",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto"}), allowed::size()})};
 }
 
 Key planner() {
@@ -112,8 +122,13 @@ Key host() {
     if (!o.memory.host_bytes) return std::string("auto");
     return *o.memory.host_bytes == 0 ? "none" : size_text(*o.memory.host_bytes);
   };
-  return {path, "auto | none | a size (64GiB)",
-          "pool for what leaves the device; auto: what is free beside the budget", read, print};
+  return {path,
+          "auto | none | a size (64GiB)",
+          "pool for what leaves the device; auto: what is free beside the budget",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto", "none"}), allowed::size()})};
 }
 
 Key disk() {
@@ -139,7 +154,10 @@ Key disk() {
           "scratch file below the host pool, gone with the program",
           read,
           print,
-          Key::Shape::map};
+          Key::Shape::map,
+          allowed::any_of({allowed::choice({"none"}),
+                           allowed::record({{"path", allowed::text()}, {"budget", allowed::size()}},
+                                           {"path", "budget"})})};
 }
 
 Key link() {
@@ -173,7 +191,10 @@ Key link() {
           "rates: a slower link than there is, imitated",
           read,
           print,
-          Key::Shape::map};
+          Key::Shape::map,
+          allowed::any_of(
+              {allowed::choice({"measured"}),
+               allowed::record({{"to_host", allowed::rate()}, {"to_device", allowed::rate()}}, {}, 1)})};
 }
 
 // A number, or `auto` (-1, as TFLMS writes it): then the planner's tuner finds it.
@@ -191,7 +212,13 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
     const auto& knob = field(o.memory.tflms);
     return knob ? std::to_string(*knob) : std::string("auto");
   };
-  return {path, "auto | N", meaning, read, print};
+  return {path,
+          "auto | N",
+          meaning,
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto", "-1"}), allowed::whole({0, any_size})})};
 }
 
 Key pieces() {
@@ -210,8 +237,13 @@ Key pieces() {
     if (o.memory.pieces == net::automatic_pieces) return std::string("auto");
     return o.memory.pieces == net::whole_volumes ? "none" : std::to_string(o.memory.pieces);
   };
-  return {path, "auto | none | planes per piece",
-          "volumes in pieces along their depth; bears on how sums are rounded", read, print};
+  return {path,
+          "auto | none | planes per piece",
+          "volumes in pieces along their depth; bears on how sums are rounded",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto", "none"}), allowed::whole({1, any_size})})};
 }
 
 Key lms_threshold() {
@@ -219,8 +251,13 @@ Key lms_threshold() {
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.memory.lms_threshold = read_size(value, path, "a size above 0B, such as 8MiB");
   };
-  return {path, "a size (8MiB)", "planner lms-threshold: what is larger lives in host memory", read,
-          [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); }};
+  return {path,
+          "a size (8MiB)",
+          "planner lms-threshold: what is larger lives in host memory",
+          read,
+          [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); },
+          Key::Shape::value,
+          allowed::size()};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "experiments/keys.h"
 
 namespace voxswap::experiments {
 

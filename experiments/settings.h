@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/keys.h"
+#include "experiments/yaml.h"
 
 namespace voxswap::experiments {
 

@@ -25,6 +25,11 @@ void read_size(const Yaml& value, const std::string& path, const std::string& ex
   }
 }
 
+Json allowed_size() {
+  const Json side = allowed::whole({1, 65536});
+  return allowed::any_of({side, allowed::list_of(side, 2, 3)});
+}
+
 std::string print_size(const data::Size3& size) {
   const auto& [x, y, z] = size;
   return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
@@ -38,10 +43,14 @@ Key resolution() {
     read_size(value, path, "a whole number, or [x, y, z], or [x, y] of images", o.preprocess.resolution);
   };
   return {
-      path, "N | [x, y, z] | [x, y]",
+      path,
+      "N | [x, y, z] | [x, y]",
       "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1); N of a network "
       "of images is N x N",
-      read, [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); }};
+      read,
+      [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); },
+      Key::Shape::value,
+      allowed_size()};
 }
 
 Key patch() {
@@ -57,9 +66,13 @@ Key patch() {
     return o.training.patch ? print_size(*o.training.patch) : "none";
   };
   return {
-      path, "none | N | [x, y, z]",
+      path,
+      "none | N | [x, y, z]",
       "voxels of the prepared volume that a sample has; a third are drawn around a label; none: all of it",
-      read, print};
+      read,
+      print,
+      Key::Shape::value,
+      allowed::any_of({allowed::choice({"none"}), allowed_size()})};
 }
 
 Key background() {
@@ -76,8 +89,13 @@ Key background() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.preprocess.corner_background ? "corner" : number(o.preprocess.background);
   };
-  return {path, "a value | corner", "what lies around the head; corner: each image's own corner", read,
-          print};
+  return {path,
+          "a value | corner",
+          "what lies around the head; corner: each image's own corner",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::number({-any_size, any_size}), allowed::choice({"corner"})})};
 }
 
 Key bias_correction() {
@@ -99,8 +117,13 @@ Key bias_correction() {
     for (const std::string& name : names) scalars.push_back(yaml_scalar(name));
     return "[" + join(scalars, ", ") + "]";
   };
-  return {path, "none | n4 | [t1, …]",
-          "N4 of what is T1- or T2-weighted by its name, or of the modalities named", read, print};
+  return {path,
+          "none | n4 | [t1, …]",
+          "N4 of what is T1- or T2-weighted by its name, or of the modalities named",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"none", "n4"}), allowed::list_of(allowed::text(), 1)})};
 }
 
 Key clip() {
@@ -118,8 +141,13 @@ Key clip() {
     const double low = o.preprocess.clip_low, high = o.preprocess.clip_high;
     return low == 0 && high == 100 ? "none" : format("[{}, {}]", number(low), number(high));
   };
-  return {path, "none | [least, most]", "percentiles of the foreground that its values are held between",
-          read, print};
+  return {path,
+          "none | [least, most]",
+          "percentiles of the foreground that its values are held between",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"none"}), allowed::list_of(allowed::number({0, 100}), 2, 2)})};
 }
 
 Key evaluated_at() {
@@ -142,7 +170,14 @@ Key evaluated_at() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.evaluate.at.size() == 1 ? o.evaluate.at[0] : "[" + join(o.evaluate.at, ", ") + "]";
   };
-  return {path, "native | training | N | a list", "the grids on which predictions are scored", read, print};
+  const Json grid = allowed::any_of({allowed::choice({"native", "training"}), allowed::whole({1, 65536})});
+  return {path,
+          "native | training | N | a list",
+          "the grids on which predictions are scored",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({grid, allowed::set_of(grid)})};
 }
 
 Key scored_metrics() {
@@ -167,8 +202,15 @@ Key scored_metrics() {
       fail(Exit::usage, "{}: {}: 'dice' must be among them: tables and plots are made of it", value.where,
            path);
   };
-  return {path, "all | a list of " + join(choices, ", "), "columns of dice.csv that are filled", read,
-          [](const pipeline::RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; }};
+  Json list = allowed::set_of(allowed::choice(choices));
+  list["contains"] = {{"const", "dice"}};
+  return {path,
+          "all | a list of " + join(choices, ", "),
+          "columns of dice.csv that are filled",
+          read,
+          [](const pipeline::RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; },
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"all", "dice"}), list})};
 }
 
 }  // namespace voxswap::experiments::kinds

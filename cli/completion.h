@@ -1,0 +1,15 @@
+// Scripts that let a shell complete voxswap's commands, options, their values and the keys of an experiment:
+// written from the tables that the help is printed from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace voxswap::cli {
+
+std::vector<std::string> completed_shells();  // bash, zsh, fish
+
+// REQUIRES: one of these.
+std::string completion_script(const std::string& shell);
+
+}  // namespace voxswap::cli

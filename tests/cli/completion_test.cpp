@@ -1,0 +1,91 @@
+// What a shell is told of the program: completion, tried in bash, and the manual page.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "tests/cli/program.h"
+
+namespace voxswap::cli {
+namespace {
+
+class Completion : public ProgramInAFolder {
+ protected:
+  void SetUp() override {
+    const Outcome script = program({"completion", "bash"});
+    ASSERT_EQ(script.code, 0) << script.output;
+    write_file(folder_ / "completion.bash", script.output);
+  }
+  // What bash offers behind such a line.
+  std::vector<std::string> offered(const std::string& line) const {
+    const std::string command =
+        "source " + (folder_ / "completion.bash").string() +
+        "; COMP_LINE=$1; COMP_POINT=${#COMP_LINE}; COMP_WORDS=($1); "
+        "COMP_CWORD=$((${#COMP_WORDS[@]}-1)); [[ $1 == *' ' ]] && COMP_CWORD=$((COMP_CWORD+1)); "
+        "_voxswap 2>/dev/null; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    const pid_t child = fork();
+    if (child == 0) {
+      enter({.log = log_});
+      execlp("bash", "bash", "--norc", "-c", command.c_str(), "bash", line.c_str(), nullptr);
+      _exit(127);
+    }
+    const Outcome outcome = finish(child, {.log = log_});
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    return split(trim(outcome.output), '\n');
+  }
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(Completion, OffersCommandsThenTheirOptionsAndWhatThoseTake) {
+  EXPECT_EQ(offered("voxswap pre"), (Words{"predict", "preview"}));
+  EXPECT_EQ(offered("voxswap run study.yaml --res"), Words{"--resume"});
+  EXPECT_EQ(offered("voxswap export run --to "), (Words{"onnx", "pytorch"}));
+  EXPECT_EQ(offered("voxswap export run --to p"), Words{"pytorch"});
+  EXPECT_EQ(offered("voxswap completion --quiet "), Words{""});  // a file, which bash knows itself
+}
+
+TEST_F(Completion, OffersKeysOfAnExperimentAndTheirValues) {
+  EXPECT_EQ(offered("voxswap run study.yaml training.lo"),
+            (Words{"training.loss=", "training.loader_threads="}));
+  EXPECT_EQ(offered("voxswap plan study.yaml training.loss=weighted"), Words{"weighted_dice"});
+  EXPECT_EQ(offered("voxswap sweep study.yaml preprocess.crop="), (Words{"foreground", "none"}));
+  EXPECT_EQ(offered("voxswap evaluate training.lo"), Words{""});  // which takes none
+}
+
+TEST_F(Completion, IsThereForEveryShellAndNoOther) {
+  for (const char* shell : {"zsh", "fish"}) {
+    const Outcome script = program({"completion", shell});
+    EXPECT_EQ(script.code, 0);
+    for (const char* word : {"predict", "keep-largest", "training.schedule.name", "plateau"})
+      EXPECT_NE(script.output.find(word), std::string::npos) << shell << " " << word;
+  }
+  EXPECT_EQ(program({"completion", "tcsh"}).code, 2);
+}
+
+TEST_F(Completion, AndTheManualPageTellOfWhatTheHelpTells) {
+  const Outcome page = program({"help", "--manual"});
+  ASSERT_EQ(page.code, 0);
+  EXPECT_TRUE(page.output.starts_with(".TH VOXSWAP 1"));
+  const std::string bash = read_file(folder_ / "completion.bash");
+  const Outcome help = program({"--help"});
+  std::size_t commands = 0;
+  for (const std::string& line : split(help.output, '\n')) {
+    if (!line.starts_with("  ") || line.starts_with("  voxswap")) continue;
+    const std::string command = split(trim(line), ' ')[0];
+    ++commands;
+    EXPECT_NE(page.output.find(".SS voxswap " + command + "\n"), std::string::npos) << command;
+    for (const std::string& word : split(program({command, "--help"}).output, ' ')) {
+      const std::string option = trim(word.substr(0, word.find('\n')));
+      if (!option.starts_with("--") || option.size() < 5 || option.find_first_of("`,.=;)") != option.npos)
+        continue;
+      EXPECT_NE(bash.find(option), std::string::npos) << command << " " << option;
+    }
+  }
+  EXPECT_GT(commands, 12U);
+  for (const char* part : {".SH EXIT STATUS", "training.optimizer.learning_rate", "130"})
+    EXPECT_NE(page.output.find(part), std::string::npos) << part;
+}
+
+}  // namespace
+}  // namespace voxswap::cli
