@@ -81,6 +81,9 @@ Exit predict_command(const Arguments& arguments) {
                  "regions of which only the largest connected part stays: all, or names with commas between");
   app.add_flag("--probabilities", how.probabilities,
                "also write probabilities/CASE_OUTPUT.nii.gz, for every output of the network");
+  app.add_flag(
+      "--segmentations", how.segmentations,
+      "also write CASE.seg.nrrd, which 3D Slicer opens with names and colours, and itksnap_labels.txt");
   add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
+#include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/predict/classify.h"
@@ -22,6 +23,7 @@
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/record/trained.h"
+#include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
 
@@ -34,6 +36,21 @@ fs::path file_of(const fs::path& folder, const data::Dataset& dataset, const std
 }
 fs::path probability_file(const fs::path& folder, const std::string& id, const std::string& output) {
   return folder / "probabilities" / format("{}_{}.nii.gz", id, output);
+}
+
+// Beside the label maps, for programs that show names and colours.
+fs::path segmentation_file(const fs::path& folder, const std::string& id) {
+  return folder / (id + ".seg.nrrd");
+}
+fs::path label_list_file(const fs::path& folder) {
+  return folder / "itksnap_labels.txt";
+}
+
+std::vector<data::Segment> segments_of(const data::Dataset& dataset) {
+  std::vector<data::Segment> segments;
+  for (const auto& [name, value] : dataset.labels)
+    segments.push_back({name, value, label_color(static_cast<std::int16_t>(value))});
+  return segments;
 }
 
 // A file per output channel, one in memory at a time.
@@ -71,12 +88,15 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
   files.protect_below(dataset.root);
   for (const data::CaseFiles& one : dataset.cases)
     for (const fs::path& channel : one.channels) files.protect(channel);
-  for (const fs::path& folder : folders)
+  for (const fs::path& folder : folders) {
+    if (how.segmentations) files.check(label_list_file(folder));
     for (const data::CaseFiles& one : dataset.cases) {
       files.check(file_of(folder, dataset, one.id));
+      if (how.segmentations) files.check(segmentation_file(folder, one.id));
       for (const std::string& output : outputs)
         if (how.probabilities) files.check(probability_file(folder, one.id, output));
     }
+  }
   return files;
 }
 
@@ -129,6 +149,8 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
                       dataset = data::open_for_prediction(trained, options.data, input);
   check_suits(options, dataset);
   if (dataset.classes) check_for_classes(how);
+  if (how.segmentations && dataset.images)
+    fail(Exit::usage, "--segmentations: is for volumes, and these cases are pictures; leave it out");
   const data::Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training);
   const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
@@ -164,7 +186,12 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
         record.wrote(files.id, file);
       };
       const fs::path file = file_of(folder, dataset, files.id);
-      write(file, [&] { data::write_label_map(file, data::as_stored(std::move(labels), prepared.stored)); });
+      const data::LabelMap stored = data::as_stored(std::move(labels), prepared.stored);
+      write(file, [&] { data::write_label_map(file, stored); });
+      if (how.segmentations) {
+        const fs::path named = segmentation_file(folder, files.id);
+        write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset)); });
+      }
       if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
     };
     for (const data::CaseFiles& files : dataset.cases) {
@@ -179,6 +206,10 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
       progress.advance();
     }
     write_classes(folder, classes, outputs, record);
+    if (how.segmentations) {
+      const fs::path list = label_list_file(folder);
+      outputs.write(list, [&] { write_file(list, data::itk_snap_labels(segments_of(dataset))); });
+    }
   }
   record.finish();
   tell_end(dataset, left_out, repeats.size() / together, out);
