@@ -1,4 +1,4 @@
-# `cmake --install build/release` (docs/building.md).
+# `cmake --install build/release`, and by `cpack` from there a Debian package (docs/building.md).
 #
 # The program lies with its module for MPI in lib/voxswap, which it looks for beside itself; bin/ has a link to it.
 install(TARGETS voxswap RUNTIME DESTINATION lib/voxswap)
@@ -35,3 +35,19 @@ install(FILES ${written}/completion.zsh DESTINATION share/zsh/vendor-completions
 install(FILES ${written}/completion.fish DESTINATION share/fish/vendor_completions.d RENAME voxswap.fish)
 install(FILES ${written}/changelog.gz DESTINATION share/doc/voxswap)
 install(FILES cmake/copyright DESTINATION share/doc/voxswap)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME voxswap)
+set(CPACK_PACKAGE_CONTACT "The voxswap maintainers <maintainers@users.noreply.a-seed-8a90100a.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "trains 3D segmentation networks on whole MRI volumes")
+set(CPACK_PACKAGE_DESCRIPTION "One YAML file describes an experiment; one command runs it, from the scans to label maps,
+tables, plots and a page. Training steps are planned ahead of time, so that volumes
+train that do not fit into memory: what does not fit is swapped or computed again.")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnuplot-nox)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+include(CPack)
