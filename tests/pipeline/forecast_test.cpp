@@ -93,7 +93,7 @@ std::int64_t by_trying(const std::function<RunOptions(std::int64_t)>& at, std::i
     try {
       const StepForecast step(options, data_shape(options), as_v100);
       step.plan(options.memory.planner, true);
-      step.inference_peak();
+      step.inference_peak(true);
     } catch (const Error&) {
       return n - 1;
     }
