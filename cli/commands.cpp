@@ -1,9 +1,5 @@
 #include "cli/commands.h"
 
-#include <cstdio>
-
-#include "cli/manual.h"
-
 namespace voxswap::cli {
 
 namespace {
@@ -27,61 +23,10 @@ constexpr Command table_of_commands[] = {
     {"info", "version, libraries, devices, their memory and measured link rates", info_command},
 };
 
-std::string help() {
-  std::string text =
-      "voxswap trains 3D segmentation networks on whole MRI volumes.\n\nUsage: voxswap COMMAND "
-      "[ARGUMENTS]\n\n";
-  for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
-  return text +
-         "\n`voxswap COMMAND --help` tells more. A first run, on phantoms, from the folder with experiments/ "
-         "in it:\n"
-         "  voxswap phantom --out phantoms --cases 32 --size 48 --seed 1\n"
-         "  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
-}
-
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : commands()) names.push_back(command.name);
-  return names;
-}
-
-[[noreturn]] void unknown_command(const std::string& name) {
-  const std::string guess = nearest(name, command_names());
-  fail(Exit::usage, "'{}' is no command of voxswap; {}", name,
-       guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");
-}
-
 }  // namespace
 
 std::span<const Command> commands() {
   return table_of_commands;
-}
-
-Exit dispatch(const Arguments& arguments) {
-  if (arguments.empty()) {
-    std::fputs(help().c_str(), stderr);
-    return Exit::usage;
-  }
-  const std::string& name = arguments[0];
-  if (name == "--help" || name == "-h" || name == "help") {
-    // `voxswap help plan` is `voxswap plan --help`, as in git.
-    if (name == "help" && arguments.size() > 1 && arguments[1] == "--manual") {
-      std::fputs(manual_page().c_str(), stdout);
-      return Exit::done;
-    }
-    if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
-    std::fputs(help().c_str(), stdout);
-    return Exit::done;
-  }
-  if (name == "--version") {
-    std::puts("voxswap " VOXSWAP_VERSION);
-    return Exit::done;
-  }
-  for (const Command& command : commands()) {
-    if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()});
-  }
-  if (name.starts_with('-')) fail(Exit::usage, "'{}' must follow a command: voxswap COMMAND {}", name, name);
-  unknown_command(name);
 }
 
 }  // namespace voxswap::cli

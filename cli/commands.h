@@ -18,9 +18,6 @@ struct Command {
 };
 std::span<const Command> commands();
 
-// Runs `voxswap ARGUMENTS...`, help and wrong command names included.
-Exit dispatch(const Arguments& arguments);
-
 Exit run_command(const Arguments& arguments);
 Exit sweep_command(const Arguments& arguments);
 Exit train_command(const Arguments& arguments);

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/standard_streams.h"
 #include "cli/begin_again.h"
-#include "cli/commands.h"
+#include "cli/dispatch.h"
 #include "cli/ranks.h"
 #include "net/collective/launched.h"
 

@@ -60,7 +60,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"memory.planner=tflms", "memory.tflms.sync_mode=1"},
       {"memory.planner=hybrid", "memory.disk={path: d, budget: 1GiB}"},
       {"evaluate.metrics=[dice, surface_dice]", "evaluate.surface_tolerance=2"},
-      {"evaluate.metrics=[boundary_iou]", "evaluate.surface_tolerance=2"},
+      {"evaluate.metrics=[dice, boundary_iou]", "evaluate.surface_tolerance=2"},
       {"evaluate.metrics=[dice, lesion_wise_hd95]", "evaluate.lesions.dilation=2"},
       {"network.name=unet3d", "network.dropout=0.3"}};  // what it is anyhow
   for (const auto& lines : effective) EXPECT_EQ(found("", lines), Found{}) << lines[1];

@@ -1,0 +1,11 @@
+// The program from its arguments on: its help, and the command that they name.
+#pragma once
+
+#include "cli/commands.h"
+
+namespace voxswap::cli {
+
+// Runs `voxswap ARGUMENTS...`, help and wrong command names included.
+Exit dispatch(const Arguments& arguments);
+
+}  // namespace voxswap::cli
