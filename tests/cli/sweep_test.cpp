@@ -252,10 +252,10 @@ TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
             (std::map<std::string, std::string>{{"budget-8KiB", "no"}, {"budget-64MiB", "yes"}}));
 }
 
-TEST_F(SweepCommand, RefusesFoldsWithoutAFileThatHasThemBeforeAnyCellRuns) {
+TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
   const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
   EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_NE(folds.output.find("data.split.fold: 0 is a fold of"), std::string::npos) << folds.output;
+  EXPECT_NE(folds.output.find("data.split.fold: 0 is one of several folds"), std::string::npos) << folds.output;
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 
