@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "base/error.h"
@@ -10,16 +11,18 @@ namespace voxswap {
 
 namespace {
 
-volatile std::sig_atomic_t requests = 0;  // of somebody who may lose patience
-volatile std::sig_atomic_t announced = 0;
+// A signal meets any thread, and threads look at these meanwhile: without a lock, which a handler may not
+// take.
+std::atomic<int> requests = 0;  // of somebody who may lose patience
+std::atomic<bool> announced = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int) {
-  requests = requests + 1;
-  if (requests > 1) ::_exit(static_cast<int>(Exit::interrupted));
+  if (requests.fetch_add(1) > 0) ::_exit(static_cast<int>(Exit::interrupted));
 }
 
 void on_announcement(int) {
-  announced = 1;
+  announced = true;
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ void watch_for_interrupt() {
 }
 
 bool interrupted() {
-  return requests > 0 || announced > 0;
+  return requests > 0 || announced;
 }
 
 void throw_if_interrupted() {
