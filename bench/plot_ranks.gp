@@ -1,7 +1,7 @@
 # Volumes per second of ranks that train together, of the ideal, from what `bench/ranks.py run` prints, beside what
 # the study published.
 #
-#   gnuplot -e "csv='bench/results/2026-11-22_ranks.csv'; svg='docs/images/ranks.svg'" bench/plot_ranks.gp
+#   gnuplot -e "csv='bench/results/2026-11-23_ranks.csv'; svg='docs/images/ranks.svg'" bench/plot_ranks.gp
 set terminal svg size 800,400 font "sans-serif,12" background "white"
 set output svg
 set datafile separator comma
