@@ -41,8 +41,6 @@
   X(resize_linear)                  \
   X(resize_linear_gradient)         \
   X(softmax)                        \
-  X(softmax_cross_entropy)          \
-  X(softmax_cross_entropy_gradient) \
   X(sigmoid)                        \
   X(sigmoid_gradient)               \
   X(cast)                           \
@@ -52,8 +50,6 @@
   X(loss_value_gradient)            \
   X(loss_sums_gradient)             \
   X(softmax_loss_sums)              \
-  X(softmax_loss_value)             \
-  X(softmax_loss_value_gradient)    \
   X(softmax_loss_sums_gradient)     \
   X(loss_scale_seed)                \
   X(all_finite)                     \
@@ -66,7 +62,6 @@
   X(plane_moments)                  \
   X(norm_activation_plane_sums)     \
   X(loss_plane_sums)                \
-  X(cross_entropy_plane_sums)       \
   X(softmax_loss_plane_sums)        \
   X(add_planes)                     \
   X(mean_of_planes)                 \

@@ -68,20 +68,25 @@ std::vector<OperationCase> cases_value(bool backward) {
   struct Example {
     std::string name;
     Shape sums;
-    double dice, cross_entropy, voxels;
+    double dice, cross_entropy, first, count;
   };
   const std::vector<Example> examples = {
-      {"Dice, 3 labels", {1, 3, 4}, 1, 0, 1000},
-      {"Dice and cross entropy, batch of two", {2, 3, 4}, 1, 1, 60},
-      {"cross entropy, one label", {1, 1, 4}, 0, 0.5, 7},
+      {"Dice, 3 labels", {1, 3, 4}, 1, 0, 0, 3000},
+      {"Dice and cross entropy, batch of two", {2, 3, 4}, 1, 1, 0, 180},
+      {"cross entropy, one label", {1, 1, 4}, 0, 0.5, 0, 7},
+      {"Dice and cross entropy, 4 classes, batch of two", {2, 4, 4}, 1, 1, 1, 60},
+      {"cross entropy, one class", {3, 1, 4}, 0, 1, 1, 1},
   };
   std::vector<OperationCase> result;
   for (const Example& e : examples) {
-    result.push_back(
-        {e.name,
-         {full(e.sums, Fill::positive)},
-         {{"dice", e.dice}, {"cross_entropy", e.cross_entropy}, {"epsilon", 1e-5}, {"voxels", e.voxels}},
-         {}});
+    result.push_back({e.name,
+                      {full(e.sums, Fill::positive)},
+                      {{"dice", e.dice},
+                       {"cross_entropy", e.cross_entropy},
+                       {"epsilon", 1e-5},
+                       {"first", e.first},
+                       {"count", e.count}},
+                      {}});
     if (backward) result.back().inputs.push_back(full({1}));
   }
   return result;
@@ -103,8 +108,9 @@ const Operation& loss_sums() {
   return operation;
 }
 
-// sums -> [1] full: dice * -mean over n,c of (2 s0 + epsilon) / (s1 + s2 + epsilon) + cross_entropy * sum
-// s3 / (N C voxels). Attributes dice, cross_entropy, epsilon, voxels.
+// sums -> [1] full: dice * -mean over n and c >= first of (2 s0 + epsilon) / (s1 + s2 + epsilon) +
+// cross_entropy * sum s3 / (N count). Attributes dice, cross_entropy, epsilon; first: the first channel of
+// Dice, 1 where the one before is the background; count: the numbers of a sample that s3 is the sum of.
 const Operation& loss_value() {
   static const Operation operation = {"loss_value",    infer_value, gradient_value,    per_element<2>, {},
                                       /*cheap=*/false, whole,       cases_value(false)};

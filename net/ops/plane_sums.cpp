@@ -1,7 +1,7 @@
 // Sums over a volume in two operations: a sum for every plane, in double, and the sum of those, plane after
 // plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
-// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums, average_pool and
-// softmax_cross_entropy, and the sum of what windows give.
+// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum of
+// what windows give.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -130,19 +130,6 @@ const Operation& norm_activation_plane_sums() {
 const Operation& loss_plane_sums() {
   static const Operation operation = {"loss_plane_sums", infer_sums<4>, nullptr,          per_element<12>, {},
                                       /*cheap=*/false,   whole,         loss_sums().cases};
-  return operation;
-}
-
-// like softmax_cross_entropy -> [N,D,1,1] f64: of every plane its sum over count. Attribute count.
-const Operation& cross_entropy_plane_sums() {
-  static const Operation operation = {"cross_entropy_plane_sums",
-                                      infer_loss_of_planes,
-                                      nullptr,
-                                      per_element<10>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      softmax_cross_entropy().cases};
   return operation;
 }
 

@@ -1,5 +1,6 @@
-// Soft Dice and cross entropy of classes that exclude one another (Isensee et al. 2021), in two steps as
-// those of labels and regions are (net/ops/loss.cpp): sums over the volume, then a number.
+// The sums that soft Dice and cross entropy of classes that exclude one another are made of (Isensee et al.
+// 2021), as those of labels and regions are (net/ops/loss.cpp), and by the same loss_value. Of a classifier
+// of images the volume is one voxel.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -27,18 +28,6 @@ std::vector<ValueSpec> infer_plane_sums(const Graph& graph, const std::vector<Va
   return {{{logits[0], logits[1], logits[4], 4}, ElementType::f64}};
 }
 
-std::vector<ValueSpec> infer_value(const Graph& graph, const std::vector<ValueId>& inputs,
-                                   const Attributes&) {
-  assert(inputs.size() == 1 && shape_of(graph, inputs[0])[-1] == 4);
-  return {{{1}, graph.value(inputs[0]).type}};
-}
-
-std::vector<ValueSpec> infer_value_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                            const Attributes&) {
-  assert(inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{1});
-  return like(graph, inputs[0]);
-}
-
 std::vector<ValueSpec> infer_sums_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
                                            const Attributes&) {
   assert(inputs.size() == 3);
@@ -55,13 +44,6 @@ std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const Valu
           none};
 }
 
-std::vector<ValueId> gradient_value(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                    const std::vector<bool>&) {
-  const Node node = graph.node(id);
-  return {graph.apply("softmax_loss_value_gradient", node.name + ".gradient",
-                      {node.inputs[0], output_gradients[0]}, node.attributes)};
-}
-
 std::vector<OperationCase> cases_volume(bool backward) {
   const std::vector<std::pair<std::string, Shape>> volumes = {
       {"3 classes", {1, 7, 5, 6, 3}},
@@ -74,28 +56,6 @@ std::vector<OperationCase> cases_volume(bool backward) {
   for (const auto& [name, x] : volumes) {
     result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3]})}, {}, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
-  }
-  return result;
-}
-
-std::vector<OperationCase> cases_value(bool backward) {
-  struct Example {
-    std::string name;
-    Shape sums;
-    double dice, cross_entropy;
-  };
-  const std::vector<Example> examples = {
-      {"Dice, 3 classes", {1, 3, 4}, 1, 0},
-      {"Dice and cross entropy, batch of two", {2, 4, 4}, 1, 1},
-      {"cross entropy, 2 classes", {1, 2, 4}, 0, 0.5},
-  };
-  std::vector<OperationCase> result;
-  for (const Example& e : examples) {
-    result.push_back({e.name,
-                      {full(e.sums, Fill::positive)},
-                      {{"dice", e.dice}, {"cross_entropy", e.cross_entropy}, {"epsilon", 1e-5}},
-                      {}});
-    if (backward) result.back().inputs.push_back(full({1}));
   }
   return result;
 }
@@ -126,29 +86,6 @@ const Operation& softmax_loss_plane_sums() {
                                       /*cheap=*/false,
                                       whole,
                                       cases_volume(false)};
-  return operation;
-}
-
-// sums -> [1] full: dice * -mean over n and c > 0 of (2 s0 + epsilon) / (s1 + s2 + epsilon) + cross_entropy *
-// mean over n of sum_c s3 / max(1, sum_c s1), where sum_c s1 is how many voxels have a class. Channel 0 is
-// the background, which has no part in Dice. Attributes dice, cross_entropy, epsilon.
-const Operation& softmax_loss_value() {
-  static const Operation operation = {"softmax_loss_value", infer_value, gradient_value,
-                                      per_element<2>,       {},
-                                      /*cheap=*/false,      whole,       cases_value(false)};
-  return operation;
-}
-
-// sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit.
-const Operation& softmax_loss_value_gradient() {
-  static const Operation operation = {"softmax_loss_value_gradient",
-                                      infer_value_gradient,
-                                      nullptr,
-                                      per_element<4>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      cases_value(true)};
   return operation;
 }
 

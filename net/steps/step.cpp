@@ -50,19 +50,15 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
                  std::int64_t batch = 1) {
   graph.phase = Phase::loss;
   const Shape shape = graph.value(logits).shape;
-  if (options.classes && options.dice == 0)
-    return graph.apply("softmax_cross_entropy", "loss", {logits, target},
-                       {{"count", static_cast<double>(batch * shape.count() / shape[-1])}});
-  Attributes weights = {{"dice", options.dice / static_cast<double>(batch)},
-                        {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
-                        {"epsilon", options.epsilon}};
-  if (options.classes) {
-    const ValueId sums = graph.apply("softmax_loss_sums", "loss.sums", {logits, target});
-    return graph.apply("softmax_loss_value", "loss", {sums}, weights);
-  }
-  weights.set("voxels", static_cast<double>(shape[1] * shape[2] * shape[3]));
-  const ValueId sums = graph.apply("loss_sums", "loss.sums", {logits, target});
-  return graph.apply("loss_value", "loss", {sums}, weights);
+  const std::int64_t voxels = shape[1] * shape[2] * shape[3];
+  const ValueId sums =
+      graph.apply(options.classes ? "softmax_loss_sums" : "loss_sums", "loss.sums", {logits, target});
+  return graph.apply("loss_value", "loss", {sums},
+                     {{"dice", options.dice / static_cast<double>(batch)},
+                      {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
+                      {"epsilon", options.epsilon},
+                      {"first", options.classes ? 1 : 0},
+                      {"count", static_cast<double>(options.classes ? voxels : voxels * shape[4])}});
 }
 
 // What an optimiser keeps of every parameter.

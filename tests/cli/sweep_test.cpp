@@ -255,7 +255,8 @@ TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
 TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
   const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
   EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_NE(folds.output.find("data.split.fold: 0 is one of several folds"), std::string::npos) << folds.output;
+  EXPECT_NE(folds.output.find("data.split.fold: 0 is one of several folds"), std::string::npos)
+      << folds.output;
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 

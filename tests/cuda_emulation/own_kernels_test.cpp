@@ -60,8 +60,7 @@ bool has_shapes_of_its_own(const Operation& operation) {
   for (const std::string_view name :
        {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
         "upsampled_weights_gradient", "all_finite", "sum_of_squares", "adam", "sgd",
-        "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient",
-        "softmax_cross_entropy", "cross_entropy_plane_sums", "softmax_cross_entropy_gradient"})
+        "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient"})
     if (operation.name == name) return true;
   return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;
 }

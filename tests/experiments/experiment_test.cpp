@@ -140,27 +140,6 @@ TEST_F(Experiments, OnADeviceThatFailsAreNoWrongUsage) {
   }
 }
 
-// Without folds every fold would be the same split.
-TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
-  EXPECT_TRUE(
-      contains(refusal("data:\n  split: {fold: 1}\n"),
-               "study.yaml:2: data.split.fold: 1 is one of several folds, and there is no data.split.file"));
-  EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is no .json"));
-  EXPECT_EQ(load("data: {split: {file: splits_final.json, fold: 3}}\n").split.fold, 3);
-  EXPECT_TRUE(contains(refusal("data: {split: {fold: 0}}\n"), "data.split.fold: 0 is one of"));
-  EXPECT_EQ(load("data: {split: {folds: 5, fold: 4}}\n").split.folds, 5);
-  EXPECT_TRUE(contains(load("data: {split: {folds: 5}}\n").resolved, "fold: 0"));
-  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, fold: 5}}\n"), "there is no fold 5"));
-  EXPECT_TRUE(contains(refusal("data: {split: {folds: 1}}\n"), "no case would train"));
-  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, file: split.csv}}\n"), "take one of the two"));
-  EXPECT_FALSE(contains(load("").resolved, "fold:"));
-  EXPECT_TRUE(contains(load("data: {split: {file: splits_final.json}}\n").resolved, "fold: 0"));
-  // Runs of version 0.1 say so all the same, and can be gone on with.
-  fs::create_directories(folder_ / "before");
-  write("data: {split: {fold: 0}}\nsweep: {}\n", "before/experiment.yaml");
-  EXPECT_EQ(load_run(folder_ / "before").run.split.fold, 0);
-}
-
 TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
   EXPECT_EQ(refusal("training:\n  epochs: many\n"),
             "study.yaml:2: training.epochs: expected a whole number of at least 1 and at most 1000000000, "

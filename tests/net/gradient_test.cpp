@@ -42,7 +42,7 @@ struct Differentiated {
 
 // Where a direction must not point: the loss takes the sum of targets for a constant.
 void keep_targets(const std::string& operation, std::vector<double>& direction) {
-  if (operation != "loss_value" && operation != "softmax_loss_value") return;
+  if (operation != "loss_value") return;
   for (std::size_t i = 1; i < direction.size(); i += 4) direction[i] = 0;
 }
 
@@ -159,36 +159,26 @@ TEST_P(LossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
   Differentiated d;
   const Shape shape = {2, 4, 3, 5, 3};
   const ValueId logits = d.add_input("logits", shape, Fill::normal);
-  const ValueId target = d.add_input("target", {2, 4, 3, 5}, Fill::bits);
-  const ValueId sums = d.graph.apply("loss_sums", "sums", {logits, target});
+  const ValueId target = d.add_input("target", {2, 4, 3, 5}, loss.classes ? Fill::classes : Fill::bits);
+  const ValueId sums =
+      d.graph.apply(loss.classes ? "softmax_loss_sums" : "loss_sums", "sums", {logits, target});
   d.outputs = {d.graph.apply("loss_value", "loss", {sums},
                              {{"dice", loss.dice},
                               {"cross_entropy", loss.cross_entropy},
                               {"epsilon", loss.epsilon},
-                              {"voxels", 4 * 3 * 5}})};
+                              {"first", loss.classes ? 1 : 0},
+                              {"count", 4 * 3 * 5}})};
   d.inputs = {logits};
   d.differentiate_outputs();
   check(d, "loss");
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, LossGradient, testing::Values(Loss::weighted_dice, Loss::dice_cross_entropy),
+INSTANTIATE_TEST_SUITE_P(Every, LossGradient,
+                         testing::Values(Loss::weighted_dice, Loss::dice_cross_entropy,
+                                         Loss::softmax_cross_entropy, Loss::softmax_dice_cross_entropy),
                          [](const testing::TestParamInfo<Loss>& parameter) {
                            return choice_name(parameter.param);
                          });
-
-TEST(SoftmaxLossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
-  const LossOptions loss = loss_options(Loss::softmax_dice_cross_entropy);
-  Differentiated d;
-  const ValueId logits = d.add_input("logits", {2, 4, 3, 5, 3}, Fill::normal);
-  const ValueId target = d.add_input("target", {2, 4, 3, 5}, Fill::classes);
-  const ValueId sums = d.graph.apply("softmax_loss_sums", "sums", {logits, target});
-  d.outputs = {
-      d.graph.apply("softmax_loss_value", "loss", {sums},
-                    {{"dice", loss.dice}, {"cross_entropy", loss.cross_entropy}, {"epsilon", loss.epsilon}})};
-  d.inputs = {logits};
-  d.differentiate_outputs();
-  check(d, "loss");
-}
 
 // A value that is read twice, and one that is read by nobody else than its own sum.
 TEST(Differentiate, AddsTheGradientsOfEveryReader) {

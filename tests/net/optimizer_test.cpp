@@ -34,6 +34,16 @@ StepOptions options_for(ElementType type, Optimizer optimizer) {
   return options;
 }
 
+// Where PyTorch begins: the images, the network's weights, nothing known of steps before.
+void begin(GraphRun& run, const TrainingStep& step) {
+  run.set(step.input[0], network("input").values);
+  run.set(step.target[0], expected("target").values);
+  for (const ValueId id : step.parameters)
+    run.set(id, network("parameter/" + step.graph.value(id).name).values);
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+}
+
 struct Way {
   std::string backend;
   ElementType type;
@@ -65,12 +75,7 @@ TEST_P(ThreeSteps, LearnAsInPyTorch) {
   const TrainingStep step = build_training_step(options_for(way.type, way.optimizer));
   const auto backend = make_backend(way.backend);
   GraphRun run(step.graph, *backend);
-  run.set(step.input[0], network("input").values);
-  run.set(step.target[0], expected("target").values);
-  for (const ValueId id : step.parameters)
-    run.set(id, network("parameter/" + step.graph.value(id).name).values);
-  for (const ValueId id : step.optimizer_state)
-    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  begin(run, step);
 
   const std::string prefix = choice_name(way.optimizer) + "/";
   const double rate = way.optimizer == Optimizer::sgd ? 0.05 : 0.002;
@@ -95,12 +100,7 @@ TEST(ClippedGradients, AreThoseOfTheNormThatPyTorchFinds) {
   const TrainingStep step = build_training_step(options_for(ElementType::f64, Optimizer::sgd));
   const auto backend = make_backend("reference");
   GraphRun run(step.graph, *backend);
-  run.set(step.input[0], network("input").values);
-  run.set(step.target[0], expected("target").values);
-  for (const ValueId id : step.parameters)
-    run.set(id, network("parameter/" + step.graph.value(id).name).values);
-  for (const ValueId id : step.optimizer_state)
-    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  begin(run, step);
   run.run({.learning_rate = 0});
   for (const Node& node : step.graph.nodes()) {
     if (node.operation->name != "clip_factor") continue;

@@ -50,36 +50,51 @@ void loss_plane_sums(const Call& call) {
   sum_losses(call, Sum::each_plane);
 }
 
+namespace {
+
+// What loss_value weighs its sums with.
+struct LossWeights {
+  double dice, cross_entropy, epsilon;  // of one channel's Dice, of one number's cross entropy
+  std::int64_t channels, first;
+
+  explicit LossWeights(const Call& call) {
+    const Attributes& a = call.attributes;
+    channels = call.inputs[0].shape[1];
+    first = a.integer("first");
+    const auto samples = static_cast<double>(call.inputs[0].shape[0]);
+    dice = a.real("dice") / (samples * static_cast<double>(std::max<std::int64_t>(1, channels - first)));
+    cross_entropy = a.real("cross_entropy") / (samples * a.real("count"));
+    epsilon = a.real("epsilon");
+  }
+  double dice_of(std::int64_t instance) const { return instance % channels >= first ? dice : 0; }
+};
+
+}  // namespace
+
 void loss_value(const Call& call) {
   const Array& sums = call.inputs[0];
-  const double epsilon = call.attributes.real("epsilon"), voxels = call.attributes.real("voxels");
-  const std::int64_t instances = sums.shape.count() / 4;
-  double dice = 0, cross_entropy = 0;
-  for (std::int64_t i = 0; i < instances; ++i) {
+  const LossWeights weights(call);
+  double loss = 0;
+  for (std::int64_t i = 0; i < sums.shape.count() / 4; ++i) {
     const double* sum = sums.data + 4 * i;
-    dice += (2 * sum[0] + epsilon) / (sum[1] + sum[2] + epsilon);
-    cross_entropy += sum[3];
+    loss += weights.cross_entropy * sum[3] -
+            weights.dice_of(i) * (2 * sum[0] + weights.epsilon) / (sum[1] + sum[2] + weights.epsilon);
   }
-  const double count = static_cast<double>(instances);
-  call.outputs[0].data[0] = -call.attributes.real("dice") * dice / count +
-                            call.attributes.real("cross_entropy") * cross_entropy / (count * voxels);
+  call.outputs[0].data[0] = loss;
 }
 
 void loss_value_gradient(const Call& call) {
   const Array &sums = call.inputs[0], &dsums = call.outputs[0];
-  const double dloss = call.inputs[1].data[0], epsilon = call.attributes.real("epsilon");
-  const double count = static_cast<double>(sums.shape.count() / 4);
-  const double dice = call.attributes.real("dice") / count;
-  const double cross_entropy =
-      call.attributes.real("cross_entropy") / (count * call.attributes.real("voxels"));
+  const LossWeights weights(call);
+  const double dloss = call.inputs[1].data[0];
   for (std::int64_t i = 0; i < sums.shape.count() / 4; ++i) {
     const double* sum = sums.data + 4 * i;
     double* gradient = dsums.data + 4 * i;
-    const double denominator = sum[1] + sum[2] + epsilon;
-    gradient[0] = -dloss * dice * 2 / denominator;
+    const double denominator = sum[1] + sum[2] + weights.epsilon, dice = dloss * weights.dice_of(i);
+    gradient[0] = -dice * 2 / denominator;
     gradient[1] = 0;
-    gradient[2] = dloss * dice * (2 * sum[0] + epsilon) / (denominator * denominator);
-    gradient[3] = dloss * cross_entropy;
+    gradient[2] = dice * (2 * sum[0] + weights.epsilon) / (denominator * denominator);
+    gradient[3] = dloss * weights.cross_entropy;
   }
 }
 

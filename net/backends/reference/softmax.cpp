@@ -1,6 +1,8 @@
-// Soft-max over the channels of a voxel, and its cross entropy (the formulas are in net/ops/softmax.cpp).
+// Soft-max over the channels of a voxel, and the sums of soft Dice and cross entropy of classes that exclude
+// one another (the formulas are in net/ops/softmax_loss.cpp).
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "net/backends/reference/kernels.h"
 
@@ -8,69 +10,94 @@ namespace voxswap::net::reference {
 
 namespace {
 
-// Calls visit(voxel, its logits, the largest of them, the sum of exp(x - largest)).
-template <class Visit>
-void for_each_voxel(const Array& logits, Visit visit) {
-  const std::int64_t channels = logits.shape[-1];
-  for (std::int64_t voxel = 0; voxel < logits.shape.count() / channels; ++voxel) {
-    const double* x = logits.data + voxel * channels;
-    const double largest = *std::max_element(x, x + channels);
-    double sum = 0;
-    for (std::int64_t c = 0; c < channels; ++c) sum += std::exp(x[c] - largest);
-    visit(voxel, x, largest, sum);
-  }
-}
+// The soft-max of a voxel's logits, and the logarithm of what it was divided by.
+struct Softmax {
+  std::vector<double> p;
+  double log_sum = 0;
 
-// Of every plane the sum over its voxels, over count.
-void losses_of_planes(const Call& call, double* to) {
+  explicit Softmax(std::int64_t channels) : p(static_cast<std::size_t>(channels)) {}
+
+  void look_at(const double* x) {
+    const double largest = *std::max_element(x, x + p.size());
+    double sum = 0;
+    for (std::size_t c = 0; c < p.size(); ++c) sum += p[c] = std::exp(x[c] - largest);
+    for (double& value : p) value /= sum;
+    log_sum = largest + std::log(sum);
+  }
+};
+
+// Calls take(plane, its sums [C][4]) for one plane after the other.
+template <class Take>
+void sum_planes(const Call& call, Take take) {
   const Array &logits = call.inputs[0], &target = call.inputs[1];
-  const std::int64_t channels = logits.shape[-1], plane = logits.shape[2] * logits.shape[3];
-  std::fill_n(to, logits.shape[0] * logits.shape[1], 0.0);
-  for_each_voxel(logits, [&](std::int64_t voxel, const double* x, double largest, double sum) {
-    const auto of = static_cast<std::int64_t>(target.data[voxel]);
-    if (of < channels) to[voxel / plane] += largest + std::log(sum) - x[of];
-  });
-  for (std::int64_t i = 0; i < logits.shape[0] * logits.shape[1]; ++i) to[i] /= call.attributes.real("count");
+  const std::int64_t voxels = logits.shape[2] * logits.shape[3], channels = logits.shape[4];
+  Softmax softmax(channels);
+  std::vector<double> sums(static_cast<std::size_t>(4 * channels));
+  for (std::int64_t plane = 0; plane < logits.shape[0] * logits.shape[1]; ++plane) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::int64_t voxel = plane * voxels; voxel < (plane + 1) * voxels; ++voxel) {
+      const auto of = static_cast<std::int64_t>(target.data[voxel]);
+      if (of >= channels) continue;
+      const double* x = logits.data + voxel * channels;
+      softmax.look_at(x);
+      for (std::size_t c = 0; c < softmax.p.size(); ++c) sums[4 * c + 2] += softmax.p[c];
+      double* own = sums.data() + 4 * of;
+      own[0] += softmax.p[static_cast<std::size_t>(of)];
+      own[1] += 1;
+      own[3] += softmax.log_sum - x[of];  // never log(0)
+    }
+    take(plane, sums);
+  }
 }
 
 }  // namespace
 
 void softmax(const Call& call) {
-  const std::int64_t channels = call.inputs[0].shape[-1];
-  for_each_voxel(call.inputs[0], [&](std::int64_t voxel, const double* x, double largest, double sum) {
-    for (std::int64_t c = 0; c < channels; ++c)
-      call.outputs[0].data[voxel * channels + c] = std::exp(x[c] - largest) / sum;
-  });
-}
-
-void softmax_cross_entropy(const Call& call) {
-  const Shape& shape = call.inputs[0].shape;
-  std::vector<double> planes(static_cast<std::size_t>(shape[0] * shape[1]));
-  losses_of_planes(call, planes.data());
-  double all = 0;
-  for (std::int64_t n = 0; n < shape[0]; ++n) {
-    double sample = 0;
-    for (std::int64_t z = 0; z < shape[1]; ++z) sample += planes[static_cast<std::size_t>(n * shape[1] + z)];
-    all += sample;
+  const Array &x = call.inputs[0], &y = call.outputs[0];
+  const std::int64_t channels = x.shape[-1];
+  Softmax softmax(channels);
+  for (std::int64_t first = 0; first < x.shape.count(); first += channels) {
+    softmax.look_at(x.data + first);
+    std::copy(softmax.p.begin(), softmax.p.end(), y.data + first);
   }
-  call.outputs[0].data[0] = all;
 }
 
-void cross_entropy_plane_sums(const Call& call) {
-  losses_of_planes(call, call.outputs[0].data);
-}
-
-void softmax_cross_entropy_gradient(const Call& call) {
-  const Array &logits = call.inputs[0], &target = call.inputs[1], &dlogits = call.outputs[0];
-  const std::int64_t channels = logits.shape[-1];
-  const double factor = call.inputs[2].data[0] / call.attributes.real("count");
-  for_each_voxel(logits, [&](std::int64_t voxel, const double* x, double largest, double sum) {
-    const auto of = static_cast<std::int64_t>(target.data[voxel]);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const double difference = std::exp(x[c] - largest) / sum - (c == of ? 1 : 0);
-      dlogits.data[voxel * channels + c] = of < channels ? factor * difference : 0;
-    }
+void softmax_loss_sums(const Call& call) {
+  const Array &logits = call.inputs[0], &sums = call.outputs[0];
+  std::fill_n(sums.data, sums.shape.count(), 0.0);
+  sum_planes(call, [&](std::int64_t plane, const std::vector<double>& found) {
+    double* to = sums.data + plane / logits.shape[1] * static_cast<std::int64_t>(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) to[i] += found[i];
   });
+}
+
+void softmax_loss_plane_sums(const Call& call) {
+  sum_planes(call, [&](std::int64_t plane, const std::vector<double>& found) {
+    std::copy(found.begin(), found.end(),
+              call.outputs[0].data + plane * static_cast<std::int64_t>(found.size()));
+  });
+}
+
+void softmax_loss_sums_gradient(const Call& call) {
+  const Array &logits = call.inputs[0], &target = call.inputs[1], &dsums = call.inputs[2];
+  const std::int64_t channels = logits.shape[4];
+  const std::int64_t per_sample = logits.shape.count() / logits.shape[0] / channels;
+  Softmax softmax(channels);
+  const std::vector<double>& p = softmax.p;
+  for (std::int64_t voxel = 0; voxel < logits.shape.count() / channels; ++voxel) {
+    double* to = call.outputs[0].data + voxel * channels;
+    const auto of = static_cast<std::int64_t>(target.data[voxel]);
+    softmax.look_at(logits.data + voxel * channels);
+    const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
+    double mean = 0;
+    for (std::int64_t c = 0; c < channels; ++c)
+      mean += p[static_cast<std::size_t>(c)] * (d[4 * c + 2] + (c == of ? d[4 * c] : 0));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double own = p[static_cast<std::size_t>(c)], t = c == of ? 1 : 0;
+      const double dice = own * (t * d[4 * c] + d[4 * c + 2] - mean);
+      to[c] = of < channels ? dice + d[4 * of + 3] * (own - t) : 0;
+    }
+  }
 }
 
 }  // namespace voxswap::net::reference
