@@ -61,7 +61,7 @@ const std::vector<Row>& rows() {
        [](const pipeline::RunOptions& o) {
          return o.split.folds > 0 ? "data.split.folds says how many cases validate" : "";
        }},
-      {{"network.depth"}, unless_network({"isensee2017", "unet3d", "resnet3d"})},
+      {{"network.depth"}, unless_network({"isensee2017", "unet3d", "resnet3d", "resnet"})},
       {{"network.dropout"}, unless_network({"isensee2017", "deeplabv3"})},
       {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
       {{"training.optimizer.reference_batch"},

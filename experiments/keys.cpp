@@ -173,7 +173,8 @@ void add_network(std::vector<Key>& table) {
           "the first convolution, 64 as published",
           AT(network.base_filters), {1, 1024}));
   add(table, Decides::model,
-      whole("network.depth", "levels, 2 to 8; resnet3d: residual blocks; nothing to networks of images",
+      whole("network.depth",
+            "levels, 2 to 8; resnet3d and resnet: residual blocks; nothing to other networks of images",
             AT(network.depth), {1, 2000}));
   add(table, Decides::model,
       real("network.dropout", "isensee2017, deeplabv3: probability that a channel is dropped in training",

@@ -117,6 +117,7 @@ const Network& resnet18();
 const Network& resnet50();
 const Network& resnet101();
 const Network& resnet152();
+const Network& resnet();
 const Network& deeplabv3();
 
 // Throws Exit::usage where keys that none of the networks of images takes have another value than theirs.

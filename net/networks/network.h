@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 2> names_of(OutputStride) {
 struct NetworkOptions {
   std::string name = "isensee2017";  // one of network_names()
   std::int64_t base_filters = 16;
-  std::int64_t depth = 5;                              // levels; resnet3d: residual blocks
+  std::int64_t depth = 5;                              // levels; resnet3d, resnet: residual blocks
   double dropout = 0.3;                                // isensee2017, deeplabv3
   double slope = 0.3;                                  // isensee2017, resnet3d: of the leaky ReLU
   Heads heads = Heads::plain;                          // isensee2017

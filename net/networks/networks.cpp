@@ -16,8 +16,9 @@ namespace voxswap::net {
 namespace {
 
 const std::vector<const Network*>& networks() {
-  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(),    &resnet3d(),  &resnet18(),
-                                                    &resnet50(),    &resnet101(), &resnet152(), &deeplabv3()};
+  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(),   &resnet3d(),
+                                                    &resnet18(),    &resnet50(), &resnet101(),
+                                                    &resnet152(),   &resnet(),   &deeplabv3()};
   return table;
 }
 

@@ -1,7 +1,7 @@
 // ResNet for images (He et al., "Deep Residual Learning for Image Recognition", 2015), as torchvision builds
 // and names it: the stride of a bottleneck is in its 3x3 convolution, batch norm behind every convolution,
 // whose bias there is none of. `base_filters` channels behind the first convolution: 64 are the published
-// networks.
+// networks. `resnet` goes on in depth: bottlenecks are added to the third stage, as from 50 to 101 layers.
 #include "base/error.h"
 #include "base/keys.h"
 #include "net/networks/builder.h"
@@ -50,30 +50,44 @@ ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, co
   return b.graph.apply("leaky_relu", name + "relu", {y}, {{"slope", relu_slope}});
 }
 
-template <const ResNet& layout>
-ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
+ValueId classifier(NetworkBuilder& b, ValueId image, const ResNet& layout, std::int64_t outputs) {
   const ValueId features = resnet_features(b, "", image, layout, 32);
   const ValueId mean = b.average("avgpool", features);
   return b.full_precision("logits", b.convolution("fc", mean, outputs, KernelAxes{}, Bias::added));
+}
+
+template <const ResNet& layout>
+ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
+  return classifier(b, image, layout, outputs);
 }
 
 constexpr ResNet resnet18_layout = {false, {2, 2, 2, 2}};
 constexpr ResNet resnet101_layout = {true, {3, 4, 23, 3}};
 constexpr ResNet resnet152_layout = {true, {3, 8, 36, 3}};
 
+constexpr std::int64_t bottlenecks(const ResNet& layout) {
+  return layout.blocks[0] + layout.blocks[1] + layout.blocks[2] + layout.blocks[3];
+}
+
+// `depth` bottlenecks in all: 50 are ResNet-152.
+ValueId build_deep(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
+  ResNet layout = resnet152_layout;
+  layout.blocks[2] += b.options.depth - bottlenecks(layout);
+  return classifier(b, image, layout, outputs);
+}
+
 void check(const NetworkOptions& options) {
   check_image_network(options);
   check_no_output_stride(options);
 }
 
-template <const ResNet& layout>
-Network network_of(const char* name) {
+Network network_of(const char* name, decltype(Network::build) build_it, std::int64_t least_depth = 1) {
   return {name,
-          1,
+          least_depth,
           2000,
           /*halves=*/false,
           check,
-          build<layout>,
+          build_it,
           /*images=*/true,
           /*classifies=*/true,
           /*mixes_samples=*/true};
@@ -125,19 +139,25 @@ void check_no_output_stride(const NetworkOptions& options) {
 }
 
 const Network& resnet18() {
-  static const Network network = network_of<resnet18_layout>("resnet18");
+  static const Network network = network_of("resnet18", build<resnet18_layout>);
   return network;
 }
 const Network& resnet50() {
-  static const Network network = network_of<resnet50_layout>("resnet50");
+  static const Network network = network_of("resnet50", build<resnet50_layout>);
   return network;
 }
 const Network& resnet101() {
-  static const Network network = network_of<resnet101_layout>("resnet101");
+  static const Network network = network_of("resnet101", build<resnet101_layout>);
   return network;
 }
 const Network& resnet152() {
-  static const Network network = network_of<resnet152_layout>("resnet152");
+  static const Network network = network_of("resnet152", build<resnet152_layout>);
+  return network;
+}
+
+const Network& resnet() {
+  static const Network network =
+      network_of("resnet", build_deep, bottlenecks(resnet152_layout) - resnet152_layout.blocks[2] + 1);
   return network;
 }
 

@@ -222,8 +222,8 @@ class ResNet(Backbone):
     LAYOUTS = {"resnet18": ((2, 2, 2, 2), False), "resnet50": ((3, 4, 6, 3), True), "resnet101": ((3, 4, 23, 3), True),
                "resnet152": ((3, 8, 36, 3), True)}
 
-    def __init__(self, name, channels, outputs, base_filters, **_):
-        blocks, bottleneck = self.LAYOUTS[name]
+    def __init__(self, name, channels, outputs, base_filters, depth, **_):
+        blocks, bottleneck = ((3, 8, depth - 14, 3), True) if name == "resnet" else self.LAYOUTS[name]
         super().__init__(channels, base_filters, blocks, bottleneck, 32)
         self.fc = nn.Linear(self.outputs, outputs)
 

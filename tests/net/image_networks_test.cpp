@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "net/backends/backends.h"
 #include "net/networks/networks.h"
@@ -159,6 +160,18 @@ TEST(ResNets, HaveTheirPublishedNumbersOfParameters) {
     for (const ValueId id : network.trained) count += network.graph.value(id).shape.count();
     EXPECT_EQ(count, parameters) << name;
   }
+}
+
+TEST(ResNets, OfFiftyBottlenecksAreResNetOfOneHundredFiftyTwoLayers) {
+  const Shape image = {1, 1, 64, 64, 3};
+  const ForwardGraph published = build_network({.name = "resnet152", .base_filters = 8}, image, 4,
+                                               ElementType::f32, true),
+                     deep = build_network({.name = "resnet", .base_filters = 8, .depth = 50}, image, 4,
+                                          ElementType::f32, true);
+  ASSERT_EQ(published.graph.nodes().size(), deep.graph.nodes().size());
+  for (std::size_t i = 0; i < deep.graph.nodes().size(); ++i)
+    EXPECT_EQ(published.graph.nodes()[i].name, deep.graph.nodes()[i].name);
+  EXPECT_THROW(build_network({.name = "resnet", .depth = 14}, image, 4, ElementType::f32, true), Error);
 }
 
 }  // namespace
