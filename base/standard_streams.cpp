@@ -1,9 +1,11 @@
 #include "base/standard_streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -11,6 +13,20 @@
 #include "base/error.h"
 
 namespace voxswap {
+namespace {
+
+bool reader_is_gone() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+// As every program does that does not ignore it: who reads `voxswap schema | head` has what he wanted.
+void end_as_at_a_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+}  // namespace
 
 void open_standard_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -22,6 +38,7 @@ void open_standard_streams() {
 void check_standard_output() {
   const bool failed_before = std::ferror(stdout) != 0;
   const int error = std::fflush(stdout) == 0 ? 0 : errno;
+  if ((error != 0 || failed_before) && reader_is_gone()) end_as_at_a_closed_pipe();
   if (error != 0) fail(exit_of(error), "standard output: cannot be written: {}", std::strerror(error));
   if (failed_before) fail(Exit::failed, "standard output: a part of the results could not be written");
 }

@@ -1,10 +1,17 @@
 #include "swap/execute/slow_link.h"
 
 #include <thread>
+#include <utility>
 
 namespace voxswap::swap {
-SlowLink::SlowLink(net::Backend& backend, double bytes_per_second)
+
+SlowLink::Time SlowLink::real_time() {
+  return {Clock::now, [](Clock::time_point until) { std::this_thread::sleep_until(until); }};
+}
+
+SlowLink::SlowLink(net::Backend& backend, double bytes_per_second, Time time)
     : rate_(bytes_per_second),
+      time_(std::move(time)),
       begin_(*this),
       copied_(backend.make_event()),
       control_(backend.make_host_stream()) {}
@@ -26,14 +33,14 @@ void SlowLink::end(net::Stream& copies, std::size_t number) {
 }
 
 void SlowLink::Begin::run(const net::KernelArguments&) {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = link.time_.now();
   if (now - link.let_go_ > at_once) link.deadline_ = now;
 }
 
 void SlowLink::Hold::run(const net::KernelArguments&) {
   link.deadline_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  std::this_thread::sleep_until(link.deadline_);
-  link.let_go_ = Clock::now();
+  link.time_.sleep_until(link.deadline_);
+  link.let_go_ = link.time_.now();
 }
 
 }  // namespace voxswap::swap

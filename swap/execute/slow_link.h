@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,10 +19,18 @@ namespace voxswap::swap {
 
 class SlowLink {
  public:
+  using Clock = std::chrono::steady_clock;
+  // What tells the time and lets it pass.
+  struct Time {
+    std::function<Clock::time_point()> now;
+    std::function<void(Clock::time_point)> sleep_until;
+  };
+  static Time real_time();
+
   // A copy that begins so soon after the one before was ready when that ended: the link did not pause.
   static constexpr std::chrono::microseconds at_once{100};
 
-  SlowLink(net::Backend& backend, double bytes_per_second);
+  SlowLink(net::Backend& backend, double bytes_per_second, Time time = real_time());
 
   // A copy of so many bytes; returns its number. All are added before the first begins.
   std::size_t add_copy(std::int64_t bytes);
@@ -32,7 +41,6 @@ class SlowLink {
   void end(net::Stream& copies, std::size_t number);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Begin : net::Kernel {
     explicit Begin(SlowLink& owner) : link(owner) {}
     void run(const net::KernelArguments&) override;
@@ -46,6 +54,7 @@ class SlowLink {
   };
 
   double rate_;
+  Time time_;
   Begin begin_;
   std::vector<Hold> holds_;
   // Used by the control stream only: when the last copy should have been done, and when it was let go.

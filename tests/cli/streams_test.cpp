@@ -39,8 +39,13 @@ TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
   EXPECT_EQ(shell(at("check data --json >/dev/full 2>log")), 4);
   EXPECT_NE(said().find("standard output: cannot be written: No space left on device"), std::string::npos)
       << said();
-  EXPECT_EQ(shell("bash -c '( " + at("info 2>log; ") + " echo $? >code ) | true'"), 0);
   EXPECT_EQ(shell(at("--help >/dev/full 2>log")), 4);
+}
+
+// Whoever reads `voxswap schema | head` has what he wanted.
+TEST_F(Streams, WhoseReaderIsGoneEndAProgramAsTheyEndOthers) {
+  EXPECT_EQ(shell("bash -c 'exec 3> >(true); wait $!; " + at("schema >&3 2>log") + "'"), 128 + SIGPIPE);
+  EXPECT_EQ(said(), "");
 }
 
 // The file that is opened first would be number 2, and messages would be written into it.

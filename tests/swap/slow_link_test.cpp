@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
 
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
@@ -11,43 +14,66 @@
 namespace voxswap::swap {
 namespace {
 
-// Seconds from the begin of the first of `count` copies until the last was held.
-double seconds_of_copies(std::int64_t bytes, int count, double rate) {
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  SlowLink link(*backend, rate);
-  const std::unique_ptr<net::Stream> copies = backend->make_stream();
+// The copies [first, last) of those that were added, of so many bytes each: one after the other; they arrive.
+void copy_over(SlowLink& link, net::Backend& backend, std::int64_t bytes, std::size_t first,
+               std::size_t last) {
+  const std::unique_ptr<net::Stream> copies = backend.make_stream();
   std::vector<std::byte> from(static_cast<std::size_t>(bytes), std::byte{7}), to(from.size());
-  std::vector<std::unique_ptr<net::Event>> begun, held;
-  for (int i = 0; i < count; ++i) {
-    link.add_copy(bytes);
-    begun.push_back(backend->make_event());
-    held.push_back(backend->make_event());
-  }
-  for (std::size_t i = 0; i < begun.size(); ++i) {
-    link.control().record(*begun[i]);
-    link.begin(*copies, *begun[i]);
+  std::vector<std::unique_ptr<net::Event>> begun;
+  for (std::size_t i = first; i < last; ++i) {
+    begun.push_back(backend.make_event());
+    link.control().record(*begun.back());
+    link.begin(*copies, *begun.back());
     copies->copy(to.data(), from.data(), bytes);
     link.end(*copies, i);
-    link.control().record(*held[i]);
   }
   link.control().synchronize();
   EXPECT_EQ(to, from);
-  return backend->elapsed(*begun.front(), *held.back());
 }
 
 TEST(SlowLink, HoldsACopyUntilTheLinkWouldBeDone) {
-  EXPECT_GE(seconds_of_copies(1 << 20, 1, 50e6), (1 << 20) / 50e6);
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
+  SlowLink link(*backend, 50e6);
+  link.add_copy(1 << 20);
+  const auto begin = SlowLink::Clock::now();
+  copy_over(link, *backend, 1 << 20, 0, 1);
+  const std::chrono::duration<double> seconds = SlowLink::Clock::now() - begin;
+  EXPECT_GE(seconds.count(), (1 << 20) / 50e6);
 }
 
-TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong) {
-  constexpr double expected = 100 * 2500 / 5e6;
-  double best = 1e9;  // of a few attempts: other programs may hold the machine
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    const double seconds = seconds_of_copies(2500, 100, 5e6);
-    EXPECT_GE(seconds, 0.999 * expected);
-    best = std::min(best, seconds);
+// Time that passes while somebody sleeps, and for a little longer.
+struct SleepyTime {
+  SlowLink::Clock::time_point now{std::chrono::seconds(1)};
+  std::chrono::nanoseconds too_long{0};
+
+  SlowLink::Time time() {
+    return {[this] { return now; },
+            [this](SlowLink::Clock::time_point until) { now = std::max(now, until) + too_long; }};
   }
-  EXPECT_LE(best, 1.12 * expected);
+};
+
+TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong) {
+  using std::chrono::microseconds;
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
+  SleepyTime sleepy{.too_long = microseconds(60)};
+  const auto begin = sleepy.now;
+  SlowLink link(*backend, 5e6, sleepy.time());  // 500 microseconds for each
+  for (int i = 0; i < 100; ++i) link.add_copy(2500);
+  copy_over(link, *backend, 2500, 0, 100);
+  EXPECT_EQ(sleepy.now - begin, microseconds(100 * 500 + 60));
+}
+
+TEST(SlowLink, ThatPausedBeginsAnew) {
+  using std::chrono::microseconds;
+  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
+  SleepyTime sleepy;
+  SlowLink link(*backend, 5e6, sleepy.time());
+  for (int i = 0; i < 2; ++i) link.add_copy(2500);
+  copy_over(link, *backend, 2500, 0, 1);
+  sleepy.now += microseconds(700);
+  const auto again = sleepy.now;
+  copy_over(link, *backend, 2500, 1, 2);
+  EXPECT_EQ(sleepy.now - again, microseconds(500));
 }
 
 }  // namespace
