@@ -9,6 +9,7 @@
 
 #include "base/index.h"
 #include "swap/planners/exchange_lane.h"
+#include "swap/planners/leaving.h"
 #include "swap/planners/outside.h"
 #include "swap/planners/range_max.h"
 #include "swap/planners/sort_by_step.h"
@@ -24,13 +25,11 @@ class Scheduler {
         costs_(*facts.request->costs),
         schedule_(schedule),
         steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
-        budget_(options.device_budget),
-        for_what_stays_(options.device_budget - options.reserve) {
+        budget_(options.device_budget) {
     begin_.resize(index(steps_) + 1);
     idle_time_line();
   }
 
-  // Belady's rule on the stretches, then what is not needed stays.
   void choose(const std::vector<float>& bias) {
     schedule_.memory = memory_of(facts_, schedule_.sequence);
     if (*std::max_element(schedule_.memory.begin(), schedule_.memory.end()) <= budget_) return;
@@ -38,8 +37,7 @@ class Scheduler {
       note_excess();
       return;
     }
-    pick(idle_by_use(facts_, schedule_.sequence, options_.least_bytes), bias);
-    keep_what_can_stay();
+    choose_what_leaves(facts_, begin_, bias, {budget_ - options_.reserve, options_.least_bytes}, schedule_);
     note_excess();
   }
 
@@ -118,87 +116,6 @@ class Scheduler {
   void note_excess() {
     const std::int64_t most = *std::max_element(schedule_.memory.begin(), schedule_.memory.end());
     schedule_.excess = std::max(schedule_.excess, static_cast<double>(most - budget_));
-  }
-
-  struct Candidate {
-    double key;
-    std::int32_t b, stretch;
-    bool operator<(const Candidate& other) const {
-      return key != other.key ? key < other.key : stretch > other.stretch;
-    }
-  };
-
-  void pick(const std::vector<IdleTime>& all, const std::vector<float>& bias) {
-    std::priority_queue<Candidate> waiting;
-    std::vector<std::int64_t> back(index(steps_) + 1, 0);  // bytes that return at a step
-    std::int64_t away = 0;
-    std::size_t next = 0;
-    std::vector<std::int64_t>& memory = schedule_.memory;
-    const auto take = [&](const IdleTime& stretch) {
-      schedule_.stretches.push_back(stretch);
-      away += bytes(stretch);
-      back[index(stretch.needed)] += bytes(stretch);
-    };
-    std::vector<bool> known(all.size(), false);
-    const auto consider = [&](std::size_t i) {
-      const IdleTime& stretch = all[i];
-      const net::ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
-      waiting.push(
-          {begin_[index(stretch.needed)] * bias[index(value)], stretch.needed, static_cast<std::int32_t>(i)});
-      known[i] = true;
-    };
-    for (std::int32_t t = 0; t < steps_; ++t) {
-      away -= back[index(t)];
-      for (; next < all.size() && all[next].used < t; ++next)
-        if (!known[next]) consider(next);
-      if (memory[index(t)] - away > for_what_stays_)
-        for (std::size_t i = next; i < all.size() && all[i].used == t; ++i)
-          if (heir_of(facts_, schedule_.sequence, all[i], net::none) != net::none) consider(i);
-      std::int32_t heir = net::none;
-      while (memory[index(t)] - away > for_what_stays_ && !waiting.empty()) {
-        const Candidate top = waiting.top();
-        waiting.pop();
-        if (top.b <= t) continue;
-        IdleTime stretch = all[index(top.stretch)];
-        if (stretch.used == t) {
-          stretch.heir = heir_of(facts_, schedule_.sequence, stretch, heir);
-          known[index(top.stretch)] = stretch.heir != net::none;
-          if (stretch.heir == net::none) continue;
-          heir = stretch.heir;
-        }
-        take(stretch);
-      }
-    }
-    RangeAdd left(memory.size());
-    for (const IdleTime& stretch : schedule_.stretches)
-      left.add(index(stretch.free_from()), index(stretch.needed), -bytes(stretch));
-    left.apply(memory);
-  }
-
-  // In the order in which they were chosen last to first, large ones first among equals.
-  void keep_what_can_stay() {
-    std::vector<IdleTime>& chosen = schedule_.stretches;
-    std::vector<std::size_t> order(chosen.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-      return chosen[x].needed - chosen[x].used < chosen[y].needed - chosen[y].used;
-    });
-    std::vector<bool> stays(chosen.size(), false);
-    RangeMax memory(schedule_.memory);
-    RangeAdd kept(schedule_.memory.size());
-    for (const std::size_t i : order) {
-      const std::int64_t size = bytes(chosen[i]);
-      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].needed);
-      stays[i] = from >= to || memory.most(from, to) + size <= for_what_stays_;
-      if (!stays[i] || from >= to) continue;
-      memory.add(from, to, size);
-      kept.add(from, to, size);
-    }
-    kept.apply(schedule_.memory);
-    std::vector<IdleTime> rest;
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (!stays[i]) rest.push_back(chosen[i]);
-    chosen = std::move(rest);
   }
 
   // Copies in run in the order in which they are needed, copies out in the order in which places are given up
@@ -368,7 +285,7 @@ class Scheduler {
   const CostModel& costs_;
   Schedule& schedule_;
   std::int32_t steps_;
-  std::int64_t budget_, for_what_stays_;
+  std::int64_t budget_;
   std::vector<double> begin_, end_;                   // of the steps
   std::vector<std::int32_t> by_free_from_, by_made_;  // stretches with a copy out
   std::vector<std::int32_t> out_order_, in_order_;    // of the copies

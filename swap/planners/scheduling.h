@@ -24,9 +24,7 @@ struct ScheduleOptions {
   std::int64_t reserve = 0;  // bytes that are left for copies on their way when it is chosen what stays
 };
 
-// Chooses the stretches so that memory is within the budget: at the first step that is over it, what is
-// needed again last leaves first (Belady's rule; `bias` per value multiplies the time to the next use), what
-// the step itself may write over included; then what turns out not to be needed stays after all. Then hosts
+// Chooses the stretches so that memory is within the budget (leaving.h, which says what `bias` is), then host
 // or disk, then windows and time.
 Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
