@@ -21,12 +21,9 @@
 #include "base/index.h"
 #include "base/log.h"
 #include "net/backends/device_features.h"
-#include "swap/execute/disk_access.h"
 #include "swap/execute/poison.h"
-#include "swap/execute/slow_link.h"
-#include "swap/execute/step_command.h"
+#include "swap/execute/resolved_step.h"
 #include "swap/execute/streamed_values.h"
-#include "swap/plan/disk_blocks.h"
 #include "swap/plan/places.h"
 #include "swap/verify/verify.h"
 
@@ -55,10 +52,10 @@ struct Executor::State {
         streamed(backend, graph, plan) {
     check_sizes(plan, tiers);
     make_streams(options);
-    build_commands();
+    resolved = resolve(compiled, plan, {places, tiers, streamed, links, context, serial});
     build_groups();
     started = backend.make_event();
-    go = make_order_event();
+    go = make_order_event(backend);
     if (poisoning_wanted()) {
       poison.emplace(backend);
       poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
@@ -84,100 +81,15 @@ struct Executor::State {
     slow_down(Lane::to_device, options.to_device_rate);
   }
 
-  std::unique_ptr<net::Event> make_order_event() const {
-    if (auto* const device = dynamic_cast<net::OrderEventMaker*>(&backend)) return device->make_order_event();
-    return backend.make_event();
-  }
-
   void build_groups() {
     recorder = dynamic_cast<net::Recorder*>(streams[index(Lane::compute)].get());
     if (recorder == nullptr || serial || !recording_wanted()) return;
-    group_of.assign(commands.size(), nullptr);
+    group_of.assign(resolved.commands.size(), nullptr);
     for (LaunchGroup& group : launch_groups(graph, plan)) groups.push_back({std::move(group)});
     for (RecordedGroup& group : groups) {
       group.one_by_one = !group.repeats || group.instructions.size() == 1;
       group_of[group.instructions.front()] = &group;
     }
-  }
-
-  void build_commands() {
-    std::size_t count = 0;
-    for (const Instruction& instruction : plan.instructions)
-      if (instruction.kind == Instruction::Kind::run) {
-        const net::Node& node = graph.node(instruction.node);
-        count += node.inputs.size() + node.outputs.size() + node.updates.size();
-      }
-    addresses.reserve(count);  // the spans into it have to stay
-    commands.reserve(plan.instructions.size());
-    for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
-      commands.push_back(command(i, plan.instructions[index(i)]));
-      add_waits(i);
-    }
-  }
-
-  StepCommand command(std::int32_t i, const Instruction& instruction) {
-    StepCommand result;
-    result.lane = instruction.lane();
-    result.begun = backend.make_event();
-    result.done = backend.make_event();
-    switch (instruction.kind) {
-      case Instruction::Kind::run:
-        result.kernel = &compiled.kernel(instruction.node);
-        result.arguments = arguments(i, instruction.node);
-        return result;
-      case Instruction::Kind::copy_out:
-      case Instruction::Kind::copy_in: {
-        std::byte* device = address(instruction.value, i) + instruction.begin;
-        std::byte* host = host_address(instruction);
-        const bool out = instruction.kind == Instruction::Kind::copy_out;
-        result.to = out ? host : device;
-        result.from = out ? device : host;
-        result.bytes = instruction.bytes;
-        if (streamed.is_input(instruction.value)) {
-          result.lent = streamed.source(instruction.value);
-          result.lent_begin = instruction.begin;
-        }
-        if (links[index(result.lane)]) result.number = links[index(result.lane)]->add_copy(result.bytes);
-        return result;
-      }
-      case Instruction::Kind::write_disk:
-      case Instruction::Kind::read_disk:
-        if (instruction.host + whole_blocks(instruction.bytes) > tiers.host->bytes())
-          fail(Exit::failed, "instruction {}: the last block of a disk access is outside the host pool", i);
-        accesses.push_back(std::make_unique<DiskAccess>(*tiers.disk, instruction, tiers.host->data()));
-        result.kernel = accesses.back().get();
-        return result;
-    }
-    return result;
-  }
-
-  net::KernelArguments arguments(std::int32_t i, net::NodeId id) {
-    const auto span_of = [&](const std::vector<net::ValueId>& values) {
-      const std::size_t begin = addresses.size();
-      for (const net::ValueId value : values) addresses.push_back(address(value, i));
-      return std::span<void* const>(addresses.data() + begin, values.size());
-    };
-    const net::Node& node = graph.node(id);
-    net::KernelArguments result;
-    result.inputs = span_of(node.inputs);
-    result.outputs = span_of(node.outputs);
-    result.updates = span_of(node.updates);
-    if (const Residency* place = places.of_workspace(id, i))
-      result.workspace = tiers.arena->data() + place->offset;
-    result.context = &context;
-    return result;
-  }
-
-  // REQUIRES: resident there, which verify() has seen.
-  std::byte* address(net::ValueId value, std::int32_t i) const {
-    return tiers.arena->data() + places.of_value(value, i)->offset;
-  }
-
-  // Of a copy; null for an input that streams, which lies elsewhere in every step.
-  std::byte* host_address(const Instruction& copy) const {
-    if (streamed.is_input(copy.value)) return nullptr;
-    if (std::byte* result = streamed.result(copy.value)) return result + copy.begin;
-    return tiers.host->data() + copy.host;
   }
 
   // REQUIRES: nothing runs.
@@ -198,18 +110,6 @@ struct Executor::State {
     stream.synchronize();
   }
 
-  void add_waits(std::int32_t i) {
-    StepCommand& later = commands[index(i)];
-    for (const std::int32_t earlier : plan.instructions[index(i)].waits)
-      later.waits.push_back(ready(commands[index(earlier)]));
-    if (serial && i > 0 && commands[index(i - 1)].lane != later.lane)
-      later.waits.push_back(ready(commands[index(i - 1)]));
-  }
-  net::Event* ready(StepCommand& command) const {
-    if (!command.ready) command.ready = make_order_event();
-    return command.ready.get();
-  }
-
   void enqueue(bool in_groups) {
     net::Stream& compute = *streams[index(Lane::compute)];
     if (poison) {
@@ -223,8 +123,8 @@ struct Executor::State {
       if (streams[lane] && lane != index(Lane::compute)) streams[lane]->wait(*go);
       if (links[lane]) links[lane]->control().wait(*go);
     }
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      if (!in_groups || commands[i].lane != Lane::compute)
+    for (std::size_t i = 0; i < resolved.commands.size(); ++i) {
+      if (!in_groups || resolved.commands[i].lane != Lane::compute)
         enqueue(i);
       else if (group_of[i] != nullptr)
         enqueue(*group_of[i]);
@@ -235,8 +135,8 @@ struct Executor::State {
   // with it.
   void enqueue(RecordedGroup& group) {
     net::Stream& compute = *streams[index(Lane::compute)];
-    const StepCommand &first = commands[group.instructions.front()],
-                      &last = commands[group.instructions.back()];
+    const StepCommand &first = resolved.commands[group.instructions.front()],
+                      &last = resolved.commands[group.instructions.back()];
     for (net::Event* event : first.waits) compute.wait(*event);
     if (group.begins_stretch) compute.record(*first.begun);
     if (group.enqueued_before && !group.recording && !group.one_by_one) record(group);
@@ -252,7 +152,7 @@ struct Executor::State {
   void launch_each(const RecordedGroup& group) {
     net::Stream& compute = *streams[index(Lane::compute)];
     for (const std::size_t i : group.instructions) {
-      compute.launch(*commands[i].kernel, commands[i].arguments);
+      compute.launch(*resolved.commands[i].kernel, resolved.commands[i].arguments);
       if (poison) poison->fill(compute, tiers.arena->data(), poisoned.after[i]);
     }
   }
@@ -273,7 +173,7 @@ struct Executor::State {
   }
 
   void enqueue(std::size_t i) {
-    const StepCommand& command = commands[i];
+    const StepCommand& command = resolved.commands[i];
     net::Stream& work = *streams[index(command.lane)];
     SlowLink* link = links[index(command.lane)].get();
     net::Stream& control = link != nullptr ? link->control() : work;
@@ -321,9 +221,7 @@ struct Executor::State {
   StreamedValues streamed;
   StepReport report;
   net::StepContext context;  // of the step that runs; the commands point to it
-  std::vector<void*> addresses;
-  std::vector<std::unique_ptr<DiskAccess>> accesses;
-  std::vector<StepCommand> commands;
+  ResolvedStep resolved;
   std::vector<RecordedGroup> groups;        // none: the device takes kernels one by one
   std::vector<RecordedGroup*> group_of;     // of an instruction that is the first of one
   net::Recorder* recorder = nullptr;        // the compute lane's stream
@@ -335,7 +233,7 @@ struct Executor::State {
   std::optional<Error> failure;
   // Last: they end first, and drain.
   std::array<std::unique_ptr<net::Stream>, lane_count> streams;
-  std::array<std::unique_ptr<SlowLink>, lane_count> links;
+  Links links;
 };
 
 Executor::Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions options)
@@ -393,7 +291,7 @@ const StepReport& Executor::run(const net::StepContext& context, Detail detail,
   state.streamed.take_back();
   if (failed_meanwhile) std::rethrow_exception(failed_meanwhile);
   state.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  read_times(state.backend, *state.started, state.commands, state.groups, in_groups, state.report);
+  read_times(state.backend, *state.started, state.resolved.commands, state.groups, in_groups, state.report);
   return state.report;
 }
 
