@@ -51,6 +51,7 @@
   X(memory_host, "memory.host")                                           \
   X(memory_link, "memory.link")                                           \
   X(memory_planner, "memory.planner")                                     \
+  X(output_viewer, "output.viewer")                                       \
   X(sweep_plot, "sweep.plot")
 
 namespace voxswap::key {

@@ -78,6 +78,23 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
           allowed::text()};
 }
 
+// A viewer of no bytes is none.
+Key viewer() {
+  const std::string path = "output.viewer", expected = "none or a size above 0B, such as 32MiB";
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    o.viewer_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
+  };
+  return {path,
+          "none | a size (32MiB)",
+          "the most that the volumes to look into may take of report.html; none: no viewer",
+          read,
+          [](const pipeline::RunOptions& o) {
+            return o.viewer_bytes == 0 ? std::string("none") : size_text(o.viewer_bytes);
+          },
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"none"}), allowed::size()})};
+}
+
 Choices layouts() {
   std::vector<std::string> names = data::layout_names();
   if (std::find(names.begin(), names.end(), "auto") == names.end()) names.insert(names.begin(), "auto");
@@ -282,6 +299,7 @@ void add_rest(std::vector<Key>& table) {
   add(table, Decides::nothing, combinations());
   add(table, Decides::nothing,
       place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));
+  add(table, Decides::nothing, viewer());
 }
 
 }  // namespace

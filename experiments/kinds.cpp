@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/parse_number.h"
+#include "base/units.h"
 
 namespace voxswap::experiments::kinds {
 
@@ -19,6 +20,20 @@ std::optional<Number> parse(const Yaml& value) {
 bool within(double value, const Range& range) {
   return (range.without_lowest ? value > range.lowest : value >= range.lowest) &&
          (range.without_highest ? value < range.highest : value <= range.highest);
+}
+
+// What `parse` makes of the scalar; its own words, with the place before them, when it is none.
+template <class Parse>
+auto read_quantity(const Yaml& value, const std::string& path, const std::string& expected, Parse parse) {
+  if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
+  decltype(parse(value.text)) quantity{};
+  try {
+    quantity = parse(value.text);
+  } catch (const Error& error) {
+    fail(Exit::usage, "{}: {}: {}", value.where, path, error.what());
+  }
+  if (quantity <= 0) wrong(value, path, expected);
+  return quantity;
 }
 
 }  // namespace
@@ -77,6 +92,24 @@ std::string read_choice(const Yaml& value, const std::string& path, const Choice
            join(choices, ", "), value.text, guess);
   }
   wrong(value, path, "one of " + join(choices, ", "));
+}
+
+std::int64_t read_size(const Yaml& value, const std::string& path, const std::string& expected) {
+  return read_quantity(value, path, expected, parse_bytes);
+}
+
+double read_rate(const Yaml& value, const std::string& path, const std::string& expected) {
+  return read_quantity(value, path, expected, parse_rate);
+}
+
+bool is_word(const Yaml& value, std::string_view word) {
+  return value.kind == Yaml::Kind::scalar && value.text == word;
+}
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes % (1 << 30) == 0) return format("{}GiB", bytes >> 30);
+  if (bytes % (1 << 20) == 0) return format("{}MiB", bytes >> 20);
+  return format("{}B", bytes);
 }
 
 }  // namespace voxswap::experiments::kinds

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ std::uint64_t read_seed(const Yaml& value, const std::string& path);
 double read_number(const Yaml& value, const std::string& path, const Range& range);
 bool read_switch(const Yaml& value, const std::string& path);
 std::string read_text(const Yaml& value, const std::string& path);
+// Above 0, in bytes and bytes per second.
+std::int64_t read_size(const Yaml& value, const std::string& path, const std::string& expected);
+double read_rate(const Yaml& value, const std::string& path, const std::string& expected);
+bool is_word(const Yaml& value, std::string_view word);
+std::string size_text(std::int64_t bytes);  // reads back as the same number of bytes
 
 using Choices = std::vector<std::string>;
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);

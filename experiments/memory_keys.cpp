@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/parse_number.h"
-#include "base/units.h"
 #include "experiments/kinds.h"
 #include "swap/planners/planner.h"
 
@@ -13,35 +12,6 @@ namespace voxswap::experiments {
 namespace {
 
 using namespace kinds;
-
-bool is_word(const Yaml& value, std::string_view word) {
-  return value.kind == Yaml::Kind::scalar && value.text == word;
-}
-
-// What `parse` makes of the scalar; its own words, with the place before them, when it is none.
-template <class Parse>
-auto read_quantity(const Yaml& value, const std::string& path, const std::string& expected, Parse parse) {
-  if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
-  decltype(parse(value.text)) quantity{};
-  try {
-    quantity = parse(value.text);
-  } catch (const Error& error) {
-    fail(Exit::usage, "{}: {}: {}", value.where, path, error.what());
-  }
-  if (quantity <= 0) wrong(value, path, expected);
-  return quantity;
-}
-
-std::int64_t read_size(const Yaml& value, const std::string& path, const std::string& expected) {
-  return read_quantity(value, path, expected, parse_bytes);
-}
-
-// So that it reads back as the same number of bytes.
-std::string size_text(std::int64_t bytes) {
-  if (bytes % (1 << 30) == 0) return format("{}GiB", bytes >> 30);
-  if (bytes % (1 << 20) == 0) return format("{}MiB", bytes >> 20);
-  return format("{}B", bytes);
-}
 
 // Every entry of a map is one of `names`.
 void check_entries(const Yaml& map, const std::string& path, const std::vector<std::string>& names) {
@@ -170,9 +140,7 @@ Key link() {
     check_entries(value, path, {"to_host", "to_device"});
     const auto rate = [&](const char* name) {
       const Yaml* entry = value.find(name);
-      return entry == nullptr
-                 ? 0.0
-                 : read_quantity(*entry, path + "." + name, "a rate above 0, such as 12GB/s", parse_rate);
+      return entry == nullptr ? 0.0 : read_rate(*entry, path + "." + name, "a rate above 0, such as 12GB/s");
     };
     o.memory.to_host_rate = rate("to_host");
     o.memory.to_device_rate = rate("to_device");

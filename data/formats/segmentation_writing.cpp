@@ -1,8 +1,6 @@
 // Slicer's fields stand in a NRRD as key:=value, under the names of its reader (vtkSegmentation).
 #include "data/formats/segmentation_writing.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/volumes/gzip.h"
 
 namespace voxswap::data {
 
@@ -64,30 +63,9 @@ std::string segment_text(std::size_t index, const Segment& segment, const LabelM
          head + "Tags:=\n";
 }
 
-std::string gzipped(const void* bytes, std::size_t size) {
-  constexpr int gzip = 15 + 16;  // the largest window, and gzip's header
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    fail(Exit::does_not_fit, "no memory to compress a segmentation");
-  std::string packed(deflateBound(&stream, size), '\0');
-  stream.next_in = const_cast<Bytef*>(static_cast<const Bytef*>(bytes));
-  stream.avail_in = static_cast<uInt>(size);
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  const int end = deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (end != Z_STREAM_END) fail(Exit::failed, "a segmentation of {} bytes cannot be compressed", size);
-  return packed;
-}
-
 }  // namespace
 
 void write_segmentation(const fs::path& path, const LabelMap& labels, const std::vector<Segment>& segments) {
-  const std::size_t bytes = labels.voxels.size() * sizeof(std::int16_t);
-  if (bytes > std::numeric_limits<uInt>::max())
-    fail(Exit::failed, "{}: {} voxels are more than a segmentation holds", path.string(),
-         labels.voxels.size());
   std::string header = "NRRD0004\ntype: short\ndimension: 3\nspace: left-posterior-superior\n";
   header += geometry_text(labels.geometry) + "endian: little\nencoding: gzip\n";
   for (std::size_t i = 0; i < segments.size(); ++i) header += segment_text(i, segments[i], labels);
@@ -95,7 +73,9 @@ void write_segmentation(const fs::path& path, const LabelMap& labels, const std:
       "Segmentation_ContainedRepresentationNames:=Binary labelmap|\n"
       "Segmentation_MasterRepresentation:=Binary labelmap\nSegmentation_ReferenceImageExtentOffset:=0 0 "
       "0\n\n";
-  write_file(path, header + gzipped(labels.voxels.data(), bytes));
+  const std::string_view voxels(reinterpret_cast<const char*>(labels.voxels.data()),
+                                labels.voxels.size() * sizeof(std::int16_t));
+  write_file(path, header + gzipped(voxels));
 }
 
 std::string itk_snap_labels(const std::vector<Segment>& segments) {

@@ -118,8 +118,9 @@ struct RunOptions {
   TrainingOptions training;
   MemoryOptions memory;
   EvaluateOptions evaluate;
-  fs::path output = "runs/{name}";  // already expanded
-  fs::path cache;                   // of prepared volumes; empty: none
+  fs::path output = "runs/{name}";       // already expanded
+  std::int64_t viewer_bytes = 32 << 20;  // most that volumes to look into take of report.html; 0: none
+  fs::path cache;                        // of prepared volumes; empty: none
 
   std::string
       resolved;  // the experiment file with every key, versions and device: written as experiment.yaml

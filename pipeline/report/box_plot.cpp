@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/plot_parts.h"
 
@@ -84,12 +85,20 @@ double jitter(std::size_t index, double width) {
   return (step - std::floor(step) - 0.5) * 0.62 * width;
 }
 
+// A case among the dots.
+struct Dot {
+  std::string group, case_id;
+  double value = 0;
+};
+
 // The data of one colour in one panel. Empty ones are left out.
 struct Blocks {
   std::string boxes, cases, outliers, without_numbers;
-  std::string few, medians_of_few;  // where there are too few for a box
+  std::string few, medians_of_few;                     // where there are too few for a box
+  std::vector<Dot> case_dots, outlier_dots, few_dots;  // what those three show, in their order
 };
-Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_t grid, std::size_t group) {
+Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_t grid, std::size_t group,
+              const std::string& name) {
   Blocks result;
   for (const BoxRow& row : boxes) {
     if (row.evaluated_at != layout.grids[grid] || Group(row.resolution, row.setting) != layout.groups[group])
@@ -112,6 +121,10 @@ Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_
       (few       ? result.few
        : outside ? result.outliers
                  : result.cases) += format("{} {}\n", x + jitter(i, layout.box_width()), row.values[i]);
+      (few       ? result.few_dots
+       : outside ? result.outlier_dots
+                 : result.case_dots)
+          .push_back({name, row.cases[i], row.values[i]});
     }
   }
   return result;
@@ -195,6 +208,25 @@ std::string tics_text(const Layout& layout) {
   return join(tics, ", ");
 }
 
+// In the SVG every dot says whose it is where it is pointed at, and to the script of a page. gnuplot draws
+// points in the order of their data: circles, full or not. Without one for every case nothing is said.
+void name_dots(std::string& svg, const std::vector<Dot>& dots) {
+  std::vector<std::string> lines = split(svg, '\n');
+  const auto is_dot = [](const std::string& line) {
+    return line.find("#gpPt6' transform='translate(") != line.npos ||
+           line.find("#gpPt5' transform='translate(") != line.npos;
+  };
+  if (static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_dot)) != dots.size()) return;
+  auto dot = dots.begin();
+  for (std::string& line : lines) {
+    if (!is_dot(line)) continue;
+    line = format("<g data-case=\"{0}\" data-group=\"{1}\"><title>{0}: {2:.3f}</title>{3}</g>",
+                  xml_escaped(dot->case_id), xml_escaped(dot->group), dot->value, trim(line));
+    ++dot;
+  }
+  svg = join(lines, "\n");
+}
+
 }  // namespace
 
 Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& groups) {
@@ -220,10 +252,16 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
   const int height = top + static_cast<int>(step * static_cast<double>(panels)) + 11 + 15 * mark_lines;
   const double lowest = lowest_shown(boxes);
   std::string data, plots;
+  std::vector<Dot> dots;  // in the order in which they are drawn
   for (std::size_t grid = 0; grid < panels; ++grid) {
     std::vector<std::string> elements;
-    for (std::size_t group = 0; group < layout.groups.size(); ++group)
-      add_group(layout, blocks(layout, boxes, grid, group), grid, group, data, elements);
+    for (std::size_t group = 0; group < layout.groups.size(); ++group) {
+      const auto& [resolution, setting] = layout.groups[group];
+      const Blocks block = blocks(layout, boxes, grid, group, group_name(groups, resolution, setting));
+      add_group(layout, block, grid, group, data, elements);
+      for (const std::vector<Dot>* of : {&block.case_dots, &block.outlier_dots, &block.few_dots})
+        dots.insert(dots.end(), of->begin(), of->end());
+    }
     elements.push_back("-1 notitle");  // something to draw where every value is NaN
     const double begin = top + step * static_cast<double>(grid) + panel_top;
     plots += panel_place(begin, begin + panel_height, height);
@@ -244,7 +282,9 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
              static_cast<double>(layout.regions.size()) - 0.5, lowest, lowest >= 0.6 ? 0.05 : 0.1,
              tics_text(layout)) +
       "unset key\nset multiplot\n" + plots + legend.plot(30, width, height) + "unset multiplot\n";
-  return draw(script, width, height, heading(layout, boxes));
+  Picture picture = draw(script, width, height, heading(layout, boxes));
+  name_dots(picture.svg, dots);
+  return picture;
 }
 
 }  // namespace voxswap::pipeline

@@ -9,6 +9,7 @@
 #include "base/xml.h"
 #include "pipeline/report/drawing.h"
 #include "pipeline/report/page_css.h"
+#include "pipeline/report/viewer_css.h"
 
 namespace voxswap::pipeline {
 
@@ -148,8 +149,8 @@ std::string html_page(const std::string& title, const std::string& body) {
   return format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      xml_escaped(title), page_css, body);
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      xml_escaped(title), page_css, viewer_css, body);
 }
 
 }  // namespace voxswap::pipeline

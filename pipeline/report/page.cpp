@@ -12,6 +12,7 @@
 #include "pipeline/report/page_runs.h"
 #include "pipeline/report/page_scores.h"
 #include "pipeline/report/page_speed.h"
+#include "pipeline/report/page_viewer.h"
 
 namespace voxswap::pipeline {
 
@@ -63,7 +64,7 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
       beside.push_back(format("<a href=\"{0}\">{0}</a>", picture.name + extension));
   }
   for (const char* name : {"arena.svg", "timeline.json", "split.csv", "experiment.yaml", "dataset.json",
-                           "plan.json", "checkpoints", "predictions", "slices"}) {
+                           "plan.json", "checkpoints", "predictions", "slices", "viewer"}) {
     if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
   }
   return "<h2>Files</h2>\n<p>In this page:</p>\n<ul>\n" + items +
@@ -78,11 +79,12 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   const std::string title = !parts.frame.title.empty() ? parts.frame.title
                             : names.size() <= 3        ? join(names, ", ")
                                                        : format("{} runs", names.size());
-  const std::string body =
-      format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) + notes_section(parts) +
-      facts_section(parts) + parts.frame.section + classes_section(parts) + dice_section(parts) +
-      comparison_section(parts) + cases_section(parts) + training_section(parts) + speed_section(parts) +
-      memory_section(parts) + data_section(parts) + runs_section(parts) + files_section(parts, out);
+  const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
+                           notes_section(parts) + facts_section(parts) + parts.frame.section +
+                           classes_section(parts) + dice_section(parts) + comparison_section(parts) +
+                           viewer_section(parts) + cases_section(parts) + training_section(parts) +
+                           speed_section(parts) + memory_section(parts) + data_section(parts) +
+                           runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

@@ -57,16 +57,6 @@ struct Galleries {
   std::vector<std::string> left_out;  // groups
 };
 
-// From the best group to the worst; without an order, as they come.
-std::vector<std::size_t> order_of(const ReportParts& parts) {
-  std::vector<std::size_t> order;
-  for (const RankedGroup& ranked : parts.ranking.groups) order.push_back(ranked.group);
-  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
-    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
-  }
-  return order;
-}
-
 // One run of every group that has pictures; of many groups the best ones and the worst.
 Galleries galleries(const ReportParts& parts) {
   std::map<std::size_t, Gallery> by_group;
@@ -78,7 +68,7 @@ Galleries galleries(const ReportParts& parts) {
     if (!gallery.cases.empty()) by_group.emplace(group, std::move(gallery));
   }
   Galleries result;
-  for (const std::size_t group : order_of(parts)) {
+  for (const std::size_t group : groups_from_best(parts)) {
     if (const auto found = by_group.find(group); found != by_group.end())
       result.shown.push_back(std::move(found->second));
     else if (!by_group.empty())

@@ -28,6 +28,15 @@ std::string p_text(double p) {
   return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
 }
 
+std::vector<std::size_t> groups_from_best(const ReportParts& parts) {
+  std::vector<std::size_t> order;
+  for (const RankedGroup& ranked : parts.ranking.groups) order.push_back(ranked.group);
+  for (std::size_t i = 0; i < parts.groups.size(); ++i) {
+    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
+  }
+  return order;
+}
+
 std::string grid_words(const std::string& evaluated_at) {
   if (evaluated_at == "native") return "the cases' own grids";
   return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;

@@ -25,6 +25,8 @@ Rows without_empty_columns(Rows rows);
 std::string take_out_common(Rows& rows, const std::string& heading);
 // "A, B and 4 more"
 std::string listed(const std::vector<std::string>& names, std::size_t most);
+// Without an order, as they come.
+std::vector<std::size_t> groups_from_best(const ReportParts& parts);
 std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
 
 }  // namespace voxswap::pipeline

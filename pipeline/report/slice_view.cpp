@@ -153,8 +153,7 @@ std::int16_t Plane::label(const data::LabelMap& labels, std::int64_t x, std::int
   return labels.at(std::lround(at[0]), std::lround(at[1]), std::lround(at[2]));
 }
 
-std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
-                         const data::Geometry& stored) {
+SliceCount slice_count(const data::Geometry& grid, std::size_t axis, const data::Geometry& stored) {
   const auto alignment = [&](std::size_t other) {
     double sum = 0;
     for (std::size_t world = 0; world < 3; ++world)
@@ -165,7 +164,13 @@ std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int6
   for (std::size_t other = 1; other < 3; ++other)
     if (std::fabs(alignment(other)) > std::fabs(alignment(along))) along = other;
   const std::int64_t count = stored.size[along];
-  return format("slice {} of {}", (alignment(along) < 0 ? count - 1 - at : at) + 1, count);
+  return alignment(along) < 0 ? SliceCount{count, -1, count} : SliceCount{1, 1, count};
+}
+
+std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
+                         const data::Geometry& stored) {
+  const SliceCount count = slice_count(grid, axis, stored);
+  return format("slice {} of {}", count.first + count.step * at, count.of);
 }
 
 void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,

@@ -66,8 +66,14 @@ class Plane {
   std::int64_t width_, height_;
 };
 
-// "slice 14 of 35": slice `at` (from 0) across axis `axis` of a canonical grid as a viewer of the file
-// counts, whose grid may have its axes in another order and the other way round.
+// How a viewer of the file, whose grid may have its axes in another order and the other way round, counts the
+// slices across axis `axis` of a canonical grid: slice `at` (from 0) is number first + step * at.
+struct SliceCount {
+  std::int64_t first = 1, step = 1, of = 0;
+};
+SliceCount slice_count(const data::Geometry& grid, std::size_t axis, const data::Geometry& stored);
+
+// "slice 14 of 35": slice `at` (from 0) across axis `axis`, counted so.
 std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
                          const data::Geometry& stored);
 

@@ -21,6 +21,7 @@
 #include "pipeline/record/run_folder.h"
 #include "pipeline/report/slices.h"
 #include "pipeline/report/tables.h"
+#include "pipeline/report/viewer_case.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {
@@ -60,8 +61,9 @@ std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
 
 class CasePredictor {
  public:
-  CasePredictor(const RunOptions& options, Cases& cases)
+  CasePredictor(const RunOptions& options, Cases& cases, std::size_t viewed)
       : options_(options),
+        viewer_bytes_(options.viewer_bytes / static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
         dataset_(cases.dataset()),
         cases_(cases),
         decoder_(make_decoder(dataset_, options.training)),
@@ -79,16 +81,26 @@ class CasePredictor {
     make_directories(folder);
     data::write_label_map(folder / label_map_name(dataset_, files.id),
                           data::as_stored(prediction.native, prepared->stored));
-    if (turn.repeat == 1) {
-      make_directories(options_.output / "slices");
-      write_slices(options_.output / "slices" / (files.id + ".png"),
-                   {files.id, dataset_.modalities.back(), volume.channels.back(), volume.truth,
-                    prediction.native, dataset_.labels, prepared->stored});
-    }
+    if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
     return scores(turn.repeat, files.id, volume, *prepared, prediction);
   }
 
  private:
+  // What the report shows of a case.
+  void write_pictures(const std::string& id, const data::Volume& volume, const data::PreparedCase& prepared,
+                      const Prediction& prediction) const {
+    make_directories(options_.output / "slices");
+    write_slices(options_.output / "slices" / (id + ".png"),
+                 {id, dataset_.modalities.back(), volume.channels.back(), volume.truth, prediction.native,
+                  dataset_.labels, prepared.stored});
+    if (viewer_bytes_ == 0) return;
+    make_directories(options_.output / viewer_folder);
+    write_file(
+        options_.output / viewer_folder / (id + ".json"),
+        viewed_case({volume, prediction.native, dataset_.modalities, dataset_.labels, dataset_.regions},
+                    viewer_bytes_));
+  }
+
   std::vector<DiceRow> scores(std::int64_t repeat, const std::string& id, const data::Volume& volume,
                               const data::PreparedCase& prepared, const Prediction& prediction) const {
     std::vector<DiceRow> rows;
@@ -106,6 +118,7 @@ class CasePredictor {
   }
 
   const RunOptions& options_;
+  std::int64_t viewer_bytes_;  // of report.html that a case gets
   const data::Dataset& dataset_;
   Cases& cases_;
   LabelDecoder decoder_;
@@ -164,7 +177,8 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
   const auto each = static_cast<std::size_t>(shared ? ranks.count() : 1);
   const auto rank = static_cast<std::size_t>(ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
-  if (rank < std::min(each, turns.size())) predictor = std::make_unique<CasePredictor>(options, cases);
+  if (rank < std::min(each, turns.size()))
+    predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
   std::vector<DiceRow> rows;
   for (std::size_t from = 0; from < turns.size(); from += each) {

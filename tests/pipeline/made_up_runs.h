@@ -19,8 +19,10 @@ namespace voxswap::pipeline {
 // Every tag that is opened is closed, in order; enough of XML for pages of ours.
 inline void expect_well_formed(const std::string& html) {
   const std::regex tag("<(/?)([a-zA-Z0-9]+)((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/?)>");
-  const std::size_t style = html.find("<style>"), end = html.find("</style>");
-  const std::string text = html.substr(html.find("<html"), style - html.find("<html")) + html.substr(end + 8);
+  std::string text = html.substr(html.find("<html"));
+  for (const auto& [begin, end] : {std::pair{"<style", "</style>"}, {"<script", "</script>"}})  // no markup
+    for (std::size_t at; (at = text.find(begin)) != text.npos;)
+      text.erase(at, text.find(end, at) + std::string(end).size() - at);
   std::vector<std::string> open;
   for (std::sregex_iterator at(text.begin(), text.end(), tag), none; at != none; ++at) {
     const std::string name = (*at)[2];

@@ -1,0 +1,24 @@
+#include "data/volumes/gzip.h"
+
+#include <libdeflate.h>
+
+#include <memory>
+
+#include "base/error.h"
+
+namespace voxswap::data {
+
+std::string gzipped(std::string_view bytes) {
+  struct Free {
+    void operator()(libdeflate_compressor* it) const { libdeflate_free_compressor(it); }
+  };
+  constexpr int level = 6;  // zlib's own default; more takes longer for a hundredth less
+  const std::unique_ptr<libdeflate_compressor, Free> compressor(libdeflate_alloc_compressor(level));
+  if (!compressor) fail(Exit::does_not_fit, "no memory to compress {} bytes", bytes.size());
+  std::string packed(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
+  packed.resize(
+      libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), packed.data(), packed.size()));
+  return packed;
+}
+
+}  // namespace voxswap::data

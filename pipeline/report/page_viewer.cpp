@@ -1,0 +1,207 @@
+#include "pipeline/report/page_viewer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/filesystem.h"
+#include "base/json.h"
+#include "base/keys.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
+#include "pipeline/report/page_parts.h"
+#include "pipeline/report/viewer_blocks.h"
+#include "pipeline/report/viewer_case.h"
+#include "pipeline/report/viewer_cases_js.h"
+#include "pipeline/report/viewer_drawing_js.h"
+#include "pipeline/report/viewer_js.h"
+#include "pipeline/report/viewer_volumes_js.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+constexpr std::size_t most_groups = 6;
+
+// What the page has room for: the most that any of its runs asks for.
+std::int64_t most_bytes(const ReportParts& parts) {
+  std::int64_t most = 0;
+  for (const RunFolder& run : parts.runs) {
+    const std::string text = run.setting(key::output_viewer);
+    if (!text.empty() && text != "none") most = std::max(most, parse_bytes(text));
+  }
+  return most;
+}
+
+// A run of a group, with what its first repeat scored on its first grid.
+struct Shown {
+  const RunFolder* run = nullptr;
+  std::string group;
+  std::map<std::string, std::map<std::string, const DiceRow*>> cases;  // by case and region
+  std::map<std::string, double> dice;                                  // mean over regions
+};
+
+Shown shown_of(const RunFolder& run, const std::string& group) {
+  Shown shown{&run, group, {}, {}};
+  const DiceRow& first = run.dice.front();
+  for (const DiceRow& row : run.dice)
+    if (row.repeat == first.repeat && row.evaluated_at == first.evaluated_at)
+      shown.cases[row.case_id][row.region] = &row;
+  for (const auto& [id, rows] : shown.cases) {
+    double sum = 0, n = 0;
+    for (const auto& [region, row] : rows)
+      if (!std::isnan(row->dice)) sum += row->dice, ++n;
+    shown.dice[id] = n > 0 ? sum / n : 2;  // without a number: behind all others
+  }
+  return shown;
+}
+
+// The first run with volumes of every group, from the best group to the worst.
+std::vector<Shown> shown_runs(const ReportParts& parts) {
+  std::vector<Shown> shown;
+  for (const std::size_t group : groups_from_best(parts)) {
+    for (const RunFolder& run : parts.runs) {
+      if (run.dice.empty() || !fs::exists(run.path / viewer_folder) ||
+          group_of(parts.groups, run.dice.front().run, run.dice.front().resolution) != group)
+        continue;
+      shown.push_back(shown_of(run, parts.groups[group].name));
+      break;
+    }
+  }
+  while (shown.size() > most_groups) shown.erase(shown.end() - 2);
+  return shown;
+}
+
+// Cases of any group from the worst on, so that what is left out is what is least looked for.
+std::vector<std::string> cases_from_worst(const std::vector<Shown>& shown) {
+  std::map<std::string, double> worst;
+  for (const Shown& one : shown)
+    for (const auto& [id, dice] : one.dice) {
+      const auto [place, is_new] = worst.try_emplace(id, dice);
+      if (!is_new) place->second = std::min(place->second, dice);
+    }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [id, dice] : worst) order.emplace_back(dice, id);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> cases;
+  for (auto& [dice, id] : order) cases.push_back(std::move(id));
+  return cases;
+}
+
+// As they stand in the tables.
+std::vector<std::string> regions_of(const std::vector<Shown>& shown) {
+  std::vector<std::string> regions;
+  for (const Shown& one : shown)
+    for (const DiceRow& row : one.run->dice)
+      if (std::find(regions.begin(), regions.end(), row.region) == regions.end())
+        regions.push_back(row.region);
+  return regions;
+}
+
+// Those that any case has a number of.
+std::vector<std::string> metrics_of(const std::vector<Shown>& shown) {
+  std::vector<std::string> names = {"dice", "hd95", "sensitivity", "specificity"};
+  std::vector<const DiceRow*> rows;
+  for (const Shown& one : shown)
+    for (const auto& [id, of_case] : one.cases)
+      for (const auto& [region, row] : of_case) rows.push_back(row);
+  for (const DiceRow* row : rows)
+    for (const auto& [name, value] : row->further)
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const DiceRow* row) { return std::isnan(metric_value(*row, name)); });
+  });
+  return names;
+}
+
+Json scores_of(const std::map<std::string, const DiceRow*>& rows, const std::vector<std::string>& metrics) {
+  Json scores = Json::object();
+  for (const auto& [region, row] : rows) {
+    Json of = Json::object();
+    for (const std::string& metric : metrics)
+      if (const double value = metric_value(*row, metric); !std::isnan(value)) of[metric] = value;
+    scores[region] = of;
+  }
+  return scores;
+}
+
+// What the volumes in the page are of, and what there was no room for.
+struct Taken {
+  std::map<const Shown*, std::map<std::string, std::string>> studies;  // by case: ids of blocks
+  std::size_t without_room = 0;
+  std::vector<std::string> problems;
+};
+
+Taken take_volumes(const std::vector<Shown>& shown, ViewerBlocks& blocks) {
+  Taken taken;
+  for (const std::string& id : cases_from_worst(shown)) {
+    for (const Shown& one : shown) {
+      const fs::path file = one.run->path / viewer_folder / (id + ".json");
+      if (!one.cases.contains(id) || !fs::exists(file)) continue;
+      try {
+        const std::string study = blocks.add(file);
+        if (study.empty())
+          ++taken.without_room;
+        else
+          taken.studies[&one][id] = study;
+      } catch (const Error& error) {
+        taken.problems.push_back(format("{}; left out", error.what()));
+      }
+    }
+  }
+  return taken;
+}
+
+Json index_of(const std::vector<Shown>& shown, const Taken& taken) {
+  const std::vector<std::string> metrics = metrics_of(shown);
+  Json groups = Json::array();
+  for (const Shown& one : shown) {
+    Json cases = Json::object();
+    const auto found = taken.studies.find(&one);
+    for (const auto& [id, rows] : one.cases) {
+      const bool there = found != taken.studies.end() && found->second.contains(id);
+      cases[id] = {{"study", there ? Json(found->second.at(id)) : Json(nullptr)},
+                   {"scores", scores_of(rows, metrics)}};
+    }
+    groups.push_back({{"name", one.group}, {"cases", cases}});
+  }
+  return {{"metrics", metrics}, {"regions", regions_of(shown)}, {"groups", groups}};
+}
+
+std::string notes(const Taken& taken, std::int64_t room) {
+  std::vector<std::string> notes = taken.problems;
+  if (taken.without_room > 0)
+    notes.push_back(format("There is no room for the volumes of {} of the cases: {} lets them take {}.",
+                           taken.without_room, key::output_viewer, format_bytes(room)));
+  std::string html;
+  for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
+  return html;
+}
+
+}  // namespace
+
+std::string viewer_section(const ReportParts& parts) {
+  const std::int64_t room = most_bytes(parts);
+  const std::vector<Shown> shown = shown_runs(parts);
+  if (room == 0 || shown.empty()) return {};
+  ViewerBlocks blocks(room);
+  const Taken taken = take_volumes(shown, blocks);
+  if (taken.studies.empty()) return notes(taken, room);
+  return "<h2>Viewer</h2>\n<p>Wheel, sliders, arrow keys up and down (page keys: by ten): slices. Dragging "
+         "moves "
+         "the crosshair; with shift or the right button, window and level. Arrow keys left and right: cases; "
+         "t, p: truth and prediction; e: errors; 1 to 9: channels; r: the window as it was. On a touch "
+         "screen a "
+         "tap moves the crosshair and dragging sideways turns slices. A dot of the box plot leads to its "
+         "case.</p>\n" +
+         notes(taken, room) + "<div id=\"viewer\" hidden=\"hidden\"></div>\n" +
+         data_block("application/json", "viewer-index", script_text(index_of(shown, taken))) + blocks.html() +
+         format("<script>//<![CDATA[\n(() => {{\n\"use strict\";\n{}{}{}{}}})();\n//]]></script>\n",
+                viewer_volumes_js, viewer_drawing_js, viewer_cases_js, viewer_js);
+}
+
+}  // namespace voxswap::pipeline

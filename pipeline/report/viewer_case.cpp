@@ -1,0 +1,177 @@
+#include "pipeline/report/viewer_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/json.h"
+#include "data/volumes/gzip.h"
+#include "data/volumes/transforms.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/slice_view.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Json packed(const Bytes& bytes) {
+  return base64(data::gzipped({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+}
+
+// Around the foreground of all channels, and around what is labelled outside of it.
+data::Box shown_box(const ViewedCase& what) {
+  std::vector<float> backgrounds;
+  for (const data::Image& channel : what.volume.channels) backgrounds.push_back(data::corner_value(channel));
+  const data::Box box = data::foreground_box(what.volume.channels, backgrounds);
+  data::Size3 first = box.start, end{};
+  for (std::size_t axis = 0; axis < 3; ++axis) end[axis] = box.start[axis] + box.size[axis];
+  for (const data::LabelMap* labels : {&what.volume.truth, &what.prediction}) {
+    const data::Size3& size = labels->geometry.size;
+    std::size_t i = 0;
+    for (std::int64_t z = 0; z < size[2]; ++z)
+      for (std::int64_t y = 0; y < size[1]; ++y)
+        for (std::int64_t x = 0; x < size[0]; ++x) {
+          if (labels->voxels[i++] == 0) continue;
+          const data::Size3 at = {x, y, z};
+          for (std::size_t axis = 0; axis < 3; ++axis) {
+            first[axis] = std::min(first[axis], at[axis]);
+            end[axis] = std::max(end[axis], at[axis] + 1);
+          }
+        }
+  }
+  return {first, {end[0] - first[0], end[1] - first[1], end[2] - first[2]}};
+}
+
+// Labels as their place in the list, from 1: a value may be larger than a byte.
+Bytes places(const data::LabelMap& labels, const data::Labels& names) {
+  std::map<int, std::uint8_t> place;
+  for (std::size_t i = 0; i < names.size(); ++i) place[names[i].second] = static_cast<std::uint8_t>(i + 1);
+  Bytes bytes;
+  bytes.reserve(labels.voxels.size());
+  for (const std::int16_t value : labels.voxels) {
+    const auto found = place.find(value);
+    bytes.push_back(found == place.end() ? std::uint8_t{0} : found->second);
+  }
+  return bytes;
+}
+
+// Means over blocks of `step` voxels; those at the end may be smaller.
+data::Image means(const data::Image& image, const data::Size3& step) {
+  const data::Size3& from = image.geometry.size;
+  data::Image small;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    small.geometry.size[axis] = (from[axis] + step[axis] - 1) / step[axis];
+  const auto count = static_cast<std::size_t>(small.geometry.count());
+  std::vector<double> sums(count, 0);
+  std::vector<int> counts(count, 0);
+  const data::Size3& to = small.geometry.size;
+  std::size_t i = 0;
+  for (std::int64_t z = 0; z < from[2]; ++z)
+    for (std::int64_t y = 0; y < from[1]; ++y)
+      for (std::int64_t x = 0; x < from[0]; ++x) {
+        const auto at = static_cast<std::size_t>((z / step[2] * to[1] + y / step[1]) * to[0] + x / step[0]);
+        sums[at] += static_cast<double>(image.voxels[i++]);
+        ++counts[at];
+      }
+  small.voxels.resize(count);
+  for (std::size_t k = 0; k < count; ++k) small.voxels[k] = static_cast<float>(sums[k] / counts[k]);
+  return small;
+}
+
+// Twice as long along the axis whose blocks are the shortest in millimetres; nothing where all are 8 long.
+bool coarsen(data::Size3& step, const data::Geometry& geometry) {
+  constexpr std::int64_t longest = 8;
+  std::size_t finest = 3;
+  const auto length = [&](std::size_t axis) {
+    return static_cast<double>(step[axis]) * geometry.spacing[axis];
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (step[axis] < longest && geometry.size[axis] > step[axis] &&
+        (finest == 3 || length(axis) < length(finest)))
+      finest = axis;
+  if (finest == 3) return false;
+  step[finest] *= 2;
+  return true;
+}
+
+struct Channel {
+  data::Image image;  // the crop
+  Window range;       // values that bytes stand for
+};
+
+// A little wider than what is shown at first, so that there is something to make visible by hand.
+Window range_of(const Window& shown) {
+  const float margin = (shown.high - shown.low) / 4;
+  return {shown.low - margin, shown.high + margin};
+}
+
+Json greys(const std::vector<Channel>& channels, const data::Size3& step) {
+  Json list = Json::array();
+  for (const Channel& channel : channels) {
+    const data::Image small = means(channel.image, step);
+    Bytes bytes;
+    bytes.reserve(small.voxels.size());
+    for (const float value : small.voxels) bytes.push_back(channel.range.grey(static_cast<double>(value)));
+    list.push_back(packed(bytes));
+  }
+  return list;
+}
+
+// How the slices along each axis are counted in the case's file: {first of the crop, +1 or -1, of how many}.
+Json slice_counts(const ViewedCase& what, const data::Box& box) {
+  const data::Geometry& grid = what.volume.geometry();
+  Json counts = Json::array();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const SliceCount count = slice_count(grid, axis, what.volume.stored());
+    counts.push_back({count.first + count.step * box.start[axis], count.step, count.of});
+  }
+  return counts;
+}
+
+Json regions_of(const ViewedCase& what) {
+  Json regions = Json::array();
+  for (const auto& [name, values] : what.regions) {
+    Json members = Json::array();
+    for (std::size_t i = 0; i < what.labels.size(); ++i)
+      if (std::find(values.begin(), values.end(), what.labels[i].second) != values.end())
+        members.push_back(i + 1);
+    regions.push_back({{"name", name}, {"labels", members}});
+  }
+  return regions;
+}
+
+}  // namespace
+
+std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes) {
+  const data::Box box = shown_box(what);
+  std::vector<Channel> channels;
+  Json described = Json::array();
+  for (std::size_t i = 0; i < what.volume.channels.size(); ++i) {
+    const Window shown = window_of(what.volume.channels[i]);
+    channels.push_back({data::crop(what.volume.channels[i], box), range_of(shown)});
+    described.push_back({{"name", what.channels[i]},
+                         {"range", {channels.back().range.low, channels.back().range.high}},
+                         {"window", {shown.low, shown.high}}});
+  }
+  const data::Geometry& grid = channels.front().image.geometry;
+  Json json = {{"size", grid.size},
+               {"spacing", grid.spacing},
+               {"slices", slice_counts(what, box)},
+               {"flat", what.volume.stored().size[2] == 1},
+               {"regions", regions_of(what)},
+               {"channels", described},
+               {"truth", nullptr},
+               {"prediction", packed(places(data::crop(what.prediction, box), what.labels))}};
+  if (what.volume.has_truth())
+    json["truth"] = packed(places(data::crop(what.volume.truth, box), what.labels));
+  data::Size3 step = {1, 1, 1};
+  do {
+    json["step"] = step;
+    json["greys"] = greys(channels, step);
+  } while (static_cast<std::int64_t>(json.dump().size()) > most_bytes && coarsen(step, grid));
+  return json.dump() + "\n";
+}
+
+}  // namespace voxswap::pipeline
