@@ -28,9 +28,12 @@
   X(network_depth, "network.depth")                                       \
   X(network_dropout, "network.dropout")                                   \
   X(network_heads, "network.heads")                                       \
+  X(network_kernels, "network.kernels")                                   \
+  X(network_max_filters, "network.max_filters")                           \
   X(network_name, "network.name")                                         \
   X(network_output_stride, "network.output_stride")                       \
   X(network_slope, "network.slope")                                       \
+  X(network_strides, "network.strides")                                   \
   X(network_upsampling, "network.upsampling")                             \
   X(training_section, "training.")                                        \
   X(training_augment_symmetries, "training.augment.symmetries")           \

@@ -61,9 +61,11 @@ const std::vector<Row>& rows() {
        [](const pipeline::RunOptions& o) {
          return o.split.folds > 0 ? "data.split.folds says how many cases validate" : "";
        }},
-      {{"network.depth"}, unless_network({"isensee2017", "unet3d", "resnet3d", "resnet"})},
+      {{"network.depth"},
+       unless_network({"isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d", "resnet"})},
+      {{"network.max_filters"}, unless_network({"plain_unet", "resenc_unet"})},
       {{"network.dropout"}, unless_network({"isensee2017", "deeplabv3"})},
-      {{"network.slope"}, unless_network({"isensee2017", "resnet3d"})},
+      {{"network.slope"}, unless_network({"isensee2017", "plain_unet", "resenc_unet", "resnet3d"})},
       {{"training.optimizer.reference_batch"},
        unless("training.optimizer.rate_scaling", {"linear", "sqrt"},
               [](const pipeline::RunOptions& o) { return choice_name(o.training.rate.scaling); })},

@@ -164,6 +164,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   pipeline::RunOptions& run = experiment.run;
   const Given given = [&](const std::string& path) { return settings.contains(path); };
   settle_images(run, given);
+  settle_network(run, given);
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;

@@ -7,6 +7,7 @@
 #include "data/layouts/open_dataset.h"
 #include "experiments/augment_keys.h"
 #include "experiments/kinds.h"
+#include "experiments/level_keys.h"
 #include "experiments/maps.h"
 #include "experiments/memory_keys.h"
 #include "experiments/special.h"
@@ -181,7 +182,7 @@ void add_preprocess(std::vector<Key>& table) {
 
 void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
-      choice("network.name", "two U-Nets, a deep residual network without levels, and networks of images",
+      choice("network.name", "U-Nets, a deep residual network without levels, and networks of images",
              AT(network.name), net::network_names()));
   add(table, Decides::model,
       whole(
@@ -190,6 +191,9 @@ void add_network(std::vector<Key>& table) {
           "the first convolution, 64 as published",
           AT(network.base_filters), {1, 1024}));
   add(table, Decides::model,
+      whole("network.max_filters", "plain_unet, resenc_unet: the most channels that a level has",
+            AT(network.max_filters), {1, 1024}));
+  add(table, Decides::model,
       whole("network.depth",
             "levels, 2 to 8; resnet3d and resnet: residual blocks; nothing to other networks of images",
             AT(network.depth), {1, 2000}));
@@ -197,7 +201,8 @@ void add_network(std::vector<Key>& table) {
       real("network.dropout", "isensee2017, deeplabv3: probability that a channel is dropped in training",
            AT(network.dropout), {0, 1, false, true}));
   add(table, Decides::model,
-      real("network.slope", "isensee2017, resnet3d: of the leaky ReLU", AT(network.slope), {0, 1}));
+      real("network.slope", "of the leaky ReLU; plain_unet, resenc_unet: 0.01 where it is not given",
+           AT(network.slope), {0, 1}));
   add(table, Decides::model,
       choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU", AT(network.heads)));
   add(table, Decides::model,
@@ -207,6 +212,7 @@ void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
       choice("network.output_stride", "deeplabv3: by how much its feature maps are smaller than the image",
              AT(network.output_stride)));
+  for (Key& key : level_keys()) add(table, Decides::model, std::move(key));
 }
 
 void add_training(std::vector<Key>& table) {

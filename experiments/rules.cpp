@@ -28,12 +28,15 @@ void check_depth(const pipeline::RunOptions& options, const Where& where) {
 // What the network sees has sides that it can halve at every level: the patch, or the whole volume.
 void check_sides(const pipeline::RunOptions& options, const Where& where) {
   const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
-  const std::int64_t multiple = net::side_multiple(options.network);
+  const net::Along multiples = net::side_multiples(options.network);
   const data::Size3 size = pipeline::input_size(options);
-  const std::string rule = format("multiples of {} (network {} of depth {})", multiple, options.network.name,
-                                  options.network.depth);
+  const std::string rule =
+      format("multiples of {} (network {} of depth {})", net::side_multiples_text(options.network),
+             options.network.name, options.network.depth);
   const std::string place = where(key);
-  if (size[0] == size[1] && size[1] == size[2]) {
+  const bool is_cube = size[0] == size[1] && size[1] == size[2];
+  if (is_cube && multiples[0] == multiples[1] && multiples[1] == multiples[2]) {
+    const std::int64_t multiple = multiples[0];
     if (size[0] % multiple != 0)
       fail(Exit::usage, "{}: {}: {} does not fit: sides must be {}; nearest: {}", place, key, size[0], rule,
            nearest_multiples(size[0], multiple));
@@ -41,9 +44,9 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
   }
   std::vector<std::string> wrong;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (size[axis] % multiple != 0)
-      wrong.push_back(
-          format("{} is {}, nearest: {}", "xyz"[axis], size[axis], nearest_multiples(size[axis], multiple)));
+    if (size[axis] % multiples[axis] != 0)
+      wrong.push_back(format("{} is {}, nearest: {}", "xyz"[axis], size[axis],
+                             nearest_multiples(size[axis], multiples[axis])));
   }
   if (!wrong.empty()) fail(Exit::usage, "{}: {}: sides must be {}; {}", place, key, rule, join(wrong, "; "));
 }
@@ -158,6 +161,11 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
 }
 
 }  // namespace
+
+// nnU-Net's slope, where no other is asked for.
+void settle_network(pipeline::RunOptions& options, const Given& given) {
+  if (net::has_levels(options.network.name) && !given("network.slope")) options.network.slope = 0.01;
+}
 
 void settle_images(pipeline::RunOptions& options, const Given& given) {
   if (!net::takes_images(options.network.name)) return;

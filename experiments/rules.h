@@ -11,6 +11,9 @@ namespace voxswap::experiments {
 using Where = std::function<std::string(const std::string& path)>;  // the place at which a key was set
 using Given = std::function<bool(const std::string& path)>;         // whether it was
 
+// The slope that a network was published with, unless another was given.
+void settle_network(pipeline::RunOptions& options, const Given& given);
+
 // What one number says of all sides of a volume, it says of both sides of an image; and the loss of a network
 // that gives an image one class is, unless another was given, the only one that it takes.
 void settle_images(pipeline::RunOptions& options, const Given& given);

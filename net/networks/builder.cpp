@@ -83,36 +83,49 @@ ValueId NetworkBuilder::convolution_of_upsampled(const std::string& name, ValueI
 
 NetworkBuilder::Halves NetworkBuilder::convolution_of_skip(const std::string& name, ValueId skip,
                                                            bool skip_first, std::int64_t up_channels,
-                                                           std::int64_t outputs, Bias bias) {
-  const ValueId weight = parameter(name + ".weight", {outputs, channels(skip) + up_channels, 3, 3, 3});
+                                                           std::int64_t outputs, Bias bias,
+                                                           const KernelAxes& axes) {
+  const ValueId weight = parameter(name + ".weight", {outputs, channels(skip) + up_channels, axes[0].kernel,
+                                                      axes[1].kernel, axes[2].kernel});
   const std::int64_t count = skip_first ? channels(skip) : up_channels;
   const NodeId split =
       graph.add("split", name + ".weights", {weight}, {{"axis", 1}, {"count", static_cast<double>(count)}});
   Halves halves;
   halves.of_skip = graph.node(split).outputs[skip_first ? 0 : 1];
   halves.of_up = graph.node(split).outputs[skip_first ? 1 : 0];
+  halves.attributes = attributes_of(axes);
   halves.sum = graph.apply("conv3d", name + ".skip", operands(skip, halves.of_skip, name, outputs, bias),
-                           {{"stride", 1}, {"padding", 1}});
+                           halves.attributes);
   return halves;
 }
 
 ValueId NetworkBuilder::with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up) {
-  return graph.apply("conv3d_sum", name, {up, halves.of_up, halves.sum}, {{"stride", 1}, {"padding", 1}});
+  return graph.apply("conv3d_sum", name, {up, halves.of_up, halves.sum}, halves.attributes);
 }
 
-ValueId NetworkBuilder::transposed_convolution(const std::string& name, ValueId x, std::int64_t outputs) {
-  const ValueId weight = parameter(name + ".weight", {channels(x), outputs, 2, 2, 2});
+ValueId NetworkBuilder::transposed_convolution(const std::string& name, ValueId x, std::int64_t outputs,
+                                               const KernelAxes& axes) {
+  const ValueId weight =
+      parameter(name + ".weight", {channels(x), outputs, axes[0].kernel, axes[1].kernel, axes[2].kernel});
   const ValueId bias = parameter(name + ".bias", {outputs});
   const Shape& small = graph.value(x).shape;
-  return graph.apply("conv3d_data_gradient", name, {x, weight, bias},
-                     {{"stride", 2},
-                      {"padding", 0},
-                      {"d", static_cast<double>(2 * small[1])},
-                      {"h", static_cast<double>(2 * small[2])},
-                      {"w", static_cast<double>(2 * small[3])}});
+  Attributes attributes = attributes_of(axes);
+  attributes.set("d", static_cast<double>(axes[0].stride * small[1]));
+  attributes.set("h", static_cast<double>(axes[1].stride * small[2]));
+  attributes.set("w", static_cast<double>(axes[2].stride * small[3]));
+  return graph.apply("conv3d_data_gradient", name, {x, weight, bias}, attributes);
 }
 
 ValueId NetworkBuilder::norm_activation(const std::string& name, ValueId x, ValueId scale, ValueId residual) {
+  return normed(name, x, options.slope, scale, residual);
+}
+
+ValueId NetworkBuilder::norm(const std::string& name, ValueId x, ValueId residual) {
+  return normed(name, x, /*slope=*/1, none, residual);
+}
+
+ValueId NetworkBuilder::normed(const std::string& name, ValueId x, double slope, ValueId scale,
+                               ValueId residual) {
   const ValueId gamma = parameter(name + ".norm.weight", {channels(x)});
   const ValueId beta = parameter(name + ".norm.bias", {channels(x)});
   const ValueId statistics =
@@ -121,7 +134,7 @@ ValueId NetworkBuilder::norm_activation(const std::string& name, ValueId x, Valu
   if (scale != none) inputs.push_back(scale);
   if (residual != none) inputs.push_back(residual);
   return graph.apply("norm_activation", name, inputs,
-                     {{"slope", options.slope},
+                     {{"slope", slope},
                       {"has_scale", scale != none ? 1.0 : 0.0},
                       {"has_residual", residual != none ? 1.0 : 0.0}});
 }

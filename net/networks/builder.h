@@ -45,7 +45,7 @@ class NetworkBuilder {
   // The same, kernel 3, of the upsampled x, which is never made (ops/upsampled_convolution.cpp). REQUIRES: an
   // instance norm is all that reads the result.
   ValueId convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t channels);
-  // The same, kernel 3, over the channels of two volumes, as two convolutions that are summed: their
+  // The same over the channels of two volumes, as two convolutions that are summed: their
   // concatenation, the largest tensor of a U-Net, is never made, neither here nor in the backward pass. The
   // skip comes first and the volume from below is made in between: so in the backward pass everything below
   // it is done before the gradient of the skip is made, which has long to wait.
@@ -53,16 +53,20 @@ class NetworkBuilder {
     ValueId of_skip = none,
             of_up = none;  // weights; NAME.weight holds them in the order that `skip_first` says
     ValueId sum = none;    // what the skip gives, with the bias if that is added
+    Attributes attributes;
   };
   Halves convolution_of_skip(const std::string& name, ValueId skip, bool skip_first, std::int64_t up_channels,
-                             std::int64_t channels, Bias bias);
+                             std::int64_t channels, Bias bias, const KernelAxes& axes = cube(3, 1, 1));
   ValueId with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up);
-  // Transposed convolution with bias, kernel 2, stride 2: twice the sides.
-  ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels);
+  // Transposed convolution with bias. REQUIRES: kernels as long as their strides, by which the sides grow.
+  ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels,
+                                 const KernelAxes& axes = cube(2, 2, 0));
 
   // Instance norm with parameters NAME.norm.weight and NAME.norm.bias, leaky ReLU, the optional factor per
   // channel and the optional residual.
   ValueId norm_activation(const std::string& name, ValueId x, ValueId scale = none, ValueId residual = none);
+  // The norm alone, and the optional residual.
+  ValueId norm(const std::string& name, ValueId x, ValueId residual = none);
   // Batch norm with parameters NAME.weight and NAME.bias and the running NAME.running_mean and
   // NAME.running_var (momentum 0.1), which predictions take; then leaky ReLU of this slope, the optional
   // factor per channel and the optional residual.
@@ -89,6 +93,7 @@ class NetworkBuilder {
   bool training;
 
  private:
+  ValueId normed(const std::string& name, ValueId x, double slope, ValueId scale, ValueId residual);
   // x, the weight as wide as x is stored, and the bias where it is added: the inputs of a convolution.
   ValueId padded_weight(ValueId x, ValueId weight, const std::string& name);
   std::vector<ValueId> operands(ValueId x, ValueId weight, const std::string& name, std::int64_t channels,
@@ -109,10 +114,13 @@ struct Network {
   bool images = false;         // takes volumes of one plane alone, whose rows it has for planes
   bool classifies = false;     // its logits are of the image, not of voxels: N,1,1,1,outputs
   bool mixes_samples = false;  // batch norm: a batch is taken at once
+  bool by_level = false;       // takes kernels and strides of its levels (net/networks/levels.h)
 };
 const Network& isensee2017();
 const Network& unet3d();
 const Network& resnet3d();
+const Network& plain_unet();
+const Network& resenc_unet();
 const Network& resnet18();
 const Network& resnet50();
 const Network& resnet101();

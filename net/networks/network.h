@@ -31,16 +31,22 @@ constexpr std::array<std::string_view, 2> names_of(OutputStride) {
   return {"8", "16"};
 }
 
+using Along = std::array<std::int64_t, 3>;  // x, y, z, which are W, H, D
+
 // The `network` part of an experiment.
 struct NetworkOptions {
   std::string name = "isensee2017";  // one of network_names()
   std::int64_t base_filters = 16;
+  std::int64_t max_filters = 320;                      // plain_unet, resenc_unet: of any level
   std::int64_t depth = 5;                              // levels; resnet3d, resnet: residual blocks
   double dropout = 0.3;                                // isensee2017, deeplabv3
-  double slope = 0.3;                                  // isensee2017, resnet3d: of the leaky ReLU
+  double slope = 0.3;                                  // of the leaky ReLU; unet3d has none
   Heads heads = Heads::plain;                          // isensee2017
   Upsampling upsampling = Upsampling::transposed;      // unet3d
   OutputStride output_stride = OutputStride::sixteen;  // deeplabv3
+  // plain_unet, resenc_unet: of each level, the largest first; the last holds for all that follow. None:
+  // kernels of 3, and every level has half the sides of the one above.
+  std::vector<Along> kernels{}, strides{};
 };
 
 struct ForwardGraph {

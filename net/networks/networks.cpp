@@ -10,15 +10,16 @@
 #include "base/philox.h"
 #include "net/graph/operation.h"
 #include "net/networks/builder.h"
+#include "net/networks/levels.h"
 
 namespace voxswap::net {
 
 namespace {
 
 const std::vector<const Network*>& networks() {
-  static const std::vector<const Network*> table = {&isensee2017(), &unet3d(),   &resnet3d(),
-                                                    &resnet18(),    &resnet50(), &resnet101(),
-                                                    &resnet152(),   &resnet(),   &deeplabv3()};
+  static const std::vector<const Network*> table = {
+      &isensee2017(), &unet3d(),    &plain_unet(), &resenc_unet(), &resnet3d(), &resnet18(),
+      &resnet50(),    &resnet101(), &resnet152(),  &resnet(),      &deeplabv3()};
   return table;
 }
 
@@ -28,6 +29,14 @@ const Network& find_network(const std::string& name) {
   const std::string near = nearest(name, network_names());
   fail(Exit::usage, "{}: expected one of {}, found '{}'{}", key::network_name, join(network_names(), ", "),
        name, near.empty() ? std::string() : format("; did you mean {}?", near));
+}
+
+void check_no_levels(const NetworkOptions& options) {
+  const char* const given = !options.kernels.empty()   ? key::network_kernels
+                            : !options.strides.empty() ? key::network_strides
+                                                       : nullptr;
+  if (given != nullptr)
+    fail(Exit::usage, "{}: only plain_unet and resenc_unet take it; {} has its own", given, options.name);
 }
 
 void check_options(const NetworkOptions& options, std::int64_t outputs) {
@@ -42,6 +51,9 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
          number(options.dropout));
   if (!(options.slope >= 0 && options.slope <= 1))
     fail(Exit::usage, "{}: expected 0 to 1, found {}", key::network_slope, number(options.slope));
+  if (options.max_filters < 1 || options.max_filters > 1024)
+    fail(Exit::usage, "{}: expected 1 to 1024, found {}", key::network_max_filters, options.max_filters);
+  if (!find_network(options.name).by_level) check_no_levels(options);
   const std::int64_t most_outputs = takes_images(options.name) ? 1000 : 8;
   if (outputs < 1 || outputs > most_outputs)
     fail(Exit::usage, "network: expected 1 to {} output channels (labels), found {}", most_outputs, outputs);
@@ -53,10 +65,11 @@ void check_input(const NetworkOptions& options, const Shape& input) {
   if (takes_images(options.name) && input[1] != 1)
     fail(Exit::usage, "{} takes images, volumes of one plane, found volumes of {}", options.name,
          Shape{input[1], input[2], input[3]}.text());
-  const std::int64_t multiple = side_multiple(options);
+  const Along multiples = side_multiples(options);
   Shape sides = {input[1], input[2], input[3]}, smaller = sides, larger = sides;
   bool fits = true, has_smaller = true;
   for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t multiple = multiples[static_cast<std::size_t>(2 - axis)];
     smaller[axis] = sides[axis] / multiple * multiple;
     larger[axis] = (sides[axis] + multiple - 1) / multiple * multiple;
     fits = fits && smaller[axis] == sides[axis];
@@ -65,7 +78,7 @@ void check_input(const NetworkOptions& options, const Shape& input) {
   if (fits) return;
   fail(Exit::usage,
        "{} of depth {} takes volumes whose sides are multiples of {}, found {}; the nearest that fit: {}{}",
-       options.name, options.depth, multiple, sides.text(),
+       options.name, options.depth, side_multiples_text(options), sides.text(),
        has_smaller ? smaller.text() + " and " : std::string(), larger.text());
 }
 
@@ -102,6 +115,9 @@ std::vector<std::string> network_names() {
   return names;
 }
 
+bool has_levels(const std::string& name) {
+  return find_network(name).by_level;
+}
 bool takes_images(const std::string& name) {
   return find_network(name).images;
 }
@@ -113,8 +129,21 @@ bool takes_batch_at_once(const std::string& name) {
   return find_network(name).mixes_samples;
 }
 
-std::int64_t side_multiple(const NetworkOptions& options) {
-  return find_network(options.name).halves ? std::int64_t{1} << (options.depth - 1) : 1;
+Along side_multiples(const NetworkOptions& options) {
+  const Network& network = find_network(options.name);
+  Along multiples = {1, 1, 1};
+  for (std::int64_t level = 1; level < options.depth; ++level) {
+    const Along stride = network.by_level ? level_stride(options, level)
+                         : network.halves ? Along{2, 2, 2}
+                                          : Along{1, 1, 1};
+    for (std::size_t axis = 0; axis < 3; ++axis) multiples[axis] *= stride[axis];
+  }
+  return multiples;
+}
+
+std::string side_multiples_text(const NetworkOptions& options) {
+  const auto [x, y, z] = side_multiples(options);
+  return x == y && y == z ? std::to_string(x) : format("{} along x, {} along y, {} along z", x, y, z);
 }
 
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name) {

@@ -20,10 +20,14 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, 
                            ElementType activations, bool training, std::int64_t voxel_alignment = 1);
 
 std::vector<std::string> network_names();
-// Sides must be multiples of this: 2^(depth-1) for a U-Net. REQUIRES: a known name, a depth that it takes.
-std::int64_t side_multiple(const NetworkOptions& options);
+// Sides along x, y, z must be multiples of these: 2^(depth-1) for a U-Net whose levels halve all of them.
+// REQUIRES: a known name, a depth that it takes.
+Along side_multiples(const NetworkOptions& options);
+// "16", or "16 along x, 16 along y, 4 along z".
+std::string side_multiples_text(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // least and most
-bool takes_images(const std::string& name);                                     // volumes of one plane alone
+bool has_levels(const std::string& name);    // with kernels and strides of their own (net/networks/levels.h)
+bool takes_images(const std::string& name);  // volumes of one plane alone
 bool classifies_images(const std::string& name);  // logits of the image, not of its voxels
 // Its norms are those of all samples of a batch together, which a training step then takes at once.
 bool takes_batch_at_once(const std::string& name);

@@ -1,5 +1,7 @@
 // Convolution in three dimensions and its two gradients. The data gradient is also the transposed
 // convolution, so each of the three differentiates into the others.
+#include <algorithm>
+
 #include "net/graph/kernel_axes.h"
 #include "net/ops/windows.h"
 
@@ -220,6 +222,13 @@ const std::vector<Geometry>& geometries() {
   return list;
 }
 
+// No voxel is under two kernels.
+bool is_patchwise(const KernelAxes& axes) {
+  return std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
+    return axis.kernel == axis.stride && axis.before == 0 && axis.behind == 0;
+  });
+}
+
 std::vector<OperationCase> cases_conv3d() {
   std::vector<OperationCase> cases;
   for (const Geometry& g : geometries()) {
@@ -245,7 +254,8 @@ std::vector<OperationCase> cases_data_gradient() {
     example.attributes.set("h", static_cast<double>(g.x[2]));
     example.attributes.set("w", static_cast<double>(g.x[3]));
     cases.push_back(example);
-    if (g.axes == cube(2, 2, 0) || g.name.starts_with("odd")) {  // as a transposed convolution it has a bias
+    // As a transposed convolution it has a bias.
+    if (is_patchwise(g.axes) || g.name.starts_with("odd")) {
       example.name += ", with bias";
       example.inputs.push_back(full({g.x[4]}));
       cases.push_back(std::move(example));

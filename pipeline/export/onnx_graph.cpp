@@ -200,37 +200,43 @@ std::string Translation::convolve(const net::Node& node, const std::string& name
   return apply("Conv", name, std::move(inputs), std::move(attributes));
 }
 
-// Kernel 2, stride 2: each voxel of x makes eight of its own, y[2j + p] = x[j] w[p] + b. The channels p O + o
-// of a convolution of kernel 1 are laid out as 2,2,2,O, and their axes moved behind those of the volume.
+// Of a kernel k as long as its stride: each voxel of x makes a block of its own, y[k j + p] = x[j] w[p] + b.
+// The channels p O + o of a convolution of kernel 1 are laid out as k,k,k,O, and their axes moved behind
+// those of the volume.
 void Translation::transposed_convolution(const net::Node& node) {
-  const Known& w = known_.at(node.inputs[1]);  // I,O,2,2,2
+  const Known& w = known_.at(node.inputs[1]);  // I,O,k,k,k
   const net::KernelAxes axes = net::kernel_axes(node.attributes, w.shape);
-  if (node.inputs.size() != 3 || axes != net::cube(2, 2, 0))
-    fail(Exit::failed, "'{}': only transposed convolutions of kernel 2 and stride 2 become ONNX", node.name);
+  const bool is_patchwise = std::all_of(axes.begin(), axes.end(), [](const net::KernelAxis& axis) {
+    return axis.kernel == axis.stride && axis.before == 0 && axis.behind == 0;
+  });
+  if (node.inputs.size() != 3 || !is_patchwise)
+    fail(Exit::failed, "'{}': only transposed convolutions of kernels as long as their strides become ONNX",
+         node.name);
   const std::int64_t inputs = w.shape[0], outputs = w.shape[1];
+  const std::int64_t kd = w.shape[2], kh = w.shape[3], kw = w.shape[4], block = kd * kh * kw;
   const std::vector<float>& bias = known_.at(node.inputs[2]).values;
-  Known rows{{8 * outputs, inputs, 1, 1, 1}, std::vector<float>(w.values.size())};
+  Known rows{{block * outputs, inputs, 1, 1, 1}, std::vector<float>(w.values.size())};
   std::vector<float> biases;
-  for (std::int64_t p = 0; p < 8; ++p)
+  for (std::int64_t p = 0; p < block; ++p)
     for (std::int64_t o = 0; o < outputs; ++o) {
       biases.push_back(bias[static_cast<std::size_t>(o)]);
       for (std::int64_t i = 0; i < inputs; ++i)
         rows.values[static_cast<std::size_t>((p * outputs + o) * inputs + i)] =
-            w.values[static_cast<std::size_t>((i * outputs + o) * 8 + p)];
+            w.values[static_cast<std::size_t>((i * outputs + o) * block + p)];
     }
   const Shape& small = graph_.value(node.inputs[0]).shape;
   const std::string conv = apply("Conv", node.name + "/conv",
                                  {input(node, 0), weight(node.name + ".weight", rows),
-                                  constant(node.name + ".bias", {8 * outputs}, std::move(biases))},
+                                  constant(node.name + ".bias", {block * outputs}, std::move(biases))},
                                  {{"kernel_shape", Integers{1, 1, 1}}});
   const std::string apart =
       apply("Reshape", node.name + "/apart",
-            {conv, list(node.name + "/apart.shape", {0, 2, 2, 2, outputs, small[1], small[2], small[3]})});
+            {conv, list(node.name + "/apart.shape", {0, kd, kh, kw, outputs, small[1], small[2], small[3]})});
   const std::string beside =
       apply("Transpose", node.name + "/beside", {apart}, {{"perm", Integers{0, 4, 5, 1, 6, 2, 7, 3}}});
-  made(node,
-       apply("Reshape", node.name,
-             {beside, list(node.name + ".shape", {0, outputs, 2 * small[1], 2 * small[2], 2 * small[3]})}));
+  made(node, apply("Reshape", node.name,
+                   {beside,
+                    list(node.name + ".shape", {0, outputs, kd * small[1], kh * small[2], kw * small[3]})}));
 }
 
 // Of weights alone, along an axis: done here.

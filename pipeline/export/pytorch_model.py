@@ -133,6 +133,91 @@ class UNet3d(nn.Module):
         return self.head[0](x)
 
 
+# --- plain_unet and resenc_unet, with the names of dynamic-network-architectures
+
+
+class Layer(nn.Module):
+    """Convolution, instance norm, leaky ReLU (slope 1: none)."""
+
+    def __init__(self, inputs, outputs, slope, kernel=(1, 1, 1), stride=(1, 1, 1), bias=True):
+        super().__init__()
+        self.conv = nn.Conv3d(inputs, outputs, kernel, stride, padding=[side // 2 for side in kernel], bias=bias)
+        self.norm = nn.InstanceNorm3d(outputs, eps=1e-5, affine=True)
+        self.slope = slope
+
+    def forward(self, x):
+        return functional.leaky_relu(self.norm(self.conv(x)), self.slope)
+
+
+class Layers(nn.Module):
+    def __init__(self, count, inputs, outputs, slope, kernel, stride=(1, 1, 1)):
+        super().__init__()
+        self.convs = nn.Sequential(Layer(inputs, outputs, slope, kernel, stride),
+                                   *(Layer(outputs, outputs, slope, kernel) for _ in range(count - 1)))
+
+    def forward(self, x):
+        return self.convs(x)
+
+
+class LevelBlock(nn.Module):
+    def __init__(self, inputs, outputs, slope, kernel, stride):
+        super().__init__()
+        self.conv1 = Layer(inputs, outputs, slope, kernel, stride)
+        self.conv2 = Layer(outputs, outputs, 1, kernel)
+        self.skip = nn.Sequential(*([nn.AvgPool3d(stride, stride)] if max(stride) > 1 else []),
+                                  *([Layer(inputs, outputs, 1, bias=False)] if inputs != outputs else []))
+        self.slope = slope
+
+    def forward(self, x):
+        return functional.leaky_relu(self.conv2(self.conv1(x)) + self.skip(x), self.slope)
+
+
+class LevelBlocks(nn.Module):
+    def __init__(self, count, inputs, outputs, slope, kernel, stride):
+        super().__init__()
+        self.blocks = nn.Sequential(LevelBlock(inputs, outputs, slope, kernel, stride),
+                                    *(LevelBlock(outputs, outputs, slope, kernel, (1, 1, 1)) for _ in range(count - 1)))
+
+    def forward(self, x):
+        return self.blocks(x)
+
+
+class NnUNet(nn.Module):
+    """`kernels` and `strides` of every level, along x, y, z."""
+
+    def __init__(self, name, channels, outputs, base_filters, max_filters, depth, slope, kernels, strides, **_):
+        super().__init__()
+        width = [min(base_filters * 2**level, max_filters) for level in range(depth)]
+        kernels, strides = [k[::-1] for k in kernels], [s[::-1] for s in strides]
+        self.encoder, self.decoder = nn.Module(), nn.Module()
+        residual = name == "resenc_unet"
+        if residual:
+            self.encoder.stem = Layers(1, channels, width[0], slope, kernels[0])
+        stages = []
+        for level in range(depth):
+            inputs = width[level - 1] if level else width[0] if residual else channels
+            shape = inputs, width[level], slope, kernels[level], strides[level]
+            stages.append(LevelBlocks((1, 3, 4, 6)[min(level, 3)], *shape) if residual else nn.Sequential(Layers(2, *shape)))
+        self.encoder.stages = nn.Sequential(*stages)
+        upwards = list(reversed(range(depth - 1)))
+        self.decoder.stages = nn.ModuleList(
+            Layers(1 if residual else 2, 2 * width[level], width[level], slope, kernels[level]) for level in upwards)
+        self.decoder.transpconvs = nn.ModuleList(
+            nn.ConvTranspose3d(width[level + 1], width[level], strides[level + 1], strides[level + 1]) for level in upwards)
+        self.decoder.seg_layers = nn.ModuleDict({str(depth - 2): nn.Conv3d(width[0], outputs, 1)})
+
+    def forward(self, x):
+        if hasattr(self.encoder, "stem"):
+            x = self.encoder.stem(x)
+        skips = []
+        for stage in self.encoder.stages:
+            x = stage(x)
+            skips.append(x)
+        for up, stage, skip in zip(self.decoder.transpconvs, self.decoder.stages, skips[-2::-1]):
+            x = stage(torch.cat([up(x), skip], dim=1))
+        return next(iter(self.decoder.seg_layers.values()))(x)
+
+
 # --- resnet3d
 
 
@@ -300,9 +385,11 @@ def save(network, path):
 def build(about):
     """The network that the metadata tells of, with random weights."""
     options = json.loads(about["network"])
-    networks = {"isensee2017": Isensee2017, "unet3d": UNet3d, "resnet3d": ResNet3d, "deeplabv3": DeepLabV3}
+    networks = {"isensee2017": Isensee2017, "unet3d": UNet3d, "plain_unet": NnUNet, "resenc_unet": NnUNet,
+                "resnet3d": ResNet3d, "deeplabv3": DeepLabV3}
     kind = networks.get(options["name"], ResNet)
-    network = kind(**(options if kind is ResNet else {key: value for key, value in options.items() if key != "name"}))
+    named = kind in (ResNet, NnUNet)  # of several networks
+    network = kind(**(options if named else {key: value for key, value in options.items() if key != "name"}))
     network.about = about
     last = torch.sigmoid if about["probabilities"] == "sigmoid" else lambda logits: torch.softmax(logits, dim=1)
     network.probabilities = lambda image: last(network(image))

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "net/networks/levels.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
@@ -17,16 +18,23 @@ std::string text(const Json& json) {
 }
 
 Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::int64_t outputs) {
-  return {{"name", options.name},
-          {"base_filters", options.base_filters},
-          {"depth", options.depth},
-          {"slope", options.slope},
-          {"dropout", options.dropout},
-          {"heads", choice_name(options.heads)},
-          {"upsampling", choice_name(options.upsampling)},
-          {"output_stride", std::stoi(choice_name(options.output_stride))},
-          {"channels", channels},
-          {"outputs", outputs}};
+  Json json = {{"name", options.name},
+               {"base_filters", options.base_filters},
+               {"depth", options.depth},
+               {"slope", options.slope},
+               {"dropout", options.dropout},
+               {"heads", choice_name(options.heads)},
+               {"upsampling", choice_name(options.upsampling)},
+               {"output_stride", std::stoi(choice_name(options.output_stride))},
+               {"channels", channels},
+               {"outputs", outputs}};
+  if (!net::has_levels(options.name)) return json;
+  json["max_filters"] = options.max_filters;
+  for (std::int64_t level = 0; level < options.depth; ++level) {
+    json["kernels"].push_back(net::level_kernel(options, level));
+    json["strides"].push_back(net::level_stride(options, level));
+  }
+  return json;
 }
 
 Json of_preprocess(const RunOptions& run) {
@@ -97,7 +105,7 @@ TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, con
   network.outputs = output_count(dataset, run.training);
   network.images = net::takes_images(run.network.name);
   network.classifies = net::classifies_images(run.network.name);
-  network.softmax = run.training.loss == net::Loss::softmax_cross_entropy;
+  network.softmax = net::loss_options(run.training.loss).classes;
   network.graph = net::build_network(run.network, input_shape(run, network.channels), network.outputs,
                                      net::ElementType::f32, /*training=*/false);
   network.weights = best_weights(run, dataset, repeat);

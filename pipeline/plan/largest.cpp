@@ -41,13 +41,13 @@ struct Sizes {
 
 Sizes resolutions(const RunOptions& options) {
   const data::Size3& size = options.preprocess.resolution;
-  const std::int64_t multiple = net::side_multiple(options.network);
   const bool images = net::takes_images(options.network.name);
   const std::int64_t sides = std::gcd(size[0], size[1]);
+  const net::Along multiples = net::side_multiples(options.network);
+  std::int64_t fitting = 0;  // volumes of the same proportions that the network takes
+  for (std::size_t axis = 0; axis < 3; ++axis) fitting = std::gcd(fitting, size[axis] / multiples[axis]);
   // Feature maps are down to a 32nd of an image's sides; what lies between is not worth the search.
-  const std::int64_t common = !images           ? std::gcd(sides, size[2]) / multiple
-                              : sides % 32 == 0 ? sides / 32
-                                                : sides;
+  const std::int64_t common = !images ? fitting : sides % 32 == 0 ? sides / 32 : sides;
   Sizes sizes;
   sizes.dimension = Dimension::resolution;
   for (std::size_t axis = 0; axis < 3; ++axis) sizes.unit[axis] = size[axis] / common;
@@ -67,8 +67,8 @@ Sizes depths(const RunOptions& options) {
   for (std::int64_t depth = least; depth <= most; ++depth) {
     net::NetworkOptions network = options.network;
     network.depth = depth;
-    const std::int64_t multiple = net::side_multiple(network);
-    if (size[0] % multiple != 0 || size[1] % multiple != 0 || size[2] % multiple != 0) break;
+    const net::Along multiples = net::side_multiples(network);
+    if (size[0] % multiples[0] != 0 || size[1] % multiples[1] != 0 || size[2] % multiples[2] != 0) break;
     sizes.last = depth;
   }
   return sizes;

@@ -20,12 +20,12 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
   if (how.whole) options.training.patch.reset();
   if (how.window) options.training.patch = how.window;
   if (how.window && net::takes_images(options.network.name)) (*options.training.patch)[2] = 1;
-  const std::int64_t multiple = net::side_multiple(options.network);
+  const net::Along multiples = net::side_multiples(options.network);
   const data::Size3 window = input_size(options);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (window[axis] % multiple != 0)
+    if (window[axis] % multiples[axis] != 0)
       fail(Exit::usage, "--window: {} voxels do not fit the network: sides must be multiples of {}",
-           resolution_text(window), multiple);
+           resolution_text(window), net::side_multiples_text(options.network));
     if (window[axis] > options.preprocess.resolution[axis])
       fail(Exit::usage, "--window: {} voxels are more than the prepared volume has ({})",
            resolution_text(window), resolution_text(options.preprocess.resolution));

@@ -54,7 +54,7 @@ TEST(Resnet3d, HasAStemTwoLayersPerBlockAFinalNormAndAHead) {
 
 TEST(Resnet3d, TakesSidesOfAnySize) {
   const NetworkOptions options = {.name = "resnet3d", .base_filters = 2, .depth = 3};
-  EXPECT_EQ(side_multiple(options), 1);
+  EXPECT_EQ(side_multiples(options), (Along{1, 1, 1}));
   const ForwardGraph network = build_network(options, {1, 5, 7, 9, 1}, 2, ElementType::f32, true);
   EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{1, 5, 7, 9, 2}));
 }

@@ -98,6 +98,13 @@ TEST(OnnxGraph, OfEveryNetworkSaysWhatTheNetworkSays) {
   for (const std::string& name : net::network_names()) all.push_back(small_network(name));
   all.push_back(small_network("isensee2017"));
   all.back().options.heads = net::Heads::normalized;
+  for (const std::string name : {"plain_unet", "resenc_unet"}) {
+    all.push_back(small_network(name));
+    all.back().options.depth = 3;
+    all.back().options.max_filters = 4;
+    all.back().options.kernels = {{3, 3, 1}, {3, 3, 3}};
+    all.back().options.strides = {{1, 1, 1}, {2, 2, 1}, {2, 1, 2}};
+  }
   all.push_back(small_network("unet3d"));
   all.back().options.upsampling = net::Upsampling::nearest;
   all.push_back(small_network("deeplabv3"));

@@ -172,7 +172,8 @@ TEST_P(SameBits, OfInferenceWhateverStreams) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
                          testing::Combine(testing::ValuesIn(backends()),
-                                          testing::Values("isensee2017", "unet3d", "resnet3d", "resnet18"),
+                                          testing::Values("isensee2017", "unet3d", "plain_unet",
+                                                          "resenc_unet", "resnet3d", "resnet18"),
                                           testing::Values(net::whole_volumes, std::int64_t{2})),
                          [](const auto& way) {
                            return std::get<0>(way.param) + "_" + std::get<1>(way.param) +

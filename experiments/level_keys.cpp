@@ -1,0 +1,64 @@
+#include "experiments/level_keys.h"
+
+#include "experiments/kinds.h"
+
+namespace voxswap::experiments::kinds {
+
+namespace {
+
+using Levels = std::vector<net::Along>;
+
+net::Along read_axes(const Yaml& value, const std::string& path, const Range& side) {
+  if (value.kind != Yaml::Kind::list) {
+    const std::int64_t all = read_whole(value, path, side);
+    return {all, all, all};
+  }
+  if (value.items.size() != 3) wrong(value, path, "a whole number or [x, y, z] for a level");
+  net::Along axes;
+  for (std::size_t axis = 0; axis < 3; ++axis) axes[axis] = read_whole(value.items[axis], path, side);
+  return axes;
+}
+
+std::string print_levels(const Levels& levels) {
+  std::vector<std::string> words;
+  for (const auto& [x, y, z] : levels)
+    words.push_back(x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z));
+  return words.empty() ? "auto" : "[" + join(words, ", ") + "]";
+}
+
+template <class Field>
+Key of_levels(const std::string& path, const std::string& meaning, Field field, Range side) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    field(o).clear();
+    if (value.kind == Yaml::Kind::scalar && value.text == "auto") return;
+    if (value.kind != Yaml::Kind::list || value.items.empty())
+      wrong(value, path, "auto, or a list that has a whole number or [x, y, z] for each level");
+    for (const Yaml& item : value.items) field(o).push_back(read_axes(item, path, side));
+  };
+  const Json one = allowed::whole(side);
+  return {path,
+          "auto | [N or [x, y, z], …]",
+          meaning,
+          read,
+          [=](const pipeline::RunOptions& o) { return print_levels(field(o)); },
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto"}),
+                           allowed::list_of(allowed::any_of({one, allowed::list_of(one, 3, 3)}), 1)})};
+}
+
+}  // namespace
+
+std::vector<Key> level_keys() {
+  return {
+      of_levels(
+          "network.kernels",
+          "plain_unet, resenc_unet: sides of each level's kernels, 1 or 3, the last for all that follow; "
+          "auto: 3",
+          [](auto& o) -> auto& { return o.network.kernels; }, {1, 3}),
+      of_levels("network.strides",
+                "plain_unet, resenc_unet: by how much each level is smaller than the one above, 1 or 2; the "
+                "last for all that follow; auto: 1, then 2",
+                [](auto& o) -> auto& { return o.network.strides; }, {1, 2})};
+}
+
+}  // namespace voxswap::experiments::kinds

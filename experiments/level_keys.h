@@ -1,0 +1,12 @@
+// Keys that say something of every level of a U-Net, the largest first.
+#pragma once
+
+#include <vector>
+
+#include "experiments/key.h"
+
+namespace voxswap::experiments::kinds {
+
+std::vector<Key> level_keys();
+
+}  // namespace voxswap::experiments::kinds

@@ -1,0 +1,109 @@
+#include "net/networks/levels.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/keys.h"
+
+namespace voxswap::net {
+
+namespace {
+
+// The last one given holds for all levels that follow.
+const Along& of_level(const std::vector<Along>& given, std::int64_t level) {
+  return given[std::min(static_cast<std::size_t>(level), given.size() - 1)];
+}
+
+// Along x, y, z, which are the width, the height and the depth.
+KernelAxes axes_of(const Along& kernel, const Along& stride) {
+  KernelAxes axes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::int64_t side = kernel[2 - i];
+    axes[i] = {side, stride[2 - i], side / 2, side / 2, 1};
+  }
+  return axes;
+}
+
+void check_given(const std::vector<Along>& given, const char* key, const Along& allowed, std::int64_t depth) {
+  if (static_cast<std::int64_t>(given.size()) > depth)
+    fail(Exit::usage, "{}: {} levels have one, and {} is {}", key, given.size(), key::network_depth, depth);
+  for (const Along& of_axes : given)
+    for (const std::int64_t side : of_axes)
+      if (std::find(allowed.begin(), allowed.end(), side) == allowed.end())
+        fail(Exit::usage, "{}: expected {} or {} along an axis, found {}", key, allowed[0], allowed[1], side);
+}
+
+// What makes a level's volume as large as the one above it.
+ValueId up(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t step) {
+  const Along stride = level_stride(b.options, level + 1);
+  KernelAxes axes = axes_of(stride, stride);
+  for (KernelAxis& axis : axes) axis.before = axis.behind = 0;
+  return b.transposed_convolution(format("decoder.transpconvs.{}", step), x, level_channels(b.options, level),
+                                  axes);
+}
+
+}  // namespace
+
+std::int64_t level_channels(const NetworkOptions& options, std::int64_t level) {
+  return std::min(options.base_filters << level, options.max_filters);
+}
+
+Along level_kernel(const NetworkOptions& options, std::int64_t level) {
+  return options.kernels.empty() ? Along{3, 3, 3} : of_level(options.kernels, level);
+}
+
+Along level_stride(const NetworkOptions& options, std::int64_t level) {
+  if (!options.strides.empty()) return of_level(options.strides, level);
+  return level == 0 ? Along{1, 1, 1} : Along{2, 2, 2};
+}
+
+KernelAxes level_axes(const NetworkOptions& options, std::int64_t level) {
+  return axes_of(level_kernel(options, level), {1, 1, 1});
+}
+
+KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level) {
+  return axes_of(level_kernel(options, level), level_stride(options, level));
+}
+
+void check_levels(const NetworkOptions& options) {
+  check_no_output_stride(options);
+  if (options.heads != Heads::plain)
+    fail(Exit::usage, "{}: {} has plain heads, found '{}'", key::network_heads, options.name,
+         choice_name(options.heads));
+  if (options.upsampling != Upsampling::transposed)
+    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} takes transposed convolutions always",
+         key::network_upsampling, choice_name(options.upsampling), options.name);
+  check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
+  check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
+  if (level_stride(options, 0) != Along{1, 1, 1})
+    fail(Exit::usage, "{}: the first level has the sides of the volume: expected 1, found {}",
+         key::network_strides,
+         Shape{options.strides[0][0], options.strides[0][1], options.strides[0][2]}.text());
+}
+
+ValueId level_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
+                    const KernelAxes& axes) {
+  return b.norm_activation(name, b.convolution(name + ".conv", x, channels, axes, Bias::taken_by_norm));
+}
+
+// Stages are counted from the bottom.
+ValueId decode(NetworkBuilder& b, const std::vector<ValueId>& skips, std::int64_t convolutions,
+               std::int64_t outputs) {
+  ValueId x = skips.back();
+  for (std::int64_t level = b.options.depth - 2; level >= 0; --level) {
+    const std::int64_t step = b.options.depth - 2 - level, channels = level_channels(b.options, level);
+    const KernelAxes axes = level_axes(b.options, level);
+    const std::string stage = format("decoder.stages.{}.convs.", step), first = stage + "0";
+    const auto halves =
+        b.convolution_of_skip(first + ".conv", skips[static_cast<std::size_t>(level)], /*skip_first=*/false,
+                              channels, channels, Bias::taken_by_norm, axes);
+    const ValueId large = up(b, level, x, step);
+    x = b.norm_activation(first, b.with_convolution_of_up(first + ".conv", halves, large));
+    for (std::int64_t i = 1; i < convolutions; ++i)
+      x = level_block(b, stage + std::to_string(i), x, channels, axes);
+  }
+  const std::string head = format("decoder.seg_layers.{}", b.options.depth - 2);
+  return b.full_precision(head + ".full", b.convolution(head, x, outputs, KernelAxes{}, Bias::added));
+}
+
+}  // namespace voxswap::net

@@ -1,0 +1,76 @@
+// The U-Net of nnU-Net with a residual encoder (net/networks/levels.h; its blocks: He et al., "Bag of Tricks
+// for Image Classification with Convolutional Neural Networks", 2019, ResNet-D): the deeper a level, the more
+// blocks it has, and on the way up there is one convolution.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "net/networks/levels.h"
+
+namespace voxswap::net {
+
+namespace {
+
+constexpr std::array<std::int64_t, 4> blocks = {1, 3, 4, 6};  // of a level; 6 of all that follow
+
+std::int64_t level_blocks(std::int64_t level) {
+  return blocks[std::min<std::size_t>(static_cast<std::size_t>(level), blocks.size() - 1)];
+}
+
+// The mean of the voxels of which one is made: linear interpolation does just that where an axis is halved.
+ValueId averaged(NetworkBuilder& b, const std::string& name, ValueId x, const Along& stride) {
+  Shape sides = b.graph.value(x).shape;
+  for (int axis = 0; axis < 3; ++axis) sides[1 + axis] /= stride[static_cast<std::size_t>(2 - axis)];
+  return b.resize(name, x, sides);
+}
+
+// What a block adds to; nothing is done to it where it has the right shape.
+ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
+                 const Along& stride) {
+  int part = 0;
+  if (stride != Along{1, 1, 1}) x = averaged(b, format("{}.{}", name, part++), x, stride);
+  if (b.channels(x) == channels) return x;
+  const std::string projection = format("{}.{}", name, part);
+  return b.norm(projection, b.convolution(projection + ".conv", x, channels, KernelAxes{}, Bias::absent));
+}
+
+// What is added is activated together.
+ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t level,
+                       bool is_first) {
+  const std::int64_t channels = level_channels(b.options, level);
+  const KernelAxes axes = level_axes(b.options, level);
+  const ValueId seen =
+      level_block(b, name + ".conv1", x, channels, is_first ? strided_level_axes(b.options, level) : axes);
+  const ValueId past =
+      shortcut(b, name + ".skip", x, channels, is_first ? level_stride(b.options, level) : Along{1, 1, 1});
+  const ValueId y = b.convolution(name + ".conv2.conv", seen, channels, axes, Bias::taken_by_norm);
+  return b.graph.apply("leaky_relu", name + ".nonlin2", {b.norm(name + ".conv2", y, past)},
+                       {{"slope", b.options.slope}});
+}
+
+ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
+  std::vector<ValueId> skips;
+  ValueId x =
+      level_block(b, "encoder.stem.convs.0", input, level_channels(b.options, 0), level_axes(b.options, 0));
+  for (std::int64_t level = 0; level < b.options.depth; ++level) {
+    for (std::int64_t i = 0; i < level_blocks(level); ++i)
+      x = residual_block(b, format("encoder.stages.{}.blocks.{}", level, i), x, level, i == 0);
+    skips.push_back(x);
+  }
+  return decode(b, skips, /*convolutions=*/1, outputs);
+}
+
+}  // namespace
+
+const Network& resenc_unet() {
+  static const Network network = {.name = "resenc_unet",
+                                  .least_depth = 2,
+                                  .most_depth = 8,
+                                  .halves = false,
+                                  .check = check_levels,
+                                  .build = build,
+                                  .by_level = true};
+  return network;
+}
+
+}  // namespace voxswap::net

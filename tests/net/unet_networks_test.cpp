@@ -1,0 +1,201 @@
+// Small U-Nets against PyTorch: probabilities, the loss, and the gradient of every parameter, through the
+// training step that is trained with. The numbers and the script that made them:
+// tests/fixtures/{plain_unet,resenc_unet,unet3d,unet3d_nearest}_small.safetensors, unet_networks.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "net/backends/backends.h"
+#include "net/graph/operation.h"
+#include "net/networks/networks.h"
+#include "net/steps/step.h"
+#include "tests/net/safetensors.h"
+
+namespace voxswap::net {
+namespace {
+
+using Fixture = std::map<std::string, Tensor>;
+
+const Fixture& fixture(const std::string& name) {
+  static std::map<std::string, Fixture> files;
+  const auto [found, fresh] = files.try_emplace(name);
+  if (fresh)
+    found->second =
+        load_safetensors(fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures" / (name + "_small.safetensors"));
+  return found->second;
+}
+
+// The networks that the script writes; kernels and strides along x, y, z.
+NetworkOptions network_of(const std::string& name) {
+  if (name == "plain_unet")
+    return {.name = name,
+            .base_filters = 3,
+            .max_filters = 8,
+            .depth = 4,
+            .slope = 0.01,
+            .kernels = {{3, 3, 1}, {3, 3, 3}},
+            .strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 2, 1}}};
+  if (name == "resenc_unet")
+    return {.name = name,
+            .base_filters = 2,
+            .max_filters = 6,
+            .depth = 4,
+            .slope = 0.01,
+            .kernels = {{3, 3, 1}, {3, 3, 1}, {3, 3, 3}},
+            .strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}};
+  const bool nearest = name == "unet3d_nearest";
+  return {.name = "unet3d",
+          .base_filters = 2,
+          .depth = 3,
+          .upsampling = nearest ? Upsampling::nearest : Upsampling::transposed};
+}
+
+StepOptions options_for(const std::string& name, ElementType type) {
+  StepOptions options;
+  options.network = network_of(name);
+  options.input = fixture(name).at("input").shape;
+  options.outputs = fixture(name).at("probabilities").shape[-1];
+  options.activations = type;
+  options.loss = loss_options(Loss::softmax_dice_cross_entropy);
+  return options;
+}
+
+struct Way {
+  std::string network, backend;
+  ElementType type;
+  double tolerance;  // relative to the largest magnitude of a tensor
+};
+std::string name_of(const Way& way) {
+  return way.network + "_" + way.backend + "_" + std::string(element_name(way.type));
+}
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << name_of(way);
+}
+
+std::vector<Way> ways() {
+  std::vector<Way> result;
+  for (const std::string network : {"plain_unet", "resenc_unet", "unet3d", "unet3d_nearest"})
+    for (const std::string& backend : backend_names()) {
+      if (backend == "reference") result.push_back({network, backend, ElementType::f64, 2e-6});
+      result.push_back({network, backend, ElementType::f32, 2e-3});
+    }
+  return result;
+}
+
+template <class Step>
+void begin(GraphRun& run, const Step& step, const Fixture& file) {
+  run.set(step.input[0], file.at("input").values);
+  run.set(step.target[0], file.at("target").values);
+  for (const ValueId id : step.parameters) {
+    const Value& parameter = step.graph.value(id);
+    ASSERT_TRUE(file.contains("parameter/" + parameter.name)) << parameter.name;
+    const Tensor& tensor = file.at("parameter/" + parameter.name);
+    ASSERT_EQ(parameter.shape, tensor.shape) << parameter.name;
+    run.set(id, tensor.values);
+  }
+}
+
+class SmallUnet : public testing::TestWithParam<Way> {};
+
+TEST_P(SmallUnet, LearnsAsInPyTorch) {
+  const Way& way = GetParam();
+  const Fixture& file = fixture(way.network);
+  const TrainingStep step = build_training_step(options_for(way.network, way.type));
+  const auto backend = make_backend(way.backend);
+  GraphRun run(step.graph, *backend);
+  begin(run, step, file);
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  run.run({.learning_rate = 0});
+
+  EXPECT_NEAR(run.get(step.loss)[0], file.at("loss/last").values[0], way.tolerance);
+  std::size_t compared = 0;
+  for (const Node& node : step.graph.nodes()) {
+    if (node.operation->name != "adam") continue;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::string& name = step.graph.value(node.updates[3 * i]).name;
+      const Tensor& gradient = file.at("gradient/last/" + name);
+      EXPECT_LE(largest_difference(run.get(node.inputs[i]), gradient.values),
+                way.tolerance * largest(gradient.values))
+          << name;
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, step.trained.size());
+}
+
+TEST_P(SmallUnet, PredictsAsInPyTorch) {
+  const Way& way = GetParam();
+  const Fixture& file = fixture(way.network);
+  const InferenceStep step = build_inference_step(options_for(way.network, way.type), /*with_loss=*/true);
+  const auto backend = make_backend(way.backend);
+  GraphRun run(step.graph, *backend);
+  begin(run, step, file);
+  run.run({});
+  EXPECT_LE(largest_difference(run.get(step.probabilities[0]), file.at("probabilities").values),
+            way.tolerance);
+  EXPECT_NEAR(run.get(step.loss)[0], file.at("loss/last").values[0], way.tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SmallUnet, testing::ValuesIn(ways()),
+                         [](const testing::TestParamInfo<Way>& way) { return name_of(way.param); });
+
+std::int64_t parameters(const NetworkOptions& options) {
+  return parameter_count(build_network(options, {1, 32, 32, 32, 4}, 3, ElementType::f32, false).graph);
+}
+
+// As PlainConvUNet and ResidualEncoderUNet of dynamic-network-architectures count, without the heads of deep
+// supervision.
+TEST(NnunetNetworks, HaveThePublishedNumberOfParameters) {
+  EXPECT_EQ(parameters({.name = "plain_unet", .base_filters = 32, .depth = 6}), 31'196'675);
+  EXPECT_EQ(parameters({.name = "plain_unet",
+                        .base_filters = 32,
+                        .depth = 6,
+                        .kernels = {{3, 3, 1}, {3, 3, 3}},
+                        .strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}}),
+            31'112'451);
+  EXPECT_EQ(parameters({.name = "resenc_unet", .base_filters = 32, .depth = 6}), 102'350'851);
+}
+
+std::string error_of(const NetworkOptions& options, const Shape& input) {
+  try {
+    build_network(options, input, 3, ElementType::f32, true);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NnunetNetworks, TakeSidesThatTheirStridesDivide) {
+  const NetworkOptions flat = {
+      .name = "plain_unet", .base_filters = 2, .depth = 4, .strides = {{1, 1, 1}, {2, 2, 1}, {2, 1, 2}}};
+  EXPECT_EQ(side_multiples(flat), (Along{8, 2, 4}));
+  EXPECT_EQ(error_of(flat, {1, 4, 6, 8, 1}), "");
+  const std::string message = error_of(flat, {1, 6, 6, 8, 1});
+  EXPECT_THAT(message, testing::HasSubstr("8 along x, 2 along y, 4 along z"));
+  EXPECT_THAT(message, testing::HasSubstr("4x6x8 and 8x6x8"));
+}
+
+TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
+  const Shape input = {1, 16, 16, 16, 1};
+  const auto with = [](std::vector<Along> kernels, std::vector<Along> strides) {
+    return NetworkOptions{.name = "resenc_unet",
+                          .base_filters = 2,
+                          .depth = 3,
+                          .kernels = std::move(kernels),
+                          .strides = std::move(strides)};
+  };
+  const Along one = {1, 1, 1}, two = {2, 2, 2}, three = {3, 3, 3};
+  EXPECT_EQ(error_of(with({one, three, three}, {one, two, two}), input), "");
+  EXPECT_THAT(error_of(with({two}, {}), input), testing::HasSubstr("network.kernels: expected 1 or 3"));
+  EXPECT_THAT(error_of(with({}, {one, three}), input),
+              testing::HasSubstr("network.strides: expected 1 or 2"));
+  EXPECT_THAT(error_of(with({}, {two, two}), input), testing::HasSubstr("the first level has the sides"));
+  EXPECT_THAT(error_of(with(std::vector<Along>(4, one), {}), input), testing::HasSubstr("4 levels have one"));
+  EXPECT_THAT(error_of({.name = "unet3d", .depth = 3, .strides = {one}}, input),
+              testing::HasSubstr("network.strides: only plain_unet and resenc_unet take it"));
+}
+
+}  // namespace
+}  // namespace voxswap::net
