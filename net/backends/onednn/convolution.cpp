@@ -14,6 +14,7 @@
 #include "base/keys.h"
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/own_convolutions.h"
 #include "net/backends/onednn/through_f32.h"
 
 namespace voxswap::net::onednn {
@@ -161,11 +162,13 @@ std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) 
 }  // namespace
 
 std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node) {
+  if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d);
   return make(graph, node, node.inputs.size() > 2 ? Start::bias : Start::zero);
 }
 
 std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node) {
+  if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_sum);
   return make(graph, node, Start::sum);
 }

@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "base/keys.h"
-#include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
-#include "net/backends/onednn/library.h"
+#include "net/backends/onednn/own_convolutions.h"
 #include "net/backends/onednn/slabs.h"
 #include "net/backends/onednn/through_f32.h"
 
@@ -137,35 +136,6 @@ class WeightGradient final : public Kernel {
   std::size_t x_ = 0, dy_ = 0, dw_ = 0, db_ = 0, from_ = 0, to_ = 0;
 };
 
-// A weight gradient and the sum of dy for the bias.
-template <class T>
-class WithBias final : public Kernel {
- public:
-  WithBias(std::unique_ptr<Kernel> of_weights, const Shape& dy)
-      : of_weights_(std::move(of_weights)),
-        layout_(row_layout(dy)),
-        inner_(plan_.book(of_weights_->workspace_bytes())),
-        sums_(plan_.book(sums_bytes(layout_, 1))) {}
-  std::int64_t workspace_bytes() const override { return plan_.bytes(); }
-  std::string implementation() const override { return of_weights_->implementation(); }
-  void run(const KernelArguments& arguments) override {
-    KernelArguments part = arguments;
-    part.workspace = place<std::byte>(arguments, inner_);
-    of_weights_->run(part);
-    std::fill_n(output<float>(arguments, 1), layout_.channels, 0.0F);
-    sum_over_voxels<1>(layout_, ChannelSums<T>{input<T>(arguments, 1)}, place<double>(arguments, sums_),
-                       [&](std::int64_t, std::int64_t channel, const double* sum) {
-                         output<float>(arguments, 1)[channel] += static_cast<float>(*sum);
-                       });
-  }
-
- private:
-  WorkspacePlan plan_;
-  std::unique_ptr<Kernel> of_weights_;
-  RowLayout layout_;
-  std::int64_t inner_, sums_;
-};
-
 // Without a stride the gradient is a convolution of dy with the mirrored weights, and oneDNN's forward
 // routines are about 1.3 times as fast as its data gradients in N,D,H,W,C (measured on AVX-512 in f32). Below
 // some hundred voxels, mirroring the weights costs more than that gains.
@@ -237,6 +207,7 @@ std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx,
 }
 
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node) {
+  if (std::unique_ptr<Kernel> own = own_data_gradient(graph, node)) return own;
   if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_data_gradient);
   return guarded(node, [&]() -> std::unique_ptr<Kernel> {
     const Shape &dy = input_shape(graph, node, 0), &w = input_shape(graph, node, 1),
@@ -252,22 +223,6 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
     std::unique_ptr<Kernel> whole = data_gradient_kernel(g, dx, type, bias, node);
     const std::int64_t slabs = slab_count(graph, node, whole->workspace_bytes());
     return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
-  });
-}
-
-// By kernels of our own; none where they do not do it.
-std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node) {
-  const ElementType type = input_type(graph, node);
-  if (type != ElementType::f32 && type != ElementType::bf16) return nullptr;
-  const auto instructions = convolution::chosen_instructions(type);
-  const convolution::Sizes sizes = convolution::sizes_of(
-      input_shape(graph, node, 0), input_shape(graph, node, 1), kernel_axes(node.attributes));
-  const bool library = has_amx() && !convolution::are_instructions_forced() && type == ElementType::bf16;
-  if (!instructions || library || !convolution::cut_weight_gradient(sizes)) return nullptr;
-  std::unique_ptr<Kernel> of_weights = convolution::make_weight_gradient(sizes, type, *instructions);
-  if (!node.attributes.flag("bias")) return of_weights;
-  return for_type(type, node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
-    return std::make_unique<WithBias<T>>(std::move(of_weights), input_shape(graph, node, 1));
   });
 }
 

@@ -1,0 +1,174 @@
+// The voxels of a convolution, written once for all instruction sets: each has a source that includes this
+// with an arithmetic of its own and is compiled with its own options. Nothing here is linked from one into
+// another.
+//
+//   y[v, o] = sum over taps t and channels i of w[t, i, o] x[v stride - before + t, i]
+//
+// and the gradient of x in the same words: of every stride its voxels make phases, which read neighbours
+// under some of the taps each. Lanes are output channels. A tile (volume_tile.h) is made after the other
+// along a row; the last one goes back over voxels that are there already rather than be a short one.
+//
+// A voxel's products are added in an order of their own (planes, rows, channels, voxels), whatever the tile
+// and the volume: the same bits for any number of threads, and in pieces of a volume.
+#pragma once
+
+#include "net/backends/convolution/volume_tile.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+// What a voxel that is made reads along one axis, in order of place.
+struct Reads {
+  std::int64_t count = 0;
+  std::int64_t tap[most_taps], from[most_taps];
+};
+inline Reads reads_of(const VolumeAxis& axis, bool gradient, std::int64_t made) {
+  Reads reads;
+  for (std::int64_t i = 0; i < axis.kernel; ++i) {
+    const std::int64_t tap = gradient ? axis.kernel - 1 - i : i;
+    const std::int64_t place = gradient ? made + axis.before - tap : made * axis.stride - axis.before + tap;
+    const std::int64_t from = gradient ? place / axis.stride : place;
+    if (place < 0 || (gradient && place % axis.stride != 0) || from >= axis.read) continue;
+    reads.tap[reads.count] = tap;
+    reads.from[reads.count++] = from;
+  }
+  return reads;
+}
+
+// One unit of work.
+template <class A>
+class Maker {
+  using Element = typename A::Element;
+
+ public:
+  Maker(const VolumeSizes& sizes, const VolumeUnit& unit, const void* x, const std::uint32_t* weights,
+        const float* bias, const void* start, void* y)
+      : s_(sizes),
+        unit_(unit),
+        x_(static_cast<const Element*>(x)),
+        start_(static_cast<const Element*>(start)),
+        y_(static_cast<Element*>(y)),
+        words_((sizes.inputs + A::step - 1) / A::step),
+        outputs_(unit.outputs > A::lanes ? 2 * A::lanes : A::lanes),
+        weights_(weights +
+                 unit.first_output * words_ * sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel) {
+    for (std::int64_t i = 0; i < most_tile_outputs; ++i)
+      bias_[i] = bias != nullptr && i < unit.outputs ? bias[unit.first_output + i] : 0.0F;
+    for (std::int64_t i = 0; i < s_.phase_count; ++i) {
+      const Phase& phase = s_.phases[i];
+      if (phase.taps > 0)
+        rows_[i].set(find_tiles<A>(phase.taps, phase.advance, outputs_ > A::lanes ? 2 : 1), phase.count);
+    }
+  }
+
+  void make() {
+    for (std::int64_t plane = unit_.from; plane < unit_.to; ++plane) {
+      const Reads planes = reads_of(s_.depth, s_.gradient, plane % s_.depth.made);
+      const Element* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
+      for (std::int64_t row = 0; row < s_.height.made; ++row)
+        make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
+    }
+  }
+
+ private:
+  std::int64_t x_row() const { return s_.width.read * s_.inputs; }
+
+  // x: of a sample; the row is counted through all planes.
+  void make_row(const Element* x, const Reads& planes, const Reads& rows, std::int64_t row) {
+    for (std::int64_t i = 0; i < s_.phase_count; ++i) {
+      const Phase& phase = s_.phases[i];
+      Element* const y = y_ + (row * s_.width.made + phase.first) * s_.outputs + unit_.first_output;
+      Segment segments[most_taps * most_taps];
+      std::int64_t count = 0;
+      for (std::int64_t d = 0; d < planes.count; ++d)
+        for (std::int64_t h = 0; h < rows.count; ++h) {
+          const std::int64_t line = planes.tap[d] * s_.height.kernel + rows.tap[h];
+          segments[count++] = {
+              reinterpret_cast<const char*>(x + (planes.from[d] * s_.height.read + rows.from[h]) * x_row()),
+              weights_ + (phase.weights + line * words_ * phase.taps) * outputs_, nullptr, d};
+        }
+      if (count > 0 && phase.taps > 0)
+        make_tiles(phase, rows_[i], segments, count, y);
+      else
+        make_without_products(phase, y);
+    }
+  }
+
+  void make_tiles(const Phase& phase, const RowOfTiles<A>& row, Segment* segments, std::int64_t count,
+                  Element* y) {
+    constexpr std::int64_t bytes = sizeof(Element);
+    Tile tile = {segments, count};
+    tile.words = words_;
+    tile.voxel = s_.inputs * bytes;
+    tile.sums = sums_;
+    for (std::int64_t done = 0; done < phase.count;) {
+      const TileKind<A>& kind = row.next(phase.count - done);
+      const std::int64_t left = phase.count - kind.voxels, first = done < left ? done : left;
+      const std::int64_t read = phase.start + first * phase.advance,
+                         last = read + (kind.voxels - 1) * phase.advance + phase.taps - 1;
+      tile.offset = read * tile.voxel;
+      tile.first_is_there = read >= 0;
+      tile.last_is_there = last < s_.width.read;
+      ask_ahead(segments, count, tile.offset + kind.voxels * phase.advance * tile.voxel,
+                y + (first + kind.voxels) * phase.step * s_.outputs, kind.voxels * s_.outputs * bytes);
+      kind.multiply(tile);
+      const std::int64_t end = first + kind.voxels;
+      finish(phase, y, done, end, sums_ + (done - first) * outputs_);
+      done = end;
+    }
+  }
+
+  // What the next tile is the first to read of a row of x, in the last row of taps of a plane, and the
+  // voxels that it makes are asked for in time: rows are gone through in turns, in stretches that end before
+  // the processor sees that memory is read in order.
+  void ask_ahead(Segment* segments, std::int64_t count, std::int64_t offset, const Element* y,
+                 std::int64_t bytes) const {
+    std::int64_t others = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool new_row = i + 1 == count || segments[i + 1].plane != segments[i].plane;
+      segments[i].ahead = segments[i].x + offset;
+      if (!new_row && unit_.outputs == s_.outputs)
+        segments[i].ahead = reinterpret_cast<const char*>(y) + bytes / count * others++;
+    }
+  }
+
+  // Voxels that no tap reaches.
+  void make_without_products(const Phase& phase, Element* y) {
+    for (float& sum : sums_) sum = 0;
+    for (std::int64_t v = 0; v < phase.count; ++v) finish(phase, y, v, v + 1, sums_);
+  }
+
+  void finish(const Phase& phase, Element* y, std::int64_t from, std::int64_t to, const float* sums) const {
+    for (std::int64_t lane = 0; lane < unit_.outputs; lane += A::lanes) {
+      const std::int64_t left = unit_.outputs - lane;
+      const auto mask = A::mask(left < A::lanes ? left : A::lanes);
+      const float* of_lanes = sums + lane;
+      for (std::int64_t v = from; v < to; ++v, of_lanes += outputs_) {
+        Element* const at = y + v * phase.step * s_.outputs + lane;
+        A::finish(at, of_lanes, bias_ + lane, start_ == nullptr ? nullptr : start_ + (at - y_), mask);
+      }
+    }
+  }
+
+  const VolumeSizes& s_;
+  const VolumeUnit& unit_;
+  const Element *x_, *start_;
+  Element* y_;
+  std::int64_t words_, outputs_;  // outputs_: lanes of the registers
+  const std::uint32_t* weights_;
+  RowOfTiles<A> rows_[most_phases];
+  alignas(64) float bias_[most_tile_outputs];
+  alignas(64) float sums_[most_tile_voxels * most_tile_outputs];
+};
+
+template <class A>
+void make_planes(const VolumeSizes& sizes, const VolumeUnit& unit, const void* x,
+                 const std::uint32_t* weights, const float* bias, const void* start, void* y) {
+  Maker<A>(sizes, unit, x, weights, bias, start, y).make();
+}
+
+template <class A>
+constexpr VolumeMaker maker_of = {make_planes<A>, A::lanes, A::step};
+
+}  // namespace
+}  // namespace voxswap::net::convolution

@@ -1,0 +1,45 @@
+// Convolved volumes with AVX2: eight lanes, of f32 as it is and of bf16 widened.
+#include <immintrin.h>
+
+#include "net/backends/convolution/round.h"
+#include "net/backends/convolution/volume_rows.h"
+#include "net/backends/convolution/volume_units.h"
+
+namespace voxswap::net::convolution {
+
+namespace {
+
+inline __m256 spread_of(const float* x) {
+  return _mm256_broadcast_ss(x);
+}
+inline __m256 spread_of(const Bf16* x) {
+  const __m256i words = _mm256_set1_epi16(static_cast<short>(x->bits));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
+}
+
+template <class T>
+struct Avx2 {
+  using Element = T;
+  using Sum = __m256;
+  using Factor = __m256;
+  static constexpr int lanes = 8, sums = 12, step = 1, word = sizeof(T);
+
+  static inline __m256 load(const std::uint32_t* from) {
+    return _mm256_loadu_ps(reinterpret_cast<const float*>(from));
+  }
+  static inline __m256 spread(const char* x) { return spread_of(reinterpret_cast<const T*>(x)); }
+  static inline __m256 multiply_add(__m256 sum, __m256 factor, __m256 x) {
+    return _mm256_fmadd_ps(factor, x, sum);
+  }
+  static inline void store(float* to, __m256 sum) { _mm256_storeu_ps(to, sum); }
+  static inline std::int64_t mask(std::int64_t count) { return count; }
+  static inline void finish(T* y, const float* sums, const float* bias, const T* start, std::int64_t count) {
+    finish_lanes<lanes>(y, sums, bias, start, count);
+  }
+};
+
+}  // namespace
+
+const VolumeMaker volume_maker_avx2[2] = {maker_of<Avx2<float>>, maker_of<Avx2<Bf16>>};
+
+}  // namespace voxswap::net::convolution

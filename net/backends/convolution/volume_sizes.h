@@ -1,0 +1,59 @@
+// The numbers of a convolution that makes a volume, forward or as the gradient of its input, and of the work
+// that is cut from it, as the sources of every instruction set see them. Plain, because what is compiled for
+// one instruction set must not be linked into another: no function of these may be inline.
+#pragma once
+
+#include <cstdint>
+
+namespace voxswap::net::convolution {
+
+// Which voxel a voxel that is made reads under a tap: made stride - before + tap, or, of the gradient,
+// (made + before - tap) / stride where that leaves no rest.
+struct VolumeAxis {
+  std::int64_t read = 1, made = 1;  // sides of the two volumes
+  std::int64_t kernel = 1, stride = 1, before = 0;
+};
+
+constexpr int most_taps = 3;    // along an axis
+constexpr int most_phases = 2;  // of a stride
+
+// Voxels of a row that read with the same taps: first, first + step, … . Number q of these reads from
+// start + q advance on, a voxel for each tap.
+struct Phase {
+  std::int64_t first = 0, step = 1, count = 0;
+  std::int64_t taps = 1, tap[most_taps] = {};
+  std::int64_t start = 0, advance = 1;
+  std::int64_t weights = 0;  // words before this phase's, of those of one output channel
+};
+
+struct VolumeSizes {
+  std::int64_t samples = 1, inputs = 1, outputs = 1;  // channels that are read and made
+  bool gradient = false;
+  VolumeAxis depth, height, width;
+  Phase phases[most_phases];
+  std::int64_t phase_count = 1;
+};
+
+// Some planes of all samples, of a block of output channels.
+struct VolumeUnit {
+  std::int64_t from = 0, to = 0;
+  std::int64_t first_output = 0, outputs = 1;
+};
+
+constexpr std::int64_t most_inputs = 1024;      // channels that are read
+constexpr std::int64_t most_tile_voxels = 26;   // that a tile makes at a time
+constexpr std::int64_t most_tile_outputs = 32;  // channels that it makes of them
+
+// y = w x, + bias of channels, + start of voxels where they are not null.
+using MakePlanes = void (*)(const VolumeSizes&, const VolumeUnit&, const void* x,
+                            const std::uint32_t* weights, const float* bias, const void* start, void* y);
+
+// What a source of an instruction set gives for a type. Weights are, for every block of two registers of
+// lanes, [phases][planes and rows of taps][words][taps of the phase][lanes].
+struct VolumeMaker {
+  MakePlanes make;
+  std::int64_t lanes;  // output channels of a register
+  std::int64_t step;   // input channels of a word
+};
+
+}  // namespace voxswap::net::convolution

@@ -1,0 +1,186 @@
+// A tile of a convolved volume: sums for some voxels of a row and one or two registers of output channels
+// stay in registers while all taps and channels are gone through. One number of x meets every voxel of the
+// tile that reads it, so that a row of three taps loads little more than one number for three products. x is
+// read where it lies; of the voxels that a tile reads along a row only the first and the last can lie
+// outside.
+//
+// An arithmetic A has: Element (of volumes), Sum and Factor (registers), lanes (output channels of one),
+// sums (registers of them that fit beside the rest), step and word (channels and bytes of x that a product
+// takes), load, spread, multiply_add, store, mask and finish. Included by volume_rows.h alone.
+#pragma once
+
+#include "net/backends/convolution/volume_sizes.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+// A row of taps: the first voxel of a row of x, and the weights of its first channel.
+struct Segment {
+  const char* x;
+  const std::uint32_t* weights;
+  const char* ahead;   // what is asked for meanwhile
+  std::int64_t plane;  // of the taps
+};
+
+struct Tile {
+  const Segment* segments;
+  std::int64_t count;
+  std::int64_t words = 1;   // of a voxel of x
+  std::int64_t voxel = 4;   // bytes from one voxel to the next
+  std::int64_t offset = 0;  // bytes from the first voxel of the row to the first that is read
+  bool first_is_there = true, last_is_there = true;
+  float* sums = nullptr;  // [voxels][registers of lanes]
+};
+
+alignas(64) constexpr char zeros[4 * most_inputs] = {};
+
+// Distances between voxels that a processor's addresses can have, so that a few registers reach all voxels of
+// a tile. Opaque to the compiler, which would otherwise keep an address for every voxel, in memory.
+struct Distances {
+  std::int64_t one, three, five, seven, nine;
+
+  explicit inline __attribute__((always_inline)) Distances(std::int64_t voxel)
+      : one(voxel), three(3 * voxel), five(5 * voxel), seven(7 * voxel), nine(9 * voxel) {
+    asm("" : "+r"(one), "+r"(three), "+r"(five), "+r"(seven), "+r"(nine));
+  }
+  // The voxel at a place of nine.
+  inline __attribute__((always_inline)) const char* at(const char* x, int place) const {
+    switch (place) {
+      case 0:
+        return x;
+      case 1:
+      case 2:
+      case 4:
+      case 8:
+        return x + place * one;
+      case 3:
+      case 6:
+        return x + place / 3 * three;
+      case 5:
+        return x + five;
+    }
+    return x + seven;
+  }
+};
+
+// K taps that are S voxels further for every voxel, R registers of lanes, V voxels.
+template <class A, int K, int S, int R, int V>
+__attribute__((noinline)) void multiply_tile(const Tile& t) {
+  constexpr int places = (V - 1) * S + K, together = 9;
+  const Distances distances(t.voxel);
+  typename A::Sum sums[V][R] = {};
+  for (const Segment* s = t.segments; s != t.segments + t.count; ++s) {
+    const char* x = s->x + t.offset;
+    const char* first = t.first_is_there ? x : zeros;
+    const char* last = t.last_is_there ? x + (places - 1) * t.voxel : zeros;
+    const std::uint32_t* weights = s->weights;
+    const char* ahead = s->ahead;
+    for (const char* const end = x + t.words * A::word; x != end;
+         x += A::word, first += A::word, last += A::word, weights += K * R * A::lanes) {
+      __builtin_prefetch(ahead);
+      __builtin_prefetch(ahead + 64);
+      ahead += V * S * A::word;
+      typename A::Factor factors[K][R];
+#pragma GCC unroll 8
+      for (int k = 0; k < K; ++k) {
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) factors[k][r] = A::load(weights + (k * R + r) * A::lanes);
+      }
+      const char* nine = x;
+#pragma GCC unroll 64
+      for (int place = 0; place < places; ++place) {
+        const char* const at = K > 1 && place == 0            ? first
+                               : K > 1 && place == places - 1 ? last
+                                                              : distances.at(nine, place % together);
+        const auto spread = A::spread(at);
+        if (place % together == together - 1) {
+          nine += distances.nine;
+          asm("" : "+r"(nine));
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < K; ++k) {
+          const int v = (place - k) / S;
+          if (place < k || (place - k) % S != 0 || v >= V) continue;
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r) sums[v][r] = A::multiply_add(sums[v][r], factors[k][r], spread);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 64
+  for (int v = 0; v < V; ++v) {
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) A::store(t.sums + (v * R + r) * A::lanes, sums[v][r]);
+  }
+}
+
+template <class A>
+struct TileKind {
+  void (*multiply)(const Tile&);
+  std::int64_t voxels;
+  std::int64_t cost;  // turns of the processor for two words, at best
+};
+constexpr int most_kinds = 6;
+template <class A>
+struct TileKinds {
+  TileKind<A> kind[most_kinds];  // the longest first
+  int count;
+};
+
+template <class A, int K, int S, int R, int V>
+constexpr TileKind<A> kind_of() {
+  constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // sums that products take turns with
+  return {multiply_tile<A, K, S, R, V>, V, K * work + 2 * K};
+}
+// Rows of 2^n + 1 voxels, as upsampled convolutions of two taps have them, take a voxel more to a tile.
+template <class A, int K, int S, int R>
+constexpr TileKinds<A> kinds_of() {
+  constexpr int most = A::sums / R, half = most / 2, few = most / 4;
+  if constexpr (K == 2 && S == 1 && A::sums > 16)
+    return {{kind_of<A, K, S, R, most + 1>(), kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half + 1>(),
+             kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(), kind_of<A, K, S, R, 1>()},
+            6};
+  else if constexpr (few > 1)
+    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
+             kind_of<A, K, S, R, 1>()},
+            4};
+  else
+    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, 1>()}, 3};
+}
+template <class A>
+const TileKinds<A>& find_tiles(std::int64_t taps, std::int64_t advance, std::int64_t registers) {
+  static constexpr TileKinds<A> table[3][2][2] = {
+      {{kinds_of<A, 1, 1, 1>(), kinds_of<A, 1, 1, 2>()}, {kinds_of<A, 1, 2, 1>(), kinds_of<A, 1, 2, 2>()}},
+      {{kinds_of<A, 2, 1, 1>(), kinds_of<A, 2, 1, 2>()}, {kinds_of<A, 2, 2, 1>(), kinds_of<A, 2, 2, 2>()}},
+      {{kinds_of<A, 3, 1, 1>(), kinds_of<A, 3, 1, 2>()}, {kinds_of<A, 3, 2, 1>(), kinds_of<A, 3, 2, 2>()}}};
+  return table[taps - 1][advance - 1][registers - 1];
+}
+
+// Which tiles make a row of so many voxels at the least cost; no voxel's bits depend on it.
+template <class A>
+class RowOfTiles {
+ public:
+  void set(const TileKinds<A>& kinds, std::int64_t voxels) {
+    kinds_ = &kinds;
+    std::int64_t cost[planned + 1] = {};
+    for (std::int64_t left = 1; left <= planned; ++left)
+      for (int i = kinds.count - 1; i >= 0; --i) {
+        const TileKind<A>& kind = kinds.kind[i];
+        if (kind.voxels > voxels) continue;
+        const std::int64_t all = kind.cost + (left > kind.voxels ? cost[left - kind.voxels] : 0);
+        if (kind.voxels > 1 && all >= cost[left]) continue;
+        cost[left] = all;
+        best_[left] = i;
+      }
+  }
+  // Of a row of which so many voxels are left.
+  const TileKind<A>& next(std::int64_t left) const { return kinds_->kind[left > planned ? 0 : best_[left]]; }
+
+ private:
+  static constexpr std::int64_t planned = 4 * most_tile_voxels;
+  const TileKinds<A>* kinds_ = nullptr;
+  int best_[planned + 1] = {};
+};
+
+}  // namespace
+}  // namespace voxswap::net::convolution
