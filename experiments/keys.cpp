@@ -285,6 +285,7 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::nothing,
       real("training.checkpoint_minutes", "at most this long between checkpoints",
            AT(training.checkpoint_minutes), {0, any_size, true}));
+  add(table, Decides::nothing, logs());
 }
 
 void add_rest(std::vector<Key>& table) {

@@ -180,6 +180,38 @@ Key evaluated_at() {
           allowed::any_of({grid, allowed::set_of(grid)})};
 }
 
+// csv stands for the tables, which a run is not without.
+Key logs() {
+  const std::string path = "training.log";
+  const Choices choices = {"csv", "tensorboard", "jsonl"};
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    const std::vector<Yaml> one{value};
+    const std::vector<Yaml>& items = value.kind == Yaml::Kind::scalar ? one : value.items;
+    if (items.empty()) wrong(value, path, "a list of " + join(choices, ", "));
+    o.training.log = {};
+    std::vector<std::string> seen;
+    for (const Yaml& item : items) {
+      const std::string name = read_choice(item, path, choices);
+      if (std::find(seen.begin(), seen.end(), name) != seen.end())
+        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, name);
+      seen.push_back(name);
+      o.training.log.tensorboard |= name == "tensorboard";
+      o.training.log.jsonl |= name == "jsonl";
+    }
+  };
+  const auto print = [](const pipeline::RunOptions& o) {
+    return format("[csv{}{}]", o.training.log.tensorboard ? ", tensorboard" : "",
+                  o.training.log.jsonl ? ", jsonl" : "");
+  };
+  return {path,
+          "a list of " + join(choices, ", "),
+          "what a training writes while it goes on: its tables always, events for TensorBoard, lines of JSON",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice(choices), allowed::set_of(allowed::choice(choices))})};
+}
+
 Key scored_metrics() {
   const std::string path = "evaluate.metrics";
   const Choices choices = metrics::metric_names();

@@ -66,6 +66,12 @@ struct ScheduleOptions {
   std::int64_t patience = 10;  // plateau, epochs
 };
 
+// What is written of a training while it goes on, besides its tables.
+struct LogOptions {
+  bool tensorboard = false;  // events in tensorboard/
+  bool jsonl = false;        // log.jsonl
+};
+
 struct TrainingOptions {
   std::int64_t epochs = 500;
   std::int64_t batch_size = 1;
@@ -83,6 +89,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest
   std::int64_t repeats = 1;
+  LogOptions log;
   double checkpoint_minutes = 10;  // besides one at the end of every epoch that improves
 };
 

@@ -20,6 +20,7 @@
 #include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_folder.h"
+#include "pipeline/record/run_logs.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/written_files.h"
 #include "pipeline/train/predictions.h"
@@ -279,6 +280,10 @@ void run(const RunOptions& options, const ReadSettings& read_settings) {
   else
     predict_and_score(job.options, *job.cases, job.split);
   if (!options.ranks->is_first()) return;
+  std::vector<std::string> pictured;
+  for (const std::size_t index : job.split.validation)
+    pictured.push_back(job.cases->dataset().cases[index].id);
+  log_pictures(options, pictured);
   watch.end(job, "predicting");
   write_phases(job);
   report({options.output}, options.output, read_settings);

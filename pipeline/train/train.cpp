@@ -20,6 +20,7 @@
 #include "pipeline/record/normalization.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_folder.h"
+#include "pipeline/record/run_logs.h"
 #include "pipeline/record/shared_checkpoint.h"
 #include "pipeline/report/written_files.h"
 #include "pipeline/train/position.h"
@@ -88,6 +89,8 @@ class Trainer {
     session_.initialize(seed_);
     if (!training_.weights.empty()) session_.start_from(training_.weights);
     if (options_.resume) take_up();
+    if (ranks_.is_first() && !position_.finished)
+      logs_ = RunLogs(options_, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
   }
 
@@ -213,6 +216,8 @@ class Trainer {
       position_.train_seconds = seconds_before + seconds_since(started);
       position_.wait_seconds = waited_before + loader_->waited_seconds();
       left_.timed_step(seconds_since(begun));
+      logs_.step({position_.epoch, step + 1, count, position_.total_steps, loss,
+                  rate * share_of(position_.total_steps - 1), seconds_since(begun)});
       progress.expect(seconds_left());
       progress.advance(1, format("loss {:.4f}", position_.loss_sum / static_cast<double>(step + 1)));
       log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}{}",
@@ -291,6 +296,7 @@ class Trainer {
     mine_.push_back(row);
 
     note(validation);
+    logs_.epoch(row, position_.total_steps, validation.scores());
     if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss) &&
         ranks_.is_first())
       best_ = session_.weights();
@@ -367,6 +373,7 @@ class Trainer {
   EpochSampler sampler_;
   fs::path folder_;
   Generations checkpoints_;
+  RunLogs logs_;  // of the first rank
   Position position_;
   std::vector<EpochRow> mine_;
   std::vector<ValidationRow> scores_;

@@ -95,6 +95,11 @@ double Validation::accuracy() const {
   return mean(1);
 }
 
+std::vector<std::pair<std::string, double>> Validation::scores() const {
+  if (dataset_.classes) return {{"accuracy", accuracy()}};
+  return dice();
+}
+
 std::string Validation::summary() const {
   return dataset_.classes ? format("accuracy {:.3f}", accuracy()) : format("Dice {:.3f}", mean_dice());
 }

@@ -31,8 +31,9 @@ class Validation {
   double loss() const;
   std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
   double mean_dice() const;
-  double accuracy() const;      // REQUIRES: a data set of classes, in which there is no Dice
-  std::string summary() const;  // "Dice 0.871", "accuracy 0.950"
+  double accuracy() const;  // REQUIRES: a data set of classes, in which there is no Dice
+  std::vector<std::pair<std::string, double>> scores() const;  // Dice of regions, or {"accuracy", 0.95}
+  std::string summary() const;                                 // "Dice 0.871", "accuracy 0.950"
 
  private:
   void add_image(Session& session, const data::Sample& sample, double* numbers);

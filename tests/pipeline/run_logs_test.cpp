@@ -1,0 +1,193 @@
+// What a training tells other programs, read as they read it: records and protocol buffers by hand, so that
+// no TensorBoard is needed. tests/fixtures/tensorboard_reader.py reads the same with TensorBoard's own
+// reader.
+#include "pipeline/record/run_logs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "pipeline/record/event_file.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+class Logs : public test::InAFolder {
+ protected:
+  RunOptions options(bool tensorboard, bool jsonl) const {
+    RunOptions options;
+    options.output = folder_ / "run";
+    options.resolved = "name: logged\n";
+    options.training.log = {tensorboard, jsonl};
+    return options;
+  }
+  std::vector<fs::path> event_files() const {
+    std::vector<fs::path> files;
+    if (fs::exists(folder_ / "run" / "tensorboard"))
+      for (const auto& entry : fs::directory_iterator(folder_ / "run" / "tensorboard"))
+        files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+};
+
+std::uint64_t little_endian(const std::string& bytes, std::size_t at, std::size_t count) {
+  std::uint64_t value = 0;
+  for (std::size_t i = count; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+  return value;
+}
+
+// The records of a file; their checksums are right.
+std::vector<std::string> records(const std::string& file) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < file.size();) {
+    const std::size_t length = little_endian(file, at, 8);
+    EXPECT_EQ(little_endian(file, at + 8, 4), masked_crc32c(file.substr(at, 8)));
+    found.push_back(file.substr(at + 12, length));
+    EXPECT_EQ(little_endian(file, at + 12 + length, 4), masked_crc32c(found.back()));
+    at += 16 + length;
+  }
+  return found;
+}
+
+// The fields of a message: what the last field of each number holds, numbers as their little-endian bytes.
+struct Message {
+  std::map<int, std::string> bytes;
+  std::map<int, std::uint64_t> numbers;
+
+  explicit Message(const std::string& text) {
+    std::size_t at = 0;
+    const auto varint = [&] {
+      std::uint64_t value = 0;
+      for (int shift = 0;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(text.at(at++));
+        value |= static_cast<std::uint64_t>(byte & 127) << shift;
+        if (byte < 128) return value;
+      }
+    };
+    while (at < text.size()) {
+      const std::uint64_t key = varint();
+      const int field = static_cast<int>(key >> 3), kind = static_cast<int>(key & 7);
+      if (kind == 0) numbers[field] = varint();
+      if (kind == 1) numbers[field] = little_endian(text, at, 8), at += 8;
+      if (kind == 5) numbers[field] = little_endian(text, at, 4), at += 4;
+      if (kind == 2) {
+        const std::uint64_t length = varint();
+        bytes[field] = text.substr(at, length);
+        at += length;
+      }
+      if (kind != 0 && kind != 1 && kind != 2 && kind != 5) throw std::runtime_error("no such kind of field");
+    }
+  }
+};
+
+EpochRow row_of(std::int64_t epoch) {
+  EpochRow row;
+  row.epoch = epoch;
+  row.resolution = "48";
+  row.train_loss = -0.5;
+  row.validation_loss = -0.25;
+  return row;
+}
+
+TEST_F(Logs, HaveTheChecksumOfTheirSpecification) {
+  // CRC-32C of 32 zeros is 0x8a9136aa (RFC 3720, B.4), masked as TFRecord files have it.
+  const std::uint32_t crc = 0x8a9136aa;
+  EXPECT_EQ(masked_crc32c(std::string(32, '\0')), (crc >> 15 | crc << 17) + 0xa282ead8u);
+}
+
+TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
+  RunLogs logs(options(true, false), 1, 1, 1);
+  logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
+  logs.step({1, 2, 2, 2, -0.125, 1e-3, 0.5});
+  logs.epoch(row_of(1), 2, {{"whole_tumor", 0.5}});
+  ASSERT_EQ(event_files().size(), 1u);
+  EXPECT_NE(event_files()[0].filename().string().find("tfevents"), std::string::npos);
+  const std::vector<std::string> all = records(read_file(event_files()[0]));
+  EXPECT_EQ(Message(all.at(0)).bytes.at(3), "brain.Event:2");
+  std::map<std::pair<std::string, std::uint64_t>, float> numbers;
+  for (const std::string& record : all) {
+    const Message event(record);
+    if (!event.bytes.contains(5)) continue;
+    const Message value(Message(event.bytes.at(5)).bytes.at(1));
+    if (value.numbers.contains(2))
+      numbers[{value.bytes.at(1), event.numbers.at(2)}] =
+          std::bit_cast<float>(static_cast<std::uint32_t>(value.numbers.at(2)));
+  }
+  EXPECT_EQ(numbers.at({"loss/step", 1}), 0.75F);
+  EXPECT_EQ(numbers.at({"loss/step", 2}), -0.125F);
+  EXPECT_EQ(numbers.at({"loss/train", 2}), -0.5F);
+  EXPECT_EQ(numbers.at({"validation/whole_tumor", 2}), 0.5F);
+}
+
+TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSize) {
+  const RunOptions wanted = options(true, false);
+  RunLogs logs(wanted, 1, 1, 1);
+  std::string png = "\x89PNG\r\n\x1a\n" + std::string("\0\0\0\rIHDR\0\0\1\2\0\0\0\7", 16) + "rest";
+  fs::create_directories(wanted.output / "slices");
+  write_file(wanted.output / "slices" / "a.png", png);
+  log_pictures(wanted, {"a", "without"});
+  std::string text;
+  std::map<int, std::uint64_t> picture;
+  for (const fs::path& file : event_files())
+    for (const std::string& record : records(read_file(file))) {
+      const Message event(record);
+      if (!event.bytes.contains(5)) continue;
+      const Message value(Message(event.bytes.at(5)).bytes.at(1));
+      if (value.bytes.at(1) == "experiment") text = Message(value.bytes.at(8)).bytes.at(8);
+      if (value.bytes.at(1) != "slices/a") continue;
+      picture = Message(value.bytes.at(4)).numbers;
+      EXPECT_EQ(Message(value.bytes.at(4)).bytes.at(4), png);
+    }
+  EXPECT_EQ(text, "```yaml\nname: logged\n\n```");
+  EXPECT_EQ(picture[1], 7u);    // height
+  EXPECT_EQ(picture[2], 258u);  // width
+}
+
+TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
+  RunLogs logs(options(true, true), 1, 2, 11);
+  const std::vector<std::string> all = records(read_file(event_files().at(0)));
+  const Message restart(all.at(1));
+  EXPECT_EQ(restart.numbers.at(2), 11u);
+  EXPECT_EQ(Message(restart.bytes.at(7)).numbers.at(1), 1u);  // START
+  const Json begin = Json::parse(read_file(folder_ / "run" / "log.jsonl"));
+  EXPECT_EQ(begin["next_step"], 11);
+  EXPECT_EQ(begin["epoch"], 2);
+}
+
+TEST_F(Logs, WriteALineOfJsonPerStepAndEpoch) {
+  RunLogs logs(options(false, true), 2, 1, 1);
+  logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
+  logs.epoch(row_of(3), 6, {{"core", 0.25}});
+  EXPECT_TRUE(event_files().empty());
+  std::vector<Json> lines;
+  for (const std::string& line : split(read_file(folder_ / "run" / "log.jsonl"), '\n'))
+    if (!line.empty()) lines.push_back(Json::parse(line));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1]["what"], "step");
+  EXPECT_EQ(lines[1]["loss"], 0.75);
+  EXPECT_EQ(lines[2]["what"], "epoch");
+  EXPECT_EQ(lines[2]["epoch"], 3);
+  EXPECT_EQ(lines[2]["repeat"], 2);
+  EXPECT_EQ(lines[2]["train_loss"], -0.5);
+  EXPECT_EQ(lines[2]["validation"]["core"], 0.25);
+}
+
+TEST_F(Logs, WriteNothingThatWasNotAskedFor) {
+  RunLogs logs(options(false, false), 1, 1, 1);
+  logs.step({});
+  logs.epoch(row_of(1), 1, {});
+  log_pictures(options(false, false), {"a"});
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
