@@ -12,6 +12,7 @@ constexpr Command table_of_commands[] = {
     {"evaluate", "score any label maps against the truth", evaluate_command},
     {"export", "a finished run's network for other programs: ONNX, PyTorch", export_command},
     {"import", "a run of weights that another program trained for our network", import_command},
+    {"watch", "how a run that goes on elsewhere stands: losses, Dice, speed, memory", watch_command},
     {"report", "merge finished runs into CSV, plots and report.html", report_command},
     {"plan", "the memory plan of a training step, without training", plan_command},
     {"bench", "steps on random volumes; measured against predicted", bench_command},

@@ -1,0 +1,79 @@
+// voxswap watch: a run that goes on elsewhere, as it stands.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "base/interrupt.h"
+#include "base/terminal.h"
+#include "cli/options.h"
+#include "experiments/experiment.h"
+#include "pipeline/report/run_progress.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+pipeline::RunProgress look(const std::string& folder) {
+  return pipeline::run_progress(folder, experiments::read_settings_of_run);
+}
+
+std::size_t print(const pipeline::RunProgress& progress, std::size_t columns) {
+  const std::vector<std::string> lines = pipeline::progress_lines(progress, columns);
+  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+  return lines.size();
+}
+
+// Short naps: who asks to stop does not want to wait.
+void sleep_until_asked(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!interrupted() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+// Draws the lines over those of before, until the run ends or the user does.
+void follow(const std::string& folder, double every) {
+  std::size_t drawn = 0;
+  while (!interrupted()) {
+    const pipeline::RunProgress progress = look(folder);
+    if (drawn > 0) std::printf("\033[%zuA\033[J", drawn);  // up, and clear from there
+    const std::size_t columns = screen().columns;
+    drawn = print(progress, columns > 1 ? columns - 1 : columns);
+    if (progress.state != pipeline::RunProgress::State::running) return;
+    sleep_until_asked(every);
+  }
+}
+
+}  // namespace
+
+Exit watch_command(const Arguments& arguments) {
+  CLI::App app(
+      "How a run that goes on elsewhere stands: losses, Dice, speed, memory. On a terminal the view is drawn "
+      "anew until the run ends or Ctrl-C ends the looking; the run does not notice. Elsewhere it is one "
+      "look.",
+      "voxswap watch");
+  CommonOptions common;
+  std::string folder;
+  double every = 2;
+  bool once = false;
+  app.add_option("RUN_DIR", folder, "the folder of a run")->required();
+  app.add_flag("--once", once, "one look, also on a terminal");
+  app.add_option("--every", every, "seconds between looks")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  add_common(app, common, true);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  if (common.json)
+    std::printf("%s\n", pipeline::progress_json(look(folder)).dump(2).c_str());
+  else if (once || ::isatty(STDOUT_FILENO) == 0)
+    print(look(folder), 100);
+  else
+    follow(folder, every);
+  return Exit::done;
+}
+
+}  // namespace voxswap::cli

@@ -1,0 +1,229 @@
+#include "pipeline/report/run_progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/folder_lock.h"
+#include "base/keys.h"
+#include "base/parse_number.h"
+#include "base/terminal.h"
+#include "base/units.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+template <class Row>
+std::vector<Row> rows_of(const fs::path& file, std::vector<Row> (*parse)(const Csv&, const std::string&)) {
+  if (!fs::exists(file)) return {};
+  return parse(read_csv(file), file.string());
+}
+
+// Of a process that holds the folder on this machine: VmRSS of /proc/PID/status, in kB.
+std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
+  std::ifstream lock((folder / ".lock").string());
+  std::int64_t process = 0;
+  if (!(lock >> process)) return std::nullopt;
+  std::ifstream status(format("/proc/{}/status", process));
+  for (std::string word; status >> word;) {
+    std::int64_t kilobytes = 0;
+    if (word == "VmRSS:" && status >> kilobytes) return kilobytes * 1024;
+  }
+  return std::nullopt;
+}
+
+void take_settings(RunProgress& progress, const SettingList& settings) {
+  const auto number = [&](const char* key, std::int64_t otherwise) {
+    for (const Setting& setting : settings)
+      if (setting.key == key) return parse_number<std::int64_t>(setting.value).value_or(otherwise);
+    return otherwise;
+  };
+  progress.epochs = number(key::training_epochs, 0);
+  progress.repeats = number(key::training_repeats, 1);
+}
+
+void take_epochs(RunProgress& progress, const std::vector<EpochRow>& rows) {
+  if (rows.empty()) return;
+  const EpochRow& last = rows.back();
+  progress.name = last.run;
+  progress.resolution = last.resolution;
+  progress.repeat = last.repeat;
+  progress.epoch = last.epoch;
+  progress.learning_rate = last.learning_rate;
+  progress.megavoxels_per_second = last.megavoxels_per_second;
+  progress.wait_share = last.seconds > 0 ? last.wait_seconds / last.seconds : 0;
+  progress.stall_share = last.seconds > 0 ? last.stall_seconds / last.seconds : 0;
+  progress.planned_bytes = last.device_peak_bytes + last.host_peak_bytes;
+  double seconds = 0, best = 0;
+  for (const EpochRow& row : rows) {
+    seconds += row.seconds;
+    if (row.repeat != last.repeat) continue;
+    progress.train_losses.push_back(row.train_loss);
+    progress.validation_losses.push_back(row.validation_loss);
+    if (progress.best_epoch == 0 || row.validation_loss < best) {
+      progress.best_epoch = row.epoch;
+      best = row.validation_loss;
+    }
+  }
+  progress.epoch_seconds = seconds / static_cast<double>(rows.size());
+}
+
+void take_dice(RunProgress& progress, const std::vector<ValidationRow>& rows) {
+  std::vector<double> sums, counts;
+  for (const ValidationRow& row : rows) {
+    if (row.repeat != progress.repeat || row.epoch < 1 || row.epoch > progress.epoch) continue;
+    const auto at = static_cast<std::size_t>(row.epoch - 1);
+    sums.resize(std::max(sums.size(), at + 1), 0);
+    counts.resize(sums.size(), 0);
+    sums[at] += row.dice;
+    ++counts[at];
+    if (row.epoch == progress.epoch) progress.regions.emplace_back(row.region, row.dice);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) progress.dice.push_back(sums[i] / counts[i]);
+}
+
+RunProgress::State state_of(const RunProgress& progress, const fs::path& folder, std::size_t timed) {
+  if (is_held(folder)) return RunProgress::State::running;
+  if (fs::exists(folder / "dice.csv") || fs::exists(folder / "classes.csv"))
+    return RunProgress::State::finished;
+  return static_cast<std::int64_t>(timed) >= progress.repeats ? RunProgress::State::trained
+                                                              : RunProgress::State::stopped;
+}
+
+const char* word_of(RunProgress::State state) {
+  switch (state) {
+    case RunProgress::State::running:
+      return "running";
+    case RunProgress::State::stopped:
+      return "stopped";
+    case RunProgress::State::trained:
+      return "trained";
+    case RunProgress::State::finished:
+      return "finished";
+  }
+  return "";
+}
+
+std::string percent(double share) {
+  return format("{:.0f} %", 100 * share);
+}
+
+// "train loss      -0.7590  ▁▂▃", of which the line has as much as there is room for.
+std::string curve_line(const char* what, const std::vector<double>& values, std::size_t columns) {
+  const std::string text = format("{:<16} {:8.4f}  ", what, values.back());
+  return text + sparkline(values, columns > text.size() ? columns - text.size() : 0);
+}
+
+std::string memory_line(const RunProgress& progress) {
+  std::string line = format("{:<16} ", "memory");
+  if (progress.resident_bytes) line += format("{} of the process; ", format_bytes(*progress.resident_bytes));
+  line += format("steps use {} as planned", format_bytes(progress.planned_bytes));
+  if (progress.budget_bytes > 0) line += format(", budget {}", format_bytes(progress.budget_bytes));
+  return line;
+}
+
+}  // namespace
+
+RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settings) {
+  const fs::path experiment = folder / "experiment.yaml";
+  if (!fs::exists(experiment))
+    fail(Exit::bad_data, "{}: {}; expected the folder of a run, with experiment.yaml in it", folder.string(),
+         fs::exists(folder) ? "holds no experiment.yaml" : "no such folder");
+  RunProgress progress;
+  progress.name = fs::weakly_canonical(folder).filename().string();
+  take_settings(progress, read_settings(experiment));
+  take_epochs(progress, rows_of(folder / "epochs.csv", epoch_rows));
+  take_dice(progress, rows_of(folder / "validation.csv", validation_rows));
+  for (const MemoryRow& row : rows_of(folder / "memory.csv", memory_rows))
+    progress.budget_bytes = row.budget_bytes;
+  if (progress.epoch > 0)
+    progress.seconds_since_epoch =
+        std::max(0.0, std::difftime(std::time(nullptr), fs::last_write_time(folder / "epochs.csv")));
+  progress.state = state_of(progress, folder, rows_of(folder / "timing.csv", timing_rows).size());
+  if (progress.state == RunProgress::State::running) progress.resident_bytes = resident_bytes(folder);
+  return progress;
+}
+
+std::optional<double> seconds_left(const RunProgress& progress) {
+  if (progress.state != RunProgress::State::running || progress.epoch == 0 || progress.epochs == 0)
+    return std::nullopt;
+  const std::int64_t epochs =
+      (progress.repeats - progress.repeat) * progress.epochs + progress.epochs - progress.epoch;
+  const double begun = std::min(progress.seconds_since_epoch.value_or(0), progress.epoch_seconds);
+  return std::max(0.0, static_cast<double>(epochs) * progress.epoch_seconds - (epochs > 0 ? begun : 0));
+}
+
+std::string sparkline(const std::vector<double>& values, std::size_t columns) {
+  static constexpr const char* bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const std::size_t first = values.size() > columns ? values.size() - columns : 0;
+  double low = INFINITY, high = -INFINITY;
+  for (std::size_t i = first; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) continue;
+    low = std::min(low, values[i]);
+    high = std::max(high, values[i]);
+  }
+  std::string text;
+  for (std::size_t i = first; i < values.size(); ++i) {
+    const double part = high > low ? (values[i] - low) / (high - low) : 0;
+    text += std::isfinite(values[i]) ? bars[static_cast<std::size_t>(std::lround(7 * part))] : " ";
+  }
+  return text;
+}
+
+std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t columns) {
+  std::string head = format("{}: {}", progress.name, word_of(progress.state));
+  if (progress.epoch > 0) head += format(", epoch {}", progress.epoch);
+  if (progress.epoch > 0 && progress.epochs > 0) head += format(" of {}", progress.epochs);
+  if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
+  if (const auto left = seconds_left(progress))
+    head += format(", {} of training left", format_seconds(*left));
+  std::vector<std::string> lines = {head};
+  if (progress.epoch == 0) {
+    lines.push_back("no epoch is finished yet");
+  } else {
+    lines.push_back(curve_line("train loss", progress.train_losses, columns));
+    lines.push_back(curve_line("validation loss", progress.validation_losses, columns));
+    lines.push_back(format("{:<16} epoch {}", "best", progress.best_epoch));
+    if (!progress.dice.empty()) lines.push_back(curve_line("Dice", progress.dice, columns));
+    if (progress.regions.size() > 1)
+      for (const auto& [region, dice] : progress.regions)
+        lines.push_back(format("  {:.3f}  {}", dice, region));
+    lines.push_back(format("{:<16} {:.2f} million voxels/s, {} an epoch; waited {} for data, {} for copies",
+                           "speed", progress.megavoxels_per_second, format_seconds(progress.epoch_seconds),
+                           percent(progress.wait_share), percent(progress.stall_share)));
+    lines.push_back(memory_line(progress));
+  }
+  for (std::string& line : lines) line = cut_to_width(line, columns);
+  return lines;
+}
+
+Json progress_json(const RunProgress& progress) {
+  const auto known = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json json = {{"name", progress.name},
+               {"state", word_of(progress.state)},
+               {"epoch", progress.epoch},
+               {"epochs", progress.epochs},
+               {"repeat", progress.repeat},
+               {"repeats", progress.repeats},
+               {"best_epoch", progress.best_epoch},
+               {"train_losses", progress.train_losses},
+               {"validation_losses", progress.validation_losses},
+               {"dice", progress.dice},
+               {"regions", Json::object()},
+               {"learning_rate", progress.learning_rate},
+               {"epoch_seconds", progress.epoch_seconds},
+               {"megavoxels_per_second", progress.megavoxels_per_second},
+               {"seconds_left", known(seconds_left(progress))},
+               {"planned_bytes", progress.planned_bytes},
+               {"budget_bytes", progress.budget_bytes},
+               {"resident_bytes", known(progress.resident_bytes)}};
+  for (const auto& [region, dice] : progress.regions) json["regions"][region] = dice;
+  return json;
+}
+
+}  // namespace voxswap::pipeline
