@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
@@ -139,6 +138,30 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
         {"time in all", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
   }
   return two_columns(rows);
+}
+
+Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
+  const pipeline::DataShape& data = forecast.data;
+  Json json = plan_figures(forecast.plan, forecast.bound);
+  json.update(Json{{"device", forecast.device},
+                   {"precision", forecast.precision},
+                   {"pieces", forecast.pieces},
+                   {"costs", forecast.costs},
+                   {"parameters", forecast.parameters},
+                   {"arena_bytes", forecast.arena_bytes},
+                   {"budget_bytes", forecast.budgets.device},
+                   {"free_bytes", forecast.free_bytes},
+                   {"step_flops", forecast.step_flops}});
+  if (!data.found) return json;
+  const double epoch = pipeline::epoch_seconds(forecast, options);
+  json.update(
+      Json{{"training_cases", data.training_cases},
+           {"validation_cases", data.validation_cases},
+           {"cache_bytes", forecast.cache_bytes},
+           {"output_bytes", forecast.output_bytes},
+           {"epoch_seconds", epoch},
+           {"seconds", epoch * static_cast<double>(options.training.epochs * options.training.repeats)}});
+  return json;
 }
 
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "pipeline/device/benchmark.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/largest.h"
@@ -18,6 +19,8 @@ namespace voxswap::cli {
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 
 std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
+// The same for scripts: figures of the plan, of memory, disk and time.
+Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
 // plan_json() with the forecast in it.
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks = {});

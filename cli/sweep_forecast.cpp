@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
@@ -80,17 +81,37 @@ std::string total_text(const Total& total, std::size_t jobs) {
   return text + "\n";
 }
 
+// null where it does not fit.
+Json forecast_json(const experiments::SweepCell& cell, const CellForecast& told) {
+  const auto known = [&](auto value) { return told.fits ? Json(value) : Json(nullptr); };
+  return {{"cell", cell.name},
+          {"fits", told.fits},
+          {"memory_bytes", known(told.memory)},
+          {"host_bytes", known(told.host)},
+          {"disk_bytes", known(told.disk)},
+          {"seconds", known(told.seconds)}};
+}
+
+std::string names_json(const experiments::Sweep& sweep) {
+  Json list = Json::array();
+  for (const experiments::SweepCell& cell : sweep.cells) list.push_back({{"cell", cell.name}});
+  return list.dump(2) + "\n";
+}
+
 }  // namespace
 
-std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& shares, bool estimate) {
-  if (sweep.command == "plan") return planned_only(sweep);
+std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& shares, bool estimate,
+                           bool json) {
+  if (sweep.command == "plan") return json ? names_json(sweep) : planned_only(sweep);
   std::vector<std::vector<std::string>> rows = {
       {"cell", "memory, peak", "host pool", "disk", "time, without validation"}};
+  Json list = Json::array();
   Total total;
   total.cells = sweep.cells.size();
   for (const experiments::SweepCell& cell : sweep.cells) {
     throw_if_interrupted();
     const CellForecast told = forecast_cell(sweep, cell, shares, estimate);
+    list.push_back(forecast_json(cell, told));
     if (!told.fits) {
       rows.push_back({cell.name, "does not fit", "-", "-", "-"});
       continue;
@@ -102,6 +123,7 @@ std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& s
     total.disk += told.disk;
     total.seconds += told.seconds;
   }
+  if (json) return list.dump(2) + "\n";
   return table(rows) + "\n" + total_text(total, shares.shares.size());
 }
 

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/ranks.h"
 #include "cli/run_folder.h"
+#include "cli/table_json.h"
 #include "commit.h"
 #include "net/collective/launched.h"
 #include "pipeline/predict/classify.h"
@@ -24,15 +25,25 @@ namespace {
 struct TrainingCommand {
   const char* name;
   const char* summary;
-  void (*work)(const pipeline::RunOptions& options);
+  void (*work)(const pipeline::RunOptions& options, bool json);
   void (*follow)(const pipeline::RunOptions& options);  // of ranks that print nothing
 };
 
+void print_json(const Json& json) {
+  std::printf("%s\n", json.dump(2).c_str());
+}
+
 // Nothing is written: the experiment as it would be, and what it would take.
-void print_dry_run(const experiments::Experiment& experiment) {
+void print_dry_run(const experiments::Experiment& experiment, bool json) {
   const pipeline::DataShape data = pipeline::data_shape(experiment.run);
   const pipeline::StepForecast step(experiment.run, data, {.estimate = false, .as = "", .remember = false});
   const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment.run);
+  if (json) {
+    Json settings = Json::object();
+    for (const pipeline::Setting& setting : experiment.run.settings) settings[setting.key] = setting.value;
+    print_json({{"experiment", settings}, {"forecast", run_forecast_json(experiment.run, prediction)}});
+    return;
+  }
   std::fputs(experiment.run.resolved.c_str(), stdout);
   std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
 }
@@ -59,13 +70,13 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   app.add_flag("--dry-run", dry_run,
                "print the resolved experiment, its memory, disk and time; write nothing");
   app.add_flag("--trace", trace, "write timeline.json, one step for Perfetto");
-  add_common(app, common);
+  add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
   resolve_folder(where, resume);
   experiments::Experiment experiment = load(where);
   if (dry_run) {
-    print_dry_run(experiment);
+    print_dry_run(experiment, common.json);
     return Exit::done;
   }
   experiment.run.ranks = &net::launched_ranks();
@@ -81,13 +92,20 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   const auto lock = lock_run(experiment.run.output);
   check_run_folder(experiment, resume);
   experiment.run.resolved += ran_with(experiment.run);
-  command.work(experiment.run);
+  command.work(experiment.run, common.json);
   return Exit::done;
 }
 
-void run_and_show(const pipeline::RunOptions& options) {
+void run_and_show(const pipeline::RunOptions& options, bool json) {
   pipeline::run(options, experiments::read_settings_of_run);
   const fs::path scores = options.output / "dice.csv", classes = options.output / "classes.csv";
+  if (json) {
+    const bool classified = fs::exists(classes);
+    print_json({{"run", options.output.string()},
+                {"report", (options.output / "report.html").string()},
+                {classified ? "classes" : "dice", table_json(read_csv(classified ? classes : scores))}});
+    return;
+  }
   if (fs::exists(classes))  // a run of classes has no Dice
     std::printf("%s\n",
                 pipeline::accuracy_text(pipeline::class_rows(read_csv(classes), classes.string())).c_str());
@@ -102,9 +120,14 @@ void follow_run(const pipeline::RunOptions& options) {
   pipeline::run(options, experiments::read_settings_of_run);
 }
 
-void train_and_show(const pipeline::RunOptions& options) {
+void train_and_show(const pipeline::RunOptions& options, bool json) {
   pipeline::train(options);
-  std::printf("%s\n", (options.output / "checkpoints").string().c_str());
+  if (json)
+    print_json({{"run", options.output.string()},
+                {"checkpoints", (options.output / "checkpoints").string()},
+                {"timing", table_json(read_csv(options.output / "timing.csv"))}});
+  else
+    std::printf("%s\n", (options.output / "checkpoints").string().c_str());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -19,6 +20,7 @@
 #include "cli/sweep_forecast.h"
 #include "cli/sweep_jobs.h"
 #include "cli/sweep_lock.h"
+#include "cli/table_json.h"
 #include "data/layouts/open_dataset.h"
 #include "net/collective/launched.h"
 #include "pipeline/cases/split.h"
@@ -63,7 +65,7 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   app.add_flag("--dry-run", arguments.dry_run,
                "print the cells with their memory, disk and time; write nothing");
   app.add_flag("--estimate", arguments.estimate, "of a dry run: measure nothing, costs of a usual machine");
-  add_common(app, arguments.common);
+  add_common(app, arguments.common, true);
 }
 
 // One split for all cells, drawn once and kept; they are pointed to the file.
@@ -151,7 +153,7 @@ experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
   return mine;
 }
 
-void merge(const experiments::Sweep& sweep) {
+void merge(const experiments::Sweep& sweep, bool json) {
   std::vector<CellStatus> statuses = settled_cells(sweep);
   for (std::size_t i = 0; i < statuses.size(); ++i)  // with what others came to instead
     if (!statuses[i].outcome) statuses[i].outcome = read_outcome(sweep.cells[i]);
@@ -160,6 +162,12 @@ void merge(const experiments::Sweep& sweep) {
   const fs::path& out = sweep.base.run.output;
   choose_split(sweep, results);
   pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
+  if (json) {
+    const Json told = {{"report", (out / "report.html").string()},
+                       {"cells", table_json(read_csv(out / "sweep.csv"))}};
+    std::printf("%s\n", told.dump(2).c_str());
+    return;
+  }
   for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
 }
 
@@ -171,7 +179,7 @@ void together(const experiments::Sweep& sweep, const Part& part, Work work) {
   work(sweep);
 }
 
-Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const Part& part) {
+Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const Part& part, bool json) {
   net::Ranks& ranks = net::launched_ranks();
   const experiments::Sweep mine = cells_of(sweep, part);
   const std::vector<CellPlace> places = cell_places(mine, shares, ranks);
@@ -189,7 +197,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
     log::warn("interrupted; the same command goes on where it stopped");
     return Exit::interrupted;
   }
-  together(sweep, part, merge);
+  together(sweep, part, [&](const experiments::Sweep& whole) { merge(whole, json); });
   return tell_failures(mine, statuses);
 }
 
@@ -241,8 +249,9 @@ Exit sweep_command(const Arguments& words) {
   const SweepShares shares =
       net::launched_count() > 1 ? share_among_ranks(sweep, memory) : share_machine(sweep, jobs, memory);
   const Part part = part_of(arguments.part);
-  if (!arguments.dry_run) return run_sweep(sweep, shares, part);
-  std::fputs(sweep_forecast(cells_of(sweep, part), shares, arguments.estimate).c_str(), stdout);
+  if (!arguments.dry_run) return run_sweep(sweep, shares, part, arguments.common.json);
+  std::fputs(sweep_forecast(cells_of(sweep, part), shares, arguments.estimate, arguments.common.json).c_str(),
+             stdout);
   return Exit::done;
 }
 
