@@ -13,7 +13,7 @@ namespace voxswap::net::convolution {
 
 namespace {
 
-constexpr std::int64_t near_weights = 256 << 10;  // bytes of weights that stay in its second
+constexpr std::int64_t near_weights = 512 << 10;  // bytes of weights that stay in a core's second cache
 constexpr std::int64_t enough_units = 16;         // for every core to have some
 constexpr std::int64_t arranged_together = 16;    // words of weights of a channel
 constexpr std::int64_t most_stride = 2;
@@ -100,28 +100,34 @@ VolumeMaker maker_of(Instructions instructions, ElementType type) {
 }
 
 // How planes and output channels are divided among threads: by shapes alone, and no bit depends on it.
+// Where all weights stay in a core's second cache, a unit makes whole planes; else some channels of several.
 struct VolumeCut {
-  std::int64_t block = 1, blocks = 1;   // output channels
+  std::int64_t tile = 1;                // output channels of two registers
+  std::int64_t block = 1, blocks = 1;   // of a unit, and blocks that have so many
+  std::int64_t rest = 0;                // behind them, of one register
   std::int64_t planes = 1, groups = 1;  // of all samples
-  bool channels_last = false;           // whether groups of planes follow one another, with the same weights
 
+  std::int64_t units() const { return (blocks + (rest > 0 ? 1 : 0)) * groups; }
   VolumeUnit unit(const VolumeSizes& s, std::int64_t index) const {
-    const std::int64_t group = channels_last ? index % groups : index / blocks;
-    const std::int64_t first = (channels_last ? index / groups : index % blocks) * block;
+    const std::int64_t group = index % groups, first = index / groups * block, whole = s.outputs - rest;
     const std::int64_t end = std::min((group + 1) * planes, s.samples * s.depth.made);
-    return {group * planes, end, first, std::min(block, s.outputs - first)};
+    return {group * planes, end, std::min(first, whole),
+            first < whole ? std::min(block, whole - first) : rest};
   }
 };
 
 VolumeCut cut_volume(const VolumeSizes& s, const VolumeMaker& maker) {
   VolumeCut cut;
-  const std::int64_t words = parts_of(s.inputs, maker.step), all_planes = s.samples * s.depth.made;
-  cut.block = 2 * maker.lanes;
-  cut.blocks = parts_of(s.outputs, cut.block);
-  cut.channels_last = 4 * words * taps_of(s) * cut.block > near_weights;
-  cut.planes = cut.channels_last ? parts_of(all_planes * cut.blocks, enough_units) : 1;
-  cut.planes = std::min(cut.planes, all_planes);
-  cut.groups = parts_of(all_planes, cut.planes);
+  cut.tile = 2 * maker.lanes;
+  cut.rest = s.outputs % cut.tile;
+  if (cut.rest > maker.lanes) cut.rest = 0;
+  const std::int64_t words = parts_of(s.inputs, maker.step), planes = s.samples * s.depth.made;
+  const std::int64_t whole = s.outputs - cut.rest, of_tile = 4 * words * taps_of(s) * cut.tile;
+  const std::int64_t near = std::clamp<std::int64_t>(near_weights / of_tile, 1, most_unit_outputs / cut.tile);
+  cut.block = near * cut.tile;
+  cut.blocks = parts_of(whole, cut.block);
+  cut.planes = cut.blocks > 1 ? std::clamp<std::int64_t>(planes * cut.blocks / enough_units, 1, planes) : 1;
+  cut.groups = parts_of(planes, cut.planes);
   return cut;
 }
 
@@ -149,13 +155,15 @@ class VolumeConvolution final : public Kernel {
 
   void run(const KernelArguments& arguments) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
-    const std::int64_t stretches = parts_of(words_, arranged_together), pieces = cut_.blocks * stretches;
+    const std::int64_t stretches = parts_of(words_, arranged_together),
+                       pieces = parts_of(sizes_.outputs, cut_.tile) * stretches;
 #pragma omp parallel for schedule(dynamic) if (pieces > 1)
     for (std::int64_t piece = 0; piece < pieces; ++piece)
-      arrange(input<float>(arguments, 1), piece / stretches, piece % stretches * arranged_together, weights);
+      arrange(input<float>(arguments, 1), piece / stretches * cut_.tile,
+              piece % stretches * arranged_together, weights);
     const float* const bias = added_ == Added::bias ? input<float>(arguments, 2) : nullptr;
     const void* const start = added_ == Added::volume ? arguments.inputs[2] : nullptr;
-    const std::int64_t units = cut_.blocks * cut_.groups;
+    const std::int64_t units = cut_.units();
 #pragma omp parallel for schedule(dynamic) if (units > 1)
     for (std::int64_t index = 0; index < units; ++index)
       maker_.make(sizes_, cut_.unit(sizes_, index), arguments.inputs[0], weights, bias, start,
@@ -163,43 +171,49 @@ class VolumeConvolution final : public Kernel {
   }
 
  private:
-  // Words first … of every lane of a block, from O,I,D,H,W (of the gradient, made channels are I) to
-  // [phases][planes and rows of taps][words][taps of the phase][lanes].
-  void arrange(const float* w, std::int64_t block, std::int64_t first, std::uint32_t* all) const {
-    const std::int64_t first_output = block * cut_.block, end = std::min(first + arranged_together, words_);
-    const std::int64_t lanes = whole_parts(std::min(cut_.block, sizes_.outputs - first_output), maker_.lanes);
-    std::uint32_t* const weights = all + first_output * words_ * taps_of(sizes_);
-    for (std::int64_t word = first; word < end; ++word)
-      for (std::int64_t i = 0; i < sizes_.phase_count; ++i) {
-        const Phase& phase = sizes_.phases[i];
-        for (std::int64_t line = 0; line < slots(sizes_); ++line)
-          for (std::int64_t tap = 0; tap < phase.taps; ++tap) {
-            std::uint32_t* const to =
-                weights + (phase.weights + (line * words_ + word) * phase.taps + tap) * lanes;
-            const std::int64_t of_kernel = line * sizes_.width.kernel + phase.tap[tap];
-            for (std::int64_t lane = 0; lane < lanes; ++lane)
-              to[lane] = word_of(w, first_output + lane, word * maker_.step, of_kernel);
-          }
+  // Some words from `first` on of the lanes of a tile, from O,I,D,H,W (of the gradient, what is made are I).
+  void arrange(const float* w, std::int64_t first_output, std::int64_t first, std::uint32_t* all) const {
+    const std::int64_t end = std::min(first + arranged_together, words_),
+                       outputs = std::min(cut_.tile, sizes_.outputs - first_output),
+                       lanes = whole_parts(outputs, maker_.lanes), taps = taps_of(sizes_);
+    std::uint32_t* const weights = all + first_output * words_ * taps;
+    for (std::int64_t word = first; word < end; ++word) {
+      std::uint32_t* to[most_taps * most_taps * most_taps];
+      for (std::int64_t tap = 0; tap < taps; ++tap) to[tap] = weights + place_of(tap, word) * lanes;
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        std::uint32_t words[most_taps * most_taps * most_taps] = {};
+        if (lane < outputs) read_words(w, first_output + lane, word * maker_.step, words);
+        for (std::int64_t tap = 0; tap < taps; ++tap) to[tap][lane] = words[tap];
       }
-  }
-  std::uint32_t word_of(const float* w, std::int64_t output, std::int64_t channel, std::int64_t tap) const {
-    const float value = weight(w, output, channel, tap);
-    std::uint32_t word = 0;
-    if (!rounded_) {
-      __builtin_memcpy(&word, &value, sizeof word);
-      return word;
     }
-    Bf16 low, high;
-    round_to(&low, value);
-    if (maker_.step == 1) return static_cast<std::uint32_t>(low.bits) << 16;  // widened again
-    round_to(&high, weight(w, output, channel + 1, tap));
-    return low.bits | static_cast<std::uint32_t>(high.bits) << 16;
   }
-  float weight(const float* w, std::int64_t output, std::int64_t channel, std::int64_t tap) const {
-    if (output >= sizes_.outputs || channel >= sizes_.inputs) return 0;
-    const std::int64_t pair =
-        sizes_.gradient ? channel * sizes_.outputs + output : output * sizes_.inputs + channel;
-    return w[pair * taps_of(sizes_) + tap];
+  // Words of one lane before that of a tap and a word of channels.
+  std::int64_t place_of(std::int64_t tap, std::int64_t word) const {
+    const std::int64_t line = tap / sizes_.width.kernel, along = tap % sizes_.width.kernel;
+    for (std::int64_t i = 0; i < sizes_.phase_count; ++i) {
+      const Phase& phase = sizes_.phases[i];
+      for (std::int64_t t = 0; t < phase.taps; ++t)
+        if (phase.tap[t] == along) return phase.weights + (line * words_ + word) * phase.taps + t;
+    }
+    return 0;  // every tap is of one phase
+  }
+  // Of all taps, for the channel and, where pairs are multiplied, the next one.
+  void read_words(const float* w, std::int64_t output, std::int64_t channel, std::uint32_t* words) const {
+    const std::int64_t taps = taps_of(sizes_), next = sizes_.gradient ? sizes_.outputs * taps : taps;
+    const float* const from =
+        w + (sizes_.gradient ? channel * sizes_.outputs + output : output * sizes_.inputs + channel) * taps;
+    if (!rounded_) {
+      __builtin_memcpy(words, from, static_cast<std::size_t>(4 * taps));
+      return;
+    }
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      Bf16 low, high;
+      round_to(&low, from[tap]);
+      words[tap] = static_cast<std::uint32_t>(low.bits) << 16;  // widened again
+      if (maker_.step == 1) continue;
+      round_to(&high, from[next + tap]);
+      words[tap] = low.bits | static_cast<std::uint32_t>(high.bits) << 16;
+    }
   }
 
   VolumeSizes sizes_;

@@ -50,9 +50,9 @@ class Maker {
         y_(static_cast<Element*>(y)),
         words_((sizes.inputs + A::step - 1) / A::step),
         outputs_(unit.outputs > A::lanes ? 2 * A::lanes : A::lanes),
-        weights_(weights +
-                 unit.first_output * words_ * sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel) {
-    for (std::int64_t i = 0; i < most_tile_outputs; ++i)
+        block_(words_ * outputs_ * sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel),
+        weights_(weights + unit.first_output * block_ / outputs_) {
+    for (std::int64_t i = 0; i < most_unit_outputs; ++i)
       bias_[i] = bias != nullptr && i < unit.outputs ? bias[unit.first_output + i] : 0.0F;
     for (std::int64_t i = 0; i < s_.phase_count; ++i) {
       const Phase& phase = s_.phases[i];
@@ -73,6 +73,10 @@ class Maker {
  private:
   std::int64_t x_row() const { return s_.width.read * s_.inputs; }
 
+  bool is_new(const Reads& rows, std::int64_t i) const {
+    return s_.gradient ? i + 1 == rows.count : rows.tap[i] >= s_.height.kernel - s_.height.stride;
+  }
+
   // x: of a sample; the row is counted through all planes.
   void make_row(const Element* x, const Reads& planes, const Reads& rows, std::int64_t row) {
     for (std::int64_t i = 0; i < s_.phase_count; ++i) {
@@ -85,7 +89,7 @@ class Maker {
           const std::int64_t line = planes.tap[d] * s_.height.kernel + rows.tap[h];
           segments[count++] = {
               reinterpret_cast<const char*>(x + (planes.from[d] * s_.height.read + rows.from[h]) * x_row()),
-              weights_ + (phase.weights + line * words_ * phase.taps) * outputs_, nullptr, d};
+              (phase.weights + line * words_ * phase.taps) * outputs_, is_new(rows, h), nullptr};
         }
       if (count > 0 && phase.taps > 0)
         make_tiles(phase, rows_[i], segments, count, y);
@@ -109,43 +113,51 @@ class Maker {
       tile.offset = read * tile.voxel;
       tile.first_is_there = read >= 0;
       tile.last_is_there = last < s_.width.read;
-      ask_ahead(segments, count, tile.offset + kind.voxels * phase.advance * tile.voxel,
-                y + (first + kind.voxels) * phase.step * s_.outputs, kind.voxels * s_.outputs * bytes);
-      kind.multiply(tile);
       const std::int64_t end = first + kind.voxels;
-      finish(phase, y, done, end, sums_ + (done - first) * outputs_);
+      for (std::int64_t lane = 0; lane < unit_.outputs; lane += outputs_) {
+        tile.weights = weights_ + lane / outputs_ * block_;
+        ask_ahead(phase, segments, count, tile.offset + kind.voxels * phase.advance * tile.voxel,
+                  y + end * phase.step * s_.outputs, kind.voxels, lane);
+        kind.multiply(tile);
+        finish(phase, y, done, end, lane, sums_ + (done - first) * outputs_);
+      }
       done = end;
     }
   }
 
-  // What the next tile is the first to read of a row of x, in the last row of taps of a plane, and the
-  // voxels that it makes are asked for in time: rows are gone through in turns, in stretches that end before
-  // the processor sees that memory is read in order.
-  void ask_ahead(Segment* segments, std::int64_t count, std::int64_t offset, const Element* y,
-                 std::int64_t bytes) const {
-    std::int64_t others = 0;
+  // What the next tile is the first to read of rows of x, and the voxels that it makes, are asked for in
+  // time: rows are gone through in turns, in stretches that end before the processor sees that memory is read
+  // in order. Each row of taps asks for a share.
+  void ask_ahead(const Phase& phase, Segment* segments, std::int64_t count, std::int64_t offset,
+                 const Element* y, std::int64_t voxels, std::int64_t lane) const {
+    const std::int64_t shares = count * ((unit_.outputs + outputs_ - 1) / outputs_);
+    const std::int64_t share = voxels * phase.step * s_.outputs / shares;
+    const bool is_start = start_ != nullptr && start_ != y_;
     for (std::int64_t i = 0; i < count; ++i) {
-      const bool new_row = i + 1 == count || segments[i + 1].plane != segments[i].plane;
-      segments[i].ahead = segments[i].x + offset;
-      if (!new_row && unit_.outputs == s_.outputs)
-        segments[i].ahead = reinterpret_cast<const char*>(y) + bytes / count * others++;
+      const Element* made = y + share * (lane / outputs_ * count + i);
+      if (is_start && i % 2 == 0) made = start_ + (made - y_);
+      const bool reads = segments[i].is_new && lane == 0;
+      segments[i].ahead = reads ? segments[i].x + offset : reinterpret_cast<const char*>(made);
     }
   }
 
   // Voxels that no tap reaches.
   void make_without_products(const Phase& phase, Element* y) {
     for (float& sum : sums_) sum = 0;
-    for (std::int64_t v = 0; v < phase.count; ++v) finish(phase, y, v, v + 1, sums_);
+    for (std::int64_t v = 0; v < phase.count; ++v)
+      for (std::int64_t lane = 0; lane < unit_.outputs; lane += outputs_)
+        finish(phase, y, v, v + 1, lane, sums_);
   }
 
-  void finish(const Phase& phase, Element* y, std::int64_t from, std::int64_t to, const float* sums) const {
-    for (std::int64_t lane = 0; lane < unit_.outputs; lane += A::lanes) {
-      const std::int64_t left = unit_.outputs - lane;
-      const auto mask = A::mask(left < A::lanes ? left : A::lanes);
+  void finish(const Phase& phase, Element* y, std::int64_t from, std::int64_t to, std::int64_t first,
+              const float* sums) const {
+    const std::int64_t left = unit_.outputs - first, end = left < outputs_ ? left : outputs_;
+    for (std::int64_t lane = 0; lane < end; lane += A::lanes) {
+      const auto mask = A::mask(end - lane < A::lanes ? end - lane : A::lanes);
       const float* of_lanes = sums + lane;
       for (std::int64_t v = from; v < to; ++v, of_lanes += outputs_) {
-        Element* const at = y + v * phase.step * s_.outputs + lane;
-        A::finish(at, of_lanes, bias_ + lane, start_ == nullptr ? nullptr : start_ + (at - y_), mask);
+        Element* const at = y + v * phase.step * s_.outputs + first + lane;
+        A::finish(at, of_lanes, bias_ + first + lane, start_ == nullptr ? nullptr : start_ + (at - y_), mask);
       }
     }
   }
@@ -154,10 +166,12 @@ class Maker {
   const VolumeUnit& unit_;
   const Element *x_, *start_;
   Element* y_;
-  std::int64_t words_, outputs_;  // outputs_: lanes of the registers
+  std::int64_t words_;    // of channels of a voxel of x
+  std::int64_t outputs_;  // lanes of a tile
+  std::int64_t block_;    // words of its weights
   const std::uint32_t* weights_;
   RowOfTiles<A> rows_[most_phases];
-  alignas(64) float bias_[most_tile_outputs];
+  alignas(64) float bias_[most_unit_outputs];
   alignas(64) float sums_[most_tile_voxels * most_tile_outputs];
 };
 

@@ -34,7 +34,7 @@ struct VolumeSizes {
   std::int64_t phase_count = 1;
 };
 
-// Some planes of all samples, of a block of output channels.
+// Some planes of all samples, of some blocks of two registers of output channels, or of one register.
 struct VolumeUnit {
   std::int64_t from = 0, to = 0;
   std::int64_t first_output = 0, outputs = 1;
@@ -43,6 +43,7 @@ struct VolumeUnit {
 constexpr std::int64_t most_inputs = 1024;      // channels that are read
 constexpr std::int64_t most_tile_voxels = 26;   // that a tile makes at a time
 constexpr std::int64_t most_tile_outputs = 32;  // channels that it makes of them
+constexpr std::int64_t most_unit_outputs = 512;
 
 // y = w x, + bias of channels, + start of voxels where they are not null.
 using MakePlanes = void (*)(const VolumeSizes&, const VolumeUnit&, const void* x,

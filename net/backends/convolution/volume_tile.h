@@ -14,17 +14,18 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// A row of taps: the first voxel of a row of x, and the weights of its first channel.
+// A row of taps: the first voxel of a row of x, and where the weights of its first channel are.
 struct Segment {
   const char* x;
-  const std::uint32_t* weights;
-  const char* ahead;   // what is asked for meanwhile
-  std::int64_t plane;  // of the taps
+  std::int64_t weights;  // words behind those of the tile
+  bool is_new;           // no row of y before this one read the row
+  const char* ahead;     // of memory, what is asked for meanwhile
 };
 
 struct Tile {
   const Segment* segments;
   std::int64_t count;
+  const std::uint32_t* weights = nullptr;
   std::int64_t words = 1;   // of a voxel of x
   std::int64_t voxel = 4;   // bytes from one voxel to the next
   std::int64_t offset = 0;  // bytes from the first voxel of the row to the first that is read
@@ -73,7 +74,7 @@ __attribute__((noinline)) void multiply_tile(const Tile& t) {
     const char* x = s->x + t.offset;
     const char* first = t.first_is_there ? x : zeros;
     const char* last = t.last_is_there ? x + (places - 1) * t.voxel : zeros;
-    const std::uint32_t* weights = s->weights;
+    const std::uint32_t* weights = t.weights + s->weights;
     const char* ahead = s->ahead;
     for (const char* const end = x + t.words * A::word; x != end;
          x += A::word, first += A::word, last += A::word, weights += K * R * A::lanes) {
