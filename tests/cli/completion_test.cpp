@@ -47,7 +47,7 @@ TEST_F(Completion, OffersCommandsThenTheirOptionsAndWhatThoseTake) {
 
 TEST_F(Completion, OffersKeysOfAnExperimentAndTheirValues) {
   EXPECT_EQ(offered("voxswap run study.yaml training.lo"),
-            (Words{"training.loss=", "training.loader_threads="}));
+            (Words{"training.loss=", "training.loader_threads=", "training.log="}));
   EXPECT_EQ(offered("voxswap plan study.yaml training.loss=weighted"), Words{"weighted_dice"});
   EXPECT_EQ(offered("voxswap sweep study.yaml preprocess.crop="), (Words{"foreground", "none"}));
   EXPECT_EQ(offered("voxswap evaluate training.lo"), Words{""});  // which takes none
