@@ -84,6 +84,9 @@ Exit predict_command(const Arguments& arguments) {
   app.add_flag(
       "--segmentations", how.segmentations,
       "also write CASE.seg.nrrd, which 3D Slicer opens with names and colours, and itksnap_labels.txt");
+  app.add_flag("--bids", how.bids,
+               "a BIDS derivative: sub-X/anat/sub-X_desc-voxswap_dseg.nii.gz, probabilities as _probseg, "
+               "dataset_description.json, dseg.tsv");
   add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -11,7 +11,7 @@ namespace voxswap::data {
 namespace {
 
 // `auto` asks in this order; patterns that somebody wrote down count for more than a guess.
-const std::array<Layout, 7> table_of_layouts{{
+const std::array<Layout, 8> table_of_layouts{{
     {"files", format("files that fit the patterns in {}", key::data_files), recognise_files, list_files},
     {"brats",
      "a folder per case, named as in BraTS 2017 to 2024 (GLI, MET, MEN, PED, SSA), e.g. "
@@ -22,6 +22,8 @@ const std::array<Layout, 7> table_of_layouts{{
      recognise_nnunet, list_nnunet},
     {"msd", "dataset.json, imagesTr and labelsTr, as in the Medical Segmentation Decathlon", recognise_msd,
      list_msd},
+    {"bids", "a folder per subject with its scans in anat, as in BIDS, e.g. sub-01/anat/sub-01_T1w.nii.gz",
+     recognise_bids, list_bids},
     {"dicom",
      "a folder per case with a folder of DICOM slices per series, named like its sequence, e.g. patient/t1",
      recognise_dicom, list_dicom},

@@ -28,6 +28,8 @@ std::optional<std::string> recognise_brats(const DatasetOptions& options);
 Dataset list_brats(const DatasetOptions& options);
 std::optional<std::string> recognise_nnunet(const DatasetOptions& options);
 Dataset list_nnunet(const DatasetOptions& options);
+std::optional<std::string> recognise_bids(const DatasetOptions& options);
+Dataset list_bids(const DatasetOptions& options);
 std::optional<std::string> recognise_dicom(const DatasetOptions& options);
 Dataset list_dicom(const DatasetOptions& options);
 std::optional<std::string> recognise_msd(const DatasetOptions& options);

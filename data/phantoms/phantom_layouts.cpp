@@ -10,6 +10,7 @@
 #include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "data/formats/bids_writing.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
 #include "data/formats/raster.h"
@@ -109,6 +110,37 @@ PhantomLayout file_per_channel(const Naming& naming) {
     write_label_map(root / paths.back(), relabelled(volume.truth, naming.values));
   };
   return {naming.name, naming.looks_like, files, write, {}};
+}
+
+// --- BIDS: scans by subject, the truth as a derivative
+
+std::vector<fs::path> bids_files(const PhantomOptions&, int index) {
+  const std::string id = format("sub-{:03}", index);
+  std::vector<fs::path> files;
+  for (const char* name : {"T1w", "ce-gadolinium_T1w", "T2w", "FLAIR"})
+    files.push_back(fs::path(id) / "anat" / format("{}_{}.nii.gz", id, name));
+  files.push_back(fs::path("derivatives/truth") / id / "anat" / format("{}_dseg.nii.gz", id));
+  if (index > 0) return files;
+  for (const char* name : {"dataset_description.json", "README", "derivatives/truth/dataset_description.json",
+                           "derivatives/truth/dseg.tsv", ".bidsignore"})
+    files.emplace_back(name);  // of the whole data set
+  return files;
+}
+
+void write_bids_case(const fs::path& root, int index, const Volume& volume) {
+  const std::vector<fs::path> files = bids_files({}, index);
+  for (std::size_t m = 0; m < modalities.size(); ++m) {
+    make_folder_of(root / files[m]);
+    write_image(root / files[m], volume.channels[m]);
+  }
+  make_folder_of(root / files[4]);
+  write_label_map(root / files[4], volume.truth);
+  if (index > 0) return;
+  const std::array<std::string, 5> texts = {
+      bids_description("Brain phantoms"), "Brain phantoms: made up by a program, of nobody.\n",
+      bids_description("True labels", "phantom", "1"),
+      bids_labels({{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}}), "phantom.json\n"};
+  for (std::size_t i = 0; i < texts.size(); ++i) write_file(root / files[5 + i], texts[i]);
 }
 
 // --- The Decathlon's Task01_BrainTumour, which counts channels and labels differently
@@ -280,6 +312,11 @@ std::span<const PhantomLayout> phantom_layouts() {
                     msd_files, write_msd_case, msd_description});
     rows.push_back({"nnunet", "imagesTr/PHANTOM_000_0000.nii.gz, labelsTr and dataset.json with regions",
                     nnunet_files, write_nnunet_case, nnunet_description});
+    rows.push_back({"bids",
+                    "sub-000/anat/sub-000_T1w.nii.gz, and labels in derivatives/truth",
+                    bids_files,
+                    write_bids_case,
+                    {}});
     rows.push_back({"dicom",
                     "phantom_000/t1/*.dcm and phantom_000/seg.nii.gz",
                     dicom_layout_files,

@@ -20,48 +20,24 @@
 #include "pipeline/predict/classify.h"
 #include "pipeline/predict/largest_component.h"
 #include "pipeline/predict/predict.h"
+#include "pipeline/predict/prediction_files.h"
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/record/trained.h"
-#include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-// Where predictions go, in one folder of them.
-// Of images that get one class there is a table of all in their places.
-fs::path file_of(const fs::path& folder, const data::Dataset& dataset, const std::string& id) {
-  return folder / (dataset.classes ? "classes.csv" : label_map_name(dataset, id));
-}
-fs::path probability_file(const fs::path& folder, const std::string& id, const std::string& output) {
-  return folder / "probabilities" / format("{}_{}.nii.gz", id, output);
-}
-
-// Beside the label maps, for programs that show names and colours.
-fs::path segmentation_file(const fs::path& folder, const std::string& id) {
-  return folder / (id + ".seg.nrrd");
-}
-fs::path label_list_file(const fs::path& folder) {
-  return folder / "itksnap_labels.txt";
-}
-
-std::vector<data::Segment> segments_of(const data::Dataset& dataset) {
-  std::vector<data::Segment> segments;
-  for (const auto& [name, value] : dataset.labels)
-    segments.push_back({name, value, label_color(static_cast<std::int16_t>(value))});
-  return segments;
-}
-
 // A file per output channel, one in memory at a time.
 using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
 
-void write_probabilities(const Write& write, const fs::path& folder, const std::string& id,
+void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
                          const ProbabilityMaps& maps, const data::PreparedCase& prepared,
                          const std::vector<std::string>& outputs) {
-  make_directories(folder / "probabilities");
   for (std::size_t c = 0; c < outputs.size(); ++c) {
-    const fs::path file = probability_file(folder, id, outputs[c]);
+    const fs::path file = files.probability(id, outputs[c]);
+    make_directories(file.parent_path());
     write(file, [&] {
       data::write_image(file,
                         data::as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
@@ -70,17 +46,20 @@ void write_probabilities(const Write& write, const fs::path& folder, const std::
 }
 
 // Folders of predictions, one for each network that predicts by itself.
-std::vector<fs::path> prediction_folders(const RunOptions& options, const fs::path& out, bool ensemble) {
-  if (ensemble || options.training.repeats == 1) return {out};
-  std::vector<fs::path> folders;
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
-    folders.push_back(out / format("repeat_{}", repeat));
-  return folders;
+std::vector<PredictionFiles> prediction_files(const RunOptions& options, const fs::path& out,
+                                              const data::Dataset& dataset, const PredictOptions& how) {
+  std::vector<PredictionFiles> all;
+  if (how.ensemble || options.training.repeats == 1)
+    all.emplace_back(out, dataset, how);
+  else
+    for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+      all.emplace_back(out / format("repeat_{}", repeat), dataset, how);
+  return all;
 }
 
 // What may be written of all that predict() will write: known before the first case is read.
 Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
-                       const std::vector<fs::path>& folders, const std::vector<std::string>& outputs,
+                       const std::vector<PredictionFiles>& folders, const std::vector<std::string>& outputs,
                        const PredictOptions& how) {
   Outputs files(how.force);
   files.protect(input);
@@ -88,14 +67,10 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
   files.protect_below(dataset.root);
   for (const data::CaseFiles& one : dataset.cases)
     for (const fs::path& channel : one.channels) files.protect(channel);
-  for (const fs::path& folder : folders) {
-    if (how.segmentations) files.check(label_list_file(folder));
-    for (const data::CaseFiles& one : dataset.cases) {
-      files.check(file_of(folder, dataset, one.id));
-      if (how.segmentations) files.check(segmentation_file(folder, one.id));
-      for (const std::string& output : outputs)
-        if (how.probabilities) files.check(probability_file(folder, one.id, output));
-    }
+  for (const PredictionFiles& folder : folders) {
+    for (const auto& [file, content] : folder.shared()) files.check(file);
+    for (const data::CaseFiles& one : dataset.cases)
+      for (const fs::path& file : folder.of_case(one.id, outputs)) files.check(file);
   }
   return files;
 }
@@ -149,13 +124,14 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
                       dataset = data::open_for_prediction(trained, options.data, input);
   check_suits(options, dataset);
   if (dataset.classes) check_for_classes(how);
-  if (how.segmentations && dataset.images)
-    fail(Exit::usage, "--segmentations: is for volumes, and these cases are pictures; leave it out");
+  for (const auto& [asked, name] : {std::pair{how.segmentations, "--segmentations"}, {how.bids, "--bids"}})
+    if (asked && dataset.images)
+      fail(Exit::usage, "{}: is for volumes, and these cases are pictures; leave it out", name);
   const data::Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training);
   const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
   const std::vector<std::string> names = output_names(dataset, options.training);
-  const std::vector<fs::path> folders = prediction_folders(options, out, how.ensemble);
+  const std::vector<PredictionFiles> folders = prediction_files(options, out, dataset, how);
   const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
   Predictor predictor(options, trained, how);
   make_writable_directory(out);
@@ -169,8 +145,8 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
   for (std::size_t first = 0; first < repeats.size(); first += together) {
     predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
                    repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
-    const fs::path& folder = folders[first / together];
-    make_directories(folder);
+    const PredictionFiles& folder = folders[first / together];
+    make_directories(folder.folder());
     std::vector<ClassRow> classes;
     const auto predict_case = [&](const data::CaseFiles& files) {
       const data::PreparedCase prepared = data::prepare(data::read_case(dataset, files), preparing);
@@ -185,11 +161,12 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
         outputs.write(file, produce);
         record.wrote(files.id, file);
       };
-      const fs::path file = file_of(folder, dataset, files.id);
+      const fs::path file = folder.label_map(files.id);
+      make_directories(file.parent_path());
       const data::LabelMap stored = data::as_stored(std::move(labels), prepared.stored);
       write(file, [&] { data::write_label_map(file, stored); });
       if (how.segmentations) {
-        const fs::path named = segmentation_file(folder, files.id);
+        const fs::path named = folder.segmentation(files.id);
         write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset)); });
       }
       if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
@@ -205,11 +182,9 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
       }
       progress.advance();
     }
-    write_classes(folder, classes, outputs, record);
-    if (how.segmentations) {
-      const fs::path list = label_list_file(folder);
-      outputs.write(list, [&] { write_file(list, data::itk_snap_labels(segments_of(dataset))); });
-    }
+    write_classes(folder.folder(), classes, outputs, record);
+    for (const auto& [file, content] : folder.shared())
+      outputs.write(file, [&] { write_file(file, content); });
   }
   record.finish();
   tell_end(dataset, left_out, repeats.size() / together, out);
