@@ -18,6 +18,7 @@ constexpr Command table_of_commands[] = {
     {"bench", "steps on random volumes; measured against predicted", bench_command},
     {"preview", "prepared and augmented cases on one sheet, to look at", preview_command},
     {"check", "look at every case of a data set and tell every problem", check_command},
+    {"convert", "write a data set of any layout as nnU-Net has it", convert_command},
     {"phantom", "make a data set of brain phantoms", phantom_command},
     {"schema", "a JSON Schema of the experiment file, for editors", schema_command},
     {"completion", "a script for bash, zsh or fish that completes commands and keys", completion_command},

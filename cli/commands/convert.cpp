@@ -1,0 +1,58 @@
+// voxswap convert: a data set of any layout, written as another program has it.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/outputs.h"
+#include "cli/options.h"
+#include "cli/run_folder.h"
+#include "data/cases/nnunet_writing.h"
+#include "data/layouts/open_dataset.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+// A folder with a layout of its own, or an experiment that has its data written down.
+data::DatasetOptions data_of(const std::string& path, const std::string& layout) {
+  data::DatasetOptions options;
+  if (ends_with(lower(path), ".yaml") || ends_with(lower(path), ".yml")) {
+    if (!layout.empty()) fail(Exit::usage, "{}: --layout comes from the experiment", path);
+    return experiments::load_experiment(path, {}).run.data;
+  }
+  options.root = path;
+  if (!layout.empty()) options.layout = layout;
+  return options;
+}
+
+}  // namespace
+
+Exit convert_command(const Arguments& arguments) {
+  CLI::App app(
+      "Write a data set of any layout as nnU-Net has it: a file per channel, labels counted 1, 2, 3, …, "
+      "dataset.json. Cases without a truth go to imagesTs.",
+      "voxswap convert");
+  CommonOptions common;
+  std::string path, layout, out, to = "nnunet";
+  bool as_regions = false, force = false;
+  app.add_option("DATASET", path, "folder of the data set, or an experiment (.yaml) that names one")
+      ->required();
+  app.add_option("--out", out, "folder to write to, e.g. nnUNet_raw/Dataset501_Tumours")->required();
+  app.add_option("--to", to, "what to write: nnunet")
+      ->check(CLI::IsMember({"nnunet"}))
+      ->capture_default_str();
+  app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));
+  app.add_flag("--regions", as_regions,
+               "what is trained on are the regions (whole_tumor, …), which may hold one another");
+  add_force(app, force);
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+
+  const data::Dataset dataset = data::open_dataset(data_of(path, layout));
+  Outputs outputs(force);
+  const auto lock = lock_output(out);
+  data::write_nnunet(dataset, out, as_regions, outputs);
+  std::printf("%s\n", (fs::path(out) / "dataset.json").string().c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap::cli

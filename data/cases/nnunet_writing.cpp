@@ -1,0 +1,123 @@
+#include "data/cases/nnunet_writing.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/json.h"
+#include "base/keys.h"
+#include "base/progress.h"
+#include "data/cases/read_case.h"
+#include "data/formats/image_writing.h"
+#include "data/volumes/orientation.h"
+
+namespace voxswap::data {
+
+namespace {
+
+std::vector<fs::path> images_of(const fs::path& out, const CaseFiles& files) {
+  std::vector<fs::path> images;
+  for (std::size_t channel = 0; channel < files.channels.size(); ++channel)
+    images.push_back(out / (files.labelled() ? "imagesTr" : "imagesTs") /
+                     format("{}_{:04}.nii.gz", files.id, channel));
+  return images;
+}
+
+fs::path truth_of(const fs::path& out, const CaseFiles& files) {
+  return out / "labelsTr" / (files.id + ".nii.gz");
+}
+
+LabelMap renumbered(LabelMap labels, const std::map<int, int>& values) {
+  for (std::int16_t& label : labels.voxels)
+    if (label != 0) label = static_cast<std::int16_t>(values.at(label));
+  return labels;
+}
+
+// Regions as nnU-Net writes them: every one with its new values, and the label that it leaves behind.
+void describe_regions(const Dataset& dataset, Json& json) {
+  const std::map<int, int> values = nnunet_values(dataset.labels);
+  Regions regions = dataset.regions;
+  std::stable_sort(regions.begin(), regions.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  Json marks = Json::array();
+  for (auto region = regions.begin(); region != regions.end(); ++region) {
+    const auto& members = region->second;
+    const auto own = std::find_if(members.begin(), members.end(), [&](int value) {
+      return std::none_of(region + 1, regions.end(), [&](const auto& later) {
+        return std::find(later.second.begin(), later.second.end(), value) != later.second.end();
+      });
+    });
+    if (own == members.end())
+      fail(Exit::usage,
+           "region {}: every label of it is in a smaller region too, so nnU-Net could not tell it; leave out "
+           "--regions, or say other {}",
+           region->first, key::data_regions);
+    Json members_json = Json::array();
+    for (const int value : members) members_json.push_back(values.at(value));
+    json["labels"][region->first] = members.size() == 1 ? members_json[0] : members_json;
+    marks.push_back(values.at(*own));
+  }
+  json["regions_class_order"] = marks;
+}
+
+}  // namespace
+
+std::map<int, int> nnunet_values(const Labels& labels) {
+  std::map<int, int> values;
+  for (const auto& [name, value] : labels) values.emplace(value, static_cast<int>(values.size()) + 1);
+  return values;
+}
+
+std::string nnunet_description(const Dataset& dataset, std::size_t trained, bool as_regions) {
+  Json json = {{"channel_names", Json::object()}, {"labels", {{"background", 0}}}};
+  for (std::size_t i = 0; i < dataset.modalities.size(); ++i)
+    json["channel_names"][std::to_string(i)] = dataset.modalities[i];
+  const std::map<int, int> values = nnunet_values(dataset.labels);
+  if (as_regions)
+    describe_regions(dataset, json);
+  else
+    for (const auto& [name, value] : dataset.labels) json["labels"][name] = values.at(value);
+  json["numTraining"] = trained;
+  json["file_ending"] = ".nii.gz";
+  return json.dump(2) + "\n";
+}
+
+void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, Outputs& outputs) {
+  if (dataset.images || dataset.classes)
+    fail(Exit::usage, "{}: is a data set of pictures; what can be written for nnU-Net is volumes",
+         dataset.root.string());
+  const fs::path description = out / "dataset.json";
+  std::size_t trained = 0;
+  for (const CaseFiles& files : dataset.cases) {
+    for (const fs::path& channel : files.channels) outputs.protect(channel);
+    if (!files.truth.empty()) outputs.protect(files.truth);
+    trained += files.labelled() ? 1 : 0;
+  }
+  const std::string text = nnunet_description(dataset, trained, as_regions);
+  outputs.check(description);
+  for (const CaseFiles& files : dataset.cases) {
+    for (const fs::path& image : images_of(out, files)) outputs.check(image);
+    if (files.labelled()) outputs.check(truth_of(out, files));
+  }
+  const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
+    make_directories(file.parent_path());
+    outputs.write(file, produce);
+  };
+  const std::map<int, int> values = nnunet_values(dataset.labels);
+  Progress progress("converting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
+  for (const CaseFiles& files : dataset.cases) {
+    throw_if_interrupted();
+    const Volume volume = read_case(dataset, files);
+    const std::vector<fs::path> images = images_of(out, files);
+    for (std::size_t i = 0; i < images.size(); ++i)
+      write(images[i], [&] { write_image(images[i], as_stored(volume.channels[i], volume.stored())); });
+    if (const fs::path truth = truth_of(out, files); volume.has_truth())
+      write(truth,
+            [&] { write_label_map(truth, renumbered(as_stored(volume.truth, volume.stored()), values)); });
+    progress.advance();
+  }
+  write(description, [&] { write_file(description, text); });
+}
+
+}  // namespace voxswap::data
