@@ -124,7 +124,7 @@ Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_
       (few       ? result.few_dots
        : outside ? result.outlier_dots
                  : result.case_dots)
-          .push_back({name, row.cases[i], row.values[i]});
+          .push_back({name, i < row.cases.size() ? row.cases[i] : "", row.values[i]});
     }
   }
   return result;
@@ -220,8 +220,9 @@ void name_dots(std::string& svg, const std::vector<Dot>& dots) {
   auto dot = dots.begin();
   for (std::string& line : lines) {
     if (!is_dot(line)) continue;
-    line = format("<g data-case=\"{0}\" data-group=\"{1}\"><title>{0}: {2:.3f}</title>{3}</g>",
-                  xml_escaped(dot->case_id), xml_escaped(dot->group), dot->value, trim(line));
+    if (!dot->case_id.empty())
+      line = format("<g data-case=\"{0}\" data-group=\"{1}\"><title>{0}: {2:.3f}</title>{3}</g>",
+                    xml_escaped(dot->case_id), xml_escaped(dot->group), dot->value, trim(line));
     ++dot;
   }
   svg = join(lines, "\n");

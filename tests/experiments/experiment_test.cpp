@@ -293,11 +293,13 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
 TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
   const std::set<std::string> known = {"data.cache",
                                        "output.dir",
+                                       "output.viewer",
                                        "sweep",
                                        "training.checkpoint_minutes",
                                        "training.early_stop",
                                        "training.epochs",
-                                       "training.loader_threads"};
+                                       "training.loader_threads",
+                                       "training.log"};
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
                           (key.path.starts_with("memory.") && key.path != "memory.pieces");
