@@ -83,6 +83,11 @@ if command -v dpkg-query >/dev/null; then
   done <"$scratch/libraries"
 fi
 
+# What is in it, by package, version and hash.
+if command -v python3 >/dev/null; then
+  python3 "$root/cmake/sbom.py" "$bundle" "$name" "$version" "$scratch/libraries"
+fi
+
 # What was packed must do: every library from the bundle itself, whatever LD_LIBRARY_PATH says here.
 for program in "${programs[@]}"; do
   outside=$(libraries_of "$bundle/bin/$program" | grep -v " $bundle/lib/\|$bundle/bin/../lib/" || true)
