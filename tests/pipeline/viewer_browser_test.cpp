@@ -21,7 +21,7 @@ class Browser : public ViewedRuns {
     const std::string command = format(
         "chromium --headless --no-sandbox --disable-gpu --user-data-dir='{0}/profile' "
         "--host-resolver-rules='MAP * ~NOTFOUND' "
-        "--window-size={1} {2} --virtual-time-budget=60000 --dump-dom 'file://{3}' >'{0}/dom.html' "
+        "--window-size={1} {2} --virtual-time-budget=600000 --dump-dom 'file://{3}' >'{0}/dom.html' "
         "2>'{0}/browser.log'",
         folder_.string(), size, more, fs::absolute(copy).string());
     EXPECT_EQ(std::system(command.c_str()), 0) << read_file(folder_ / "browser.log");

@@ -10,7 +10,7 @@ addEventListener("load", async () => {
   const lines = element("pre", { id: "seen" });
   const check = (what, holds) => lines.append(`${holds ? "yes" : "no"}: ${what}\n`);
   const settled = async (holds) => {
-    for (let i = 0; i < 400 && !holds(); ++i) await new Promise((done) => setTimeout(done, 25));
+    for (let i = 0; i < 2000 && !holds(); ++i) await new Promise((done) => setTimeout(done, 25));
     return holds();
   };
   const root = document.getElementById("viewer"), readout = root.querySelector(".readout");
