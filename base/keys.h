@@ -38,6 +38,7 @@
   X(training_section, "training.")                                        \
   X(training_augment_symmetries, "training.augment.symmetries")           \
   X(training_batch_size, "training.batch_size")                           \
+  X(training_deep_supervision, "training.deep_supervision")               \
   X(training_epochs, "training.epochs")                                   \
   X(training_loss, "training.loss")                                       \
   X(training_optimizer_learning_rate, "training.optimizer.learning_rate") \

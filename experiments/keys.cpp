@@ -256,6 +256,7 @@ void add_training(std::vector<Key>& table) {
       whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
             AT(training.early_stop), {0, 1e9}));
   add(table, Decides::model, choice("training.loss", "the loss", AT(training.loss)));
+  add(table, Decides::model, deep_supervision());
   add(table, Decides::model,
       choice("training.targets", "output channels: exclusive labels or nested regions",
              AT(training.targets)));

@@ -48,6 +48,32 @@ Key of_levels(const std::string& path, const std::string& meaning, Field field, 
 
 }  // namespace
 
+Key deep_supervision() {
+  const std::string path = "training.deep_supervision";
+  const Range weight{0, 1e6, true, true};
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    o.network.deep_supervision.clear();
+    if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
+    if (value.kind != Yaml::Kind::list || value.items.empty())
+      wrong(value, path, "none, or a list of weights, the first of the volume's own level");
+    for (const Yaml& item : value.items)
+      o.network.deep_supervision.push_back(read_number(item, path, weight));
+  };
+  const auto print = [](const pipeline::RunOptions& o) {
+    std::vector<std::string> words;
+    for (const double one : o.network.deep_supervision) words.push_back(number(one));
+    return words.empty() ? "none" : "[" + join(words, ", ") + "]";
+  };
+  return {path,
+          "none | [1, 0.5, …]",
+          "plain_unet, resenc_unet: weights of the losses at each level, the largest first, of which their "
+          "share of the sum counts",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"none"}), allowed::list_of(allowed::number(weight), 1)})};
+}
+
 std::vector<Key> level_keys() {
   return {
       of_levels(

@@ -7,6 +7,7 @@
 
 namespace voxswap::experiments::kinds {
 
-std::vector<Key> level_keys();
+std::vector<Key> level_keys();  // network.kernels, network.strides
+Key deep_supervision();         // training.deep_supervision
 
 }  // namespace voxswap::experiments::kinds

@@ -40,6 +40,7 @@
   X(average_pool_gradient)          \
   X(resize_linear)                  \
   X(resize_linear_gradient)         \
+  X(subsample)                      \
   X(softmax)                        \
   X(sigmoid)                        \
   X(sigmoid_gradient)               \
@@ -84,4 +85,5 @@
   X(sliding_max_pool)                  \
   X(sliding_max_pool_gradient)         \
   X(resize_linear)                     \
-  X(resize_linear_gradient)
+  X(resize_linear_gradient)            \
+  X(subsample)

@@ -91,6 +91,7 @@ class NetworkBuilder {
   const NetworkOptions& options;
   ElementType activations;
   bool training;
+  std::vector<ValueId> lower_logits;  // ForwardGraph's, the smaller first
 
  private:
   ValueId normed(const std::string& name, ValueId x, double slope, ValueId scale, ValueId residual);
@@ -114,7 +115,8 @@ struct Network {
   bool images = false;         // takes volumes of one plane alone, whose rows it has for planes
   bool classifies = false;     // its logits are of the image, not of voxels: N,1,1,1,outputs
   bool mixes_samples = false;  // batch norm: a batch is taken at once
-  bool by_level = false;       // takes kernels and strides of its levels (net/networks/levels.h)
+  // Takes kernels, strides and losses of its levels (net/networks/levels.h).
+  bool by_level = false;
 };
 const Network& isensee2017();
 const Network& unet3d();

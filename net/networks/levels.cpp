@@ -33,6 +33,25 @@ void check_given(const std::vector<Along>& given, const char* key, const Along& 
         fail(Exit::usage, "{}: expected {} or {} along an axis, found {}", key, allowed[0], allowed[1], side);
 }
 
+// The lowest level has no logits: those above it have one loss each.
+void check_supervision(const NetworkOptions& options) {
+  const std::vector<double>& weights = options.deep_supervision;
+  if (static_cast<std::int64_t>(weights.size()) >= options.depth)
+    fail(Exit::usage, "{}: {} levels have logits where {} is {}, found {} weights",
+         key::training_deep_supervision, options.depth - 1, key::network_depth, options.depth,
+         weights.size());
+  for (const double weight : weights)
+    if (!(weight > 0 && weight < 1e6))
+      fail(Exit::usage, "{}: expected weights above 0, found {}", key::training_deep_supervision,
+           number(weight));
+}
+
+// Of a level's volume; its own loss reads them in training, and below the first level nothing else does.
+ValueId logits_of(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outputs) {
+  const std::string head = format("decoder.seg_layers.{}", b.options.depth - 2 - level);
+  return b.full_precision(head + ".full", b.convolution(head, x, outputs, KernelAxes{}, Bias::added));
+}
+
 // What makes a level's volume as large as the one above it.
 ValueId up(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t step) {
   const Along stride = level_stride(b.options, level + 1);
@@ -75,6 +94,7 @@ void check_levels(const NetworkOptions& options) {
          key::network_upsampling, choice_name(options.upsampling), options.name);
   check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
   check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
+  check_supervision(options);
   if (level_stride(options, 0) != Along{1, 1, 1})
     fail(Exit::usage, "{}: the first level has the sides of the volume: expected 1, found {}",
          key::network_strides,
@@ -101,9 +121,11 @@ ValueId decode(NetworkBuilder& b, const std::vector<ValueId>& skips, std::int64_
     x = b.norm_activation(first, b.with_convolution_of_up(first + ".conv", halves, large));
     for (std::int64_t i = 1; i < convolutions; ++i)
       x = level_block(b, stage + std::to_string(i), x, channels, axes);
+    const auto supervised = static_cast<std::int64_t>(b.options.deep_supervision.size());
+    if (b.training && level > 0 && level < supervised)
+      b.lower_logits.push_back(logits_of(b, level, x, outputs));
   }
-  const std::string head = format("decoder.seg_layers.{}", b.options.depth - 2);
-  return b.full_precision(head + ".full", b.convolution(head, x, outputs, KernelAxes{}, Bias::added));
+  return logits_of(b, 0, x, outputs);
 }
 
 }  // namespace voxswap::net

@@ -47,16 +47,20 @@ struct NetworkOptions {
   // plain_unet, resenc_unet: of each level, the largest first; the last holds for all that follow. None:
   // kernels of 3, and every level has half the sides of the one above.
   std::vector<Along> kernels{}, strides{};
+  // Of the losses at the level of the volume and at those below it, in training (deep supervision); none:
+  // there is but the first. They count by their share of the sum.
+  std::vector<double> deep_supervision{};
 };
 
 struct ForwardGraph {
   Graph graph;
-  ValueId input = none;             // N,D,H,W,C, of the activation type; zeros behind the image's channels
-  ValueId logits = none;            // N,D,H,W,outputs, full precision; sigmoid of it is the prediction, or
-                                    // soft-max; of a classifier of images N,1,1,1,outputs
-  std::vector<ValueId> parameters;  // in the order of the checkpoint; named as in the PyTorch module, e.g.
-                                    // "encoder.0.input.conv.weight"
-  std::vector<ValueId> trained;     // those that some node reads: not the biases in front of a norm
+  ValueId input = none;               // N,D,H,W,C, of the activation type; zeros behind the image's channels
+  ValueId logits = none;              // N,D,H,W,outputs, full precision; sigmoid of it is the prediction, or
+                                      // soft-max; of a classifier of images N,1,1,1,outputs
+  std::vector<ValueId> lower_logits;  // training with deep supervision: of the levels below, the larger first
+  std::vector<ValueId> parameters;    // in the order of the checkpoint; named as in the PyTorch module, e.g.
+                                      // "encoder.0.input.conv.weight"
+  std::vector<ValueId> trained;       // those that some node reads: not the biases in front of a norm
 };
 
 }  // namespace voxswap::net

@@ -32,9 +32,10 @@ const Network& find_network(const std::string& name) {
 }
 
 void check_no_levels(const NetworkOptions& options) {
-  const char* const given = !options.kernels.empty()   ? key::network_kernels
-                            : !options.strides.empty() ? key::network_strides
-                                                       : nullptr;
+  const char* const given = !options.kernels.empty()            ? key::network_kernels
+                            : !options.strides.empty()          ? key::network_strides
+                            : !options.deep_supervision.empty() ? key::training_deep_supervision
+                                                                : nullptr;
   if (given != nullptr)
     fail(Exit::usage, "{}: only plain_unet and resenc_unet take it; {} has its own", given, options.name);
 }
@@ -92,16 +93,14 @@ struct Parameter {
   bool read = false;
 };
 
-// The parameters of a network, from an otherwise useless graph.
+// The parameters of a network, from an otherwise useless graph: that of training, which has all of them.
 std::vector<Parameter> parameters_of(const Network& network, const NetworkOptions& options,
                                      const Shape& input, std::int64_t outputs, ElementType activations) {
   Graph graph;
-  NetworkBuilder builder(graph, options, activations, /*training=*/false);
+  NetworkBuilder builder(graph, options, activations, /*training=*/true);
   network.build(builder, builder.add_image(input, /*voxel_alignment=*/1), outputs);
   std::set<ValueId> read;
-  for (const Node& node : graph.nodes())
-    if (node.operation->name != "running_statistics")  // those are kept, not trained
-      read.insert(node.inputs.begin(), node.inputs.end());
+  for (const Node& node : graph.nodes()) read.insert(node.inputs.begin(), node.inputs.end());
   std::vector<Parameter> result;
   for (ValueId id : graph.with_role(Role::parameter)) result.push_back({graph.value(id), read.contains(id)});
   return result;
@@ -169,6 +168,7 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, 
   NetworkBuilder builder(result.graph, options, activations, training);
   result.input = builder.add_image(input, voxel_alignment);
   result.logits = network.build(builder, result.input, outputs);
+  result.lower_logits.assign(builder.lower_logits.rbegin(), builder.lower_logits.rend());
   return result;
 }
 

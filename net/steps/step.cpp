@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/index.h"
@@ -47,18 +48,48 @@ void check_share(const StepOptions& options, const Graph& graph) {
 
 // Of `batch` samples that take such a step each, the loss is the mean.
 ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
-                 std::int64_t batch = 1) {
+                 const std::string& name = "loss", double weight = 1, std::int64_t batch = 1) {
   graph.phase = Phase::loss;
   const Shape shape = graph.value(logits).shape;
   const std::int64_t voxels = shape[1] * shape[2] * shape[3];
   const ValueId sums =
-      graph.apply(options.classes ? "softmax_loss_sums" : "loss_sums", "loss.sums", {logits, target});
-  return graph.apply("loss_value", "loss", {sums},
-                     {{"dice", options.dice / static_cast<double>(batch)},
-                      {"cross_entropy", options.cross_entropy / static_cast<double>(batch)},
+      graph.apply(options.classes ? "softmax_loss_sums" : "loss_sums", name + ".sums", {logits, target});
+  return graph.apply("loss_value", name, {sums},
+                     {{"dice", options.dice * weight / static_cast<double>(batch)},
+                      {"cross_entropy", options.cross_entropy * weight / static_cast<double>(batch)},
                       {"epsilon", options.epsilon},
                       {"first", options.classes ? 1 : 0},
                       {"count", static_cast<double>(options.classes ? voxels : voxels * shape[4])}});
+}
+
+// The target of logits that are on a lower level.
+ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits) {
+  graph.phase = Phase::loss;
+  const Shape large = graph.value(target).shape, small = graph.value(logits).shape;
+  return graph.apply("subsample", name, {target},
+                     {{"d", static_cast<double>(large[1] / small[1])},
+                      {"h", static_cast<double>(large[2] / small[2])},
+                      {"w", static_cast<double>(large[3] / small[3])}});
+}
+
+// The losses of all levels that have one, by their weights (deep supervision: Lee et al., "Deeply-Supervised
+// Nets", 2015).
+ValueId add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, const StepOptions& options) {
+  const std::vector<double>& weights = options.network.deep_supervision;
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (forward.lower_logits.empty())
+    return add_loss(graph, forward.logits, target, options.loss, "loss", 1, options.share.batch);
+  ValueId sum =
+      add_loss(graph, forward.logits, target, options.loss, "loss.0", weights[0] / all, options.share.batch);
+  for (std::size_t level = 1; level <= forward.lower_logits.size(); ++level) {
+    const ValueId logits = forward.lower_logits[level - 1];
+    const std::string name = format("loss.{}", level);
+    const ValueId lower = add_loss(graph, logits, target_like(graph, name + ".target", target, logits),
+                                   options.loss, name, weights[level] / all, options.share.batch);
+    const bool is_last = level == forward.lower_logits.size();
+    sum = graph.apply("add", is_last ? "loss" : name + ".sum", {sum, lower});
+  }
+  return sum;
 }
 
 // What an optimiser keeps of every parameter.
@@ -228,7 +259,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.trained = forward.trained;
   check_share(options, step.graph);
   const ValueId target = add_target(step.graph, forward.logits);
-  step.loss = add_loss(step.graph, forward.logits, target, options.loss, options.share.batch);
+  step.loss = add_losses(step.graph, forward, target, options);
 
   step.graph.phase = Phase::backward;
   std::vector<ValueId> gradients =

@@ -183,9 +183,10 @@ class LevelBlocks(nn.Module):
 
 
 class NnUNet(nn.Module):
-    """`kernels` and `strides` of every level, along x, y, z."""
+    """`kernels` and `strides` of every level, along x, y, z; logits are those of the first of `supervised_levels`."""
 
-    def __init__(self, name, channels, outputs, base_filters, max_filters, depth, slope, kernels, strides, **_):
+    def __init__(self, name, channels, outputs, base_filters, max_filters, depth, slope, kernels, strides,
+                 supervised_levels, **_):
         super().__init__()
         width = [min(base_filters * 2**level, max_filters) for level in range(depth)]
         kernels, strides = [k[::-1] for k in kernels], [s[::-1] for s in strides]
@@ -204,7 +205,8 @@ class NnUNet(nn.Module):
             Layers(1 if residual else 2, 2 * width[level], width[level], slope, kernels[level]) for level in upwards)
         self.decoder.transpconvs = nn.ModuleList(
             nn.ConvTranspose3d(width[level + 1], width[level], strides[level + 1], strides[level + 1]) for level in upwards)
-        self.decoder.seg_layers = nn.ModuleDict({str(depth - 2): nn.Conv3d(width[0], outputs, 1)})
+        self.decoder.seg_layers = nn.ModuleDict(
+            {str(depth - 2 - level): nn.Conv3d(width[level], outputs, 1) for level in range(supervised_levels)})
 
     def forward(self, x):
         if hasattr(self.encoder, "stem"):

@@ -30,6 +30,7 @@ Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::
                {"outputs", outputs}};
   if (!net::has_levels(options.name)) return json;
   json["max_filters"] = options.max_filters;
+  json["supervised_levels"] = std::max<std::size_t>(1, options.deep_supervision.size());
   for (std::int64_t level = 0; level < options.depth; ++level) {
     json["kernels"].push_back(net::level_kernel(options, level));
     json["strides"].push_back(net::level_stride(options, level));

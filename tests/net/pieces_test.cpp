@@ -274,6 +274,11 @@ StepOptions small_step(ElementType type, const std::string& network = "isensee20
   options.input = {1, 20, 8, 12, 2};
   options.activations = type;
   options.loss = {.dice = 1, .cross_entropy = 1};
+  if (has_levels(network)) options.network.deep_supervision = {1, 0.5};
+  if (network == "plain_unet") {  // planes are kept apart on the second level
+    options.network.kernels = {{3, 3, 1}, {3, 3, 3}};
+    options.network.strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}};
+  }
   if (!takes_images(network)) return options;
   options.network.depth = 1;
   options.input = {2, 1, 44, 37, 2};
@@ -329,8 +334,8 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork,
-                         testing::Values("isensee2017", "unet3d", "resnet3d", "resnet18", "resnet50",
-                                         "deeplabv3"),
+                         testing::Values("isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d",
+                                         "resnet18", "resnet50", "deeplabv3"),
                          [](const testing::TestParamInfo<std::string>& parameter) {
                            return parameter.param;
                          });

@@ -72,9 +72,9 @@ void PrintTo(const Way& way, std::ostream* out) {
   *out << name_of(way);
 }
 
-std::vector<Way> ways() {
+std::vector<Way> ways(const std::vector<std::string>& networks) {
   std::vector<Way> result;
-  for (const std::string network : {"plain_unet", "resenc_unet", "unet3d", "unet3d_nearest"})
+  for (const std::string& network : networks)
     for (const std::string& backend : backend_names()) {
       if (backend == "reference") result.push_back({network, backend, ElementType::f64, 2e-6});
       result.push_back({network, backend, ElementType::f32, 2e-3});
@@ -97,10 +97,12 @@ void begin(GraphRun& run, const Step& step, const Fixture& file) {
 
 class SmallUnet : public testing::TestWithParam<Way> {};
 
-TEST_P(SmallUnet, LearnsAsInPyTorch) {
-  const Way& way = GetParam();
+// `loss`: last, or deep, with nnU-Net's weights at three levels.
+void expect_gradients(const Way& way, const std::string& loss) {
   const Fixture& file = fixture(way.network);
-  const TrainingStep step = build_training_step(options_for(way.network, way.type));
+  StepOptions options = options_for(way.network, way.type);
+  if (loss == "deep") options.network.deep_supervision = {1, 0.5, 0.25};
+  const TrainingStep step = build_training_step(options);
   const auto backend = make_backend(way.backend);
   GraphRun run(step.graph, *backend);
   begin(run, step, file);
@@ -108,13 +110,13 @@ TEST_P(SmallUnet, LearnsAsInPyTorch) {
     run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
   run.run({.learning_rate = 0});
 
-  EXPECT_NEAR(run.get(step.loss)[0], file.at("loss/last").values[0], way.tolerance);
+  EXPECT_NEAR(run.get(step.loss)[0], file.at("loss/" + loss).values[0], way.tolerance);
   std::size_t compared = 0;
   for (const Node& node : step.graph.nodes()) {
     if (node.operation->name != "adam") continue;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const std::string& name = step.graph.value(node.updates[3 * i]).name;
-      const Tensor& gradient = file.at("gradient/last/" + name);
+      const Tensor& gradient = file.at("gradient/" + loss + "/" + name);
       EXPECT_LE(largest_difference(run.get(node.inputs[i]), gradient.values),
                 way.tolerance * largest(gradient.values))
           << name;
@@ -122,6 +124,16 @@ TEST_P(SmallUnet, LearnsAsInPyTorch) {
     }
   }
   EXPECT_EQ(compared, step.trained.size());
+}
+
+TEST_P(SmallUnet, LearnsAsInPyTorch) {
+  expect_gradients(GetParam(), "last");
+}
+
+class SmallDeepUnet : public testing::TestWithParam<Way> {};
+
+TEST_P(SmallDeepUnet, LearnsFromLossesOfSeveralLevelsAsInPyTorch) {
+  expect_gradients(GetParam(), "deep");
 }
 
 TEST_P(SmallUnet, PredictsAsInPyTorch) {
@@ -137,7 +149,10 @@ TEST_P(SmallUnet, PredictsAsInPyTorch) {
   EXPECT_NEAR(run.get(step.loss)[0], file.at("loss/last").values[0], way.tolerance);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, SmallUnet, testing::ValuesIn(ways()),
+INSTANTIATE_TEST_SUITE_P(Every, SmallUnet,
+                         testing::ValuesIn(ways({"plain_unet", "resenc_unet", "unet3d", "unet3d_nearest"})),
+                         [](const testing::TestParamInfo<Way>& way) { return name_of(way.param); });
+INSTANTIATE_TEST_SUITE_P(Every, SmallDeepUnet, testing::ValuesIn(ways({"plain_unet", "resenc_unet"})),
                          [](const testing::TestParamInfo<Way>& way) { return name_of(way.param); });
 
 std::int64_t parameters(const NetworkOptions& options) {
@@ -193,6 +208,15 @@ TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
               testing::HasSubstr("network.strides: expected 1 or 2"));
   EXPECT_THAT(error_of(with({}, {two, two}), input), testing::HasSubstr("the first level has the sides"));
   EXPECT_THAT(error_of(with(std::vector<Along>(4, one), {}), input), testing::HasSubstr("4 levels have one"));
+  NetworkOptions deep = with({}, {});
+  deep.deep_supervision = {1, 0.5};
+  EXPECT_EQ(error_of(deep, input), "");
+  deep.deep_supervision = {1, 0.5, 0.25};
+  EXPECT_THAT(error_of(deep, input), testing::HasSubstr("2 levels have logits"));
+  deep.deep_supervision = {1, 0};
+  EXPECT_THAT(error_of(deep, input), testing::HasSubstr("expected weights above 0"));
+  EXPECT_THAT(error_of({.name = "unet3d", .depth = 3, .deep_supervision = {1}}, input),
+              testing::HasSubstr("training.deep_supervision: only plain_unet and resenc_unet"));
   EXPECT_THAT(error_of({.name = "unet3d", .depth = 3, .strides = {one}}, input),
               testing::HasSubstr("network.strides: only plain_unet and resenc_unet take it"));
 }

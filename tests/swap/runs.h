@@ -37,6 +37,7 @@ inline net::StepOptions tiny(const std::string& network) {
   options.network.base_filters = 2;
   options.network.depth = 3;
   options.input = {1, 8, 8, 8, 2};
+  if (net::has_levels(network)) options.network.deep_supervision = {1, 0.5};
   if (net::takes_images(network)) {
     options.network.depth = 1;
     options.network.dropout = 0;

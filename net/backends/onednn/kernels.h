@@ -46,6 +46,7 @@ Maker find_maker(const Operation& operation);
   X(average_pool_gradient)        \
   X(resize_linear)                \
   X(resize_linear_gradient)       \
+  X(subsample)                    \
   X(softmax)                      \
   X(loss_sums)                    \
   X(loss_sums_gradient)           \
