@@ -83,6 +83,8 @@ const std::vector<Row>& rows() {
        [](const pipeline::RunOptions& o) {
          return o.training.augment.elastic.probability > 0 ? "" : "there is no training.augment.elastic";
        }},
+      {{"training.foreground"},
+       [](const pipeline::RunOptions& o) { return o.training.patch ? "" : "there is no training.patch"; }},
       {{"training.deterministic"},
        [](const pipeline::RunOptions& o) {
          return is_among(o.memory.device, {"cpu", "reference"})

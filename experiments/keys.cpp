@@ -270,6 +270,9 @@ void add_training(std::vector<Key>& table) {
              AT(training.precision)));
   for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::model, patch());
+  add(table, Decides::model,
+      real("training.foreground", "of patches, the share that is drawn around a voxel of a label",
+           AT(training.foreground), {0, 1}));
   add(table, Decides::nothing,
       whole("training.loader_threads",
             "that get samples ready ahead of training; 0: as many as the device leaves room for",

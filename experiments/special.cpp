@@ -66,13 +66,8 @@ Key patch() {
     return o.training.patch ? print_size(*o.training.patch) : "none";
   };
   return {
-      path,
-      "none | N | [x, y, z]",
-      "voxels of the prepared volume that a sample has; a third are drawn around a label; none: all of it",
-      read,
-      print,
-      Key::Shape::value,
-      allowed::any_of({allowed::choice({"none"}), allowed_size()})};
+      path,  "none | N | [x, y, z]", "voxels of the prepared volume that a sample has; none: all of it", read,
+      print, Key::Shape::value,      allowed::any_of({allowed::choice({"none"}), allowed_size()})};
 }
 
 Key background() {

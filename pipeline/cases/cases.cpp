@@ -165,7 +165,7 @@ data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
   const auto whole = prepared(index);
   const auto patch = [&] {
     return draw_patch(whole->truth, whole->size, *options_.training.patch, key.seed, key.epoch,
-                      key.case_index);
+                      key.case_index, options_.training.foreground);
   };
   const auto slice = [&] {
     const std::vector<std::int64_t> planes = planes_of(index, *whole);

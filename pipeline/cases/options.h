@@ -85,6 +85,7 @@ struct TrainingOptions {
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
   std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all
+  double foreground = 1.0 / 3;       // of patches, the share that is drawn around a voxel of a label
   std::int64_t loader_threads = 0;   // that get samples ready ahead of training; 0: as the device leaves room
   std::uint64_t seed = 1;
   bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest

@@ -57,6 +57,19 @@ TEST(Patches, SeeARareLabelInASixthOfThem) {
   EXPECT_NEAR(rare / double{count}, 1.0 / 6 + 2.0 / 3 / (13 * 9 * 5), 0.02);
 }
 
+// All around a label, half of those around the one voxel of label 1; or none, but those that hold it by
+// chance.
+TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
+  constexpr int count = 4000;
+  int always = 0, never = 0;
+  for (std::uint32_t number = 0; number < count; ++number) {
+    always += holds(draw_patch(truth(), size, patch, 1, 1, number, 1), {0, 0, 0});
+    never += holds(draw_patch(truth(), size, patch, 1, 1, number, 0), {0, 0, 0});
+  }
+  EXPECT_NEAR(always / double{count}, 0.5, 0.03);
+  EXPECT_LT(never / double{count}, 0.01) << "1 of 13 x 9 x 5 places";
+}
+
 TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
   const std::vector<std::int16_t> nothing(truth().size(), 0);
   std::map<data::Size3, int> seen;
