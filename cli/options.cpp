@@ -100,6 +100,9 @@ experiments::Experiment load(const ExperimentArguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.out.empty()) overrides.push_back("output.dir=" + arguments.out);
   experiments::Experiment experiment = experiments::load_experiment(arguments.file, overrides);
+  if (!experiment.preset.empty())
+    log::info("training.preset {} sets {}", choice_name(experiment.run.training.preset),
+              join(experiment.preset, ", "));
   warn_of_keys_without_effect(experiment);
   return experiment;
 }

@@ -7,6 +7,7 @@
 #include "base/filesystem.h"
 #include "experiments/effects.h"
 #include "experiments/keys.h"
+#include "experiments/presets.h"
 #include "experiments/rules.h"
 #include "pipeline/cases/split.h"
 
@@ -157,6 +158,8 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   experiment.run = default_options();
   // Without a name, the file's: read like any other, so that it is checked like any other.
   if (!settings.count("name")) settings["name"] = yaml_text(file.stem().string(), file.string());
+  const Settings asked_for = settings;
+  std::vector<std::string> preset = add_preset(settings);
   for (const Key& key : keys()) {
     const auto found = settings.find(key.path);
     if (found != settings.end()) key.read(found->second, experiment.run);
@@ -165,6 +168,9 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   const Given given = [&](const std::string& path) { return settings.contains(path); };
   settle_images(run, given);
   settle_network(run, given);
+  for (const std::string& path : settle_preset(run, given)) preset.push_back(path);
+  for (const std::string& path : preset)
+    experiment.preset.push_back(format("{}: {}", path, find_key(path)->print(run)));
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;
@@ -174,7 +180,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   check_rules(run, where, given);
   run.settings = settings_of(run);
   run.resolved = experiment_text(run.settings);
-  experiment.without_effect = without_effect(settings, run);
+  experiment.without_effect = without_effect(asked_for, run);
   return experiment;
 }
 

@@ -15,6 +15,7 @@ namespace voxswap::experiments {
 struct Experiment {
   pipeline::RunOptions run;
   fs::path file;
+  std::vector<std::string> preset;                    // "key: value" of what training.preset set (presets.h)
   std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (effects.h)
 };
 

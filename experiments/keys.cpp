@@ -216,6 +216,10 @@ void add_network(std::vector<Key>& table) {
 }
 
 void add_training(std::vector<Key>& table) {
+  add(table, Decides::nothing,
+      choice("training.preset",
+             "nnunet: network and training as nnU-Net has them, where the experiment says nothing else",
+             AT(training.preset)));
   add(table, Decides::epochs, whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
   add(table, Decides::model,
       whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));

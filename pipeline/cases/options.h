@@ -72,7 +72,14 @@ struct LogOptions {
   bool jsonl = false;        // log.jsonl
 };
 
+// A published way to train, whose values the keys have that an experiment does not give.
+enum class Preset { none, nnunet };
+constexpr std::array<std::string_view, 2> names_of(Preset) {
+  return {"none", "nnunet"};
+}
+
 struct TrainingOptions {
+  Preset preset = Preset::none;
   std::int64_t epochs = 500;
   std::int64_t batch_size = 1;
   net::OptimizerOptions optimizer;

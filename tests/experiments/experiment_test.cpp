@@ -145,7 +145,9 @@ TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
             "study.yaml:2: training.epochs: expected a whole number of at least 1 and at most 1000000000, "
             "found 'many'");
   EXPECT_TRUE(
-      contains(refusal("training: 5\n"), "study.yaml:1: training: expected a section with the keys epochs"));
+      contains(refusal("network: 5\n"), "study.yaml:1: network: expected a section with the keys name"));
+  EXPECT_TRUE(contains(refusal("training: 5\n"),
+                       "study.yaml:1: training.preset: expected one of none, nnunet, found '5'"));
   EXPECT_TRUE(contains(refusal("training: {epochs: [1]}\n"), "found the list ['1']"));
   EXPECT_TRUE(contains(refusal("training: {epochs: 1.5}\n"), "expected a whole number"));
   EXPECT_TRUE(contains(refusal("training: {epochs:}\n"), "found nothing"));
@@ -299,7 +301,8 @@ TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
                                        "training.early_stop",
                                        "training.epochs",
                                        "training.loader_threads",
-                                       "training.log"};
+                                       "training.log",
+                                       "training.preset"};  // the keys that it sets stand beside it
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
                           (key.path.starts_with("memory.") && key.path != "memory.pieces");

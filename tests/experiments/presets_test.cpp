@@ -1,0 +1,88 @@
+// Levels of U-Nets and training.preset: what is read, what is set, and what the resolved file has of it.
+#include "experiments/presets.h"
+
+#include <algorithm>
+
+#include "tests/experiments/support.h"
+
+namespace voxswap::experiments {
+namespace {
+
+using Levels = std::vector<net::Along>;
+
+TEST_F(Experiments, ReadKernelsAndStridesOfEveryLevel) {
+  const pipeline::RunOptions run = load(
+      "network: {name: plain_unet, kernels: [[3, 3, 1], 3], strides: [1, [2, 2, 1], 2]}\n"
+      "training: {deep_supervision: [1, 0.5]}\n");
+  EXPECT_EQ(run.network.kernels, (Levels{{3, 3, 1}, {3, 3, 3}}));
+  EXPECT_EQ(run.network.strides, (Levels{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}));
+  EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5}));
+  EXPECT_NE(run.resolved.find("  kernels: [[3, 3, 1], 3]\n  strides: [1, [2, 2, 1], 2]\n"),
+            std::string::npos);
+  const pipeline::RunOptions plain = load("network: {name: plain_unet}\n");
+  EXPECT_TRUE(plain.network.kernels.empty() && plain.network.strides.empty());
+  EXPECT_NE(plain.resolved.find("  kernels: auto\n  strides: auto\n"), std::string::npos);
+}
+
+TEST_F(Experiments, GiveNnunetsNetworksTheirSlopeUnlessAnotherIsGiven) {
+  EXPECT_EQ(load("network: {name: resenc_unet}\n").network.slope, 0.01);
+  EXPECT_EQ(load("network: {name: resenc_unet, slope: 0.2}\n").network.slope, 0.2);
+  EXPECT_EQ(load("network: {name: resnet3d}\n").network.slope, 0.3);
+}
+
+TEST_F(Experiments, AskForSidesThatTheStridesDivide) {
+  const std::string levels = "network: {name: plain_unet, depth: 3, strides: [1, [2, 2, 1], 2]}\n";
+  EXPECT_EQ(load(levels + "preprocess: {resolution: [8, 12, 6]}\n").network.depth, 3);
+  const std::string message = refusal(levels + "preprocess: {resolution: 6}\n");
+  EXPECT_NE(message.find("4 along x, 4 along y, 2 along z"), std::string::npos) << message;
+  EXPECT_NE(message.find("x is 6, nearest: 4 and 8"), std::string::npos) << message;
+  EXPECT_EQ(message.find("z is 6"), std::string::npos) << message;
+}
+
+// Isensee et al. 2021; of 128 x 128 x 24 an axis is halved while 4 voxels remain of it.
+TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
+  const pipeline::RunOptions run =
+      load("preprocess: {resolution: [128, 128, 24]}\ntraining: {preset: nnunet, batch_size: 3}\n");
+  EXPECT_EQ(run.network.name, "plain_unet");
+  EXPECT_EQ(run.network.base_filters, 32);
+  EXPECT_EQ(run.network.depth, 6);
+  EXPECT_EQ(run.network.strides, (Levels{{1, 1, 1}, {2, 2, 2}, {2, 2, 2}, {2, 2, 1}, {2, 2, 1}, {2, 2, 1}}));
+  EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5, 0.25, 0.125}));
+  EXPECT_EQ(run.network.slope, 0.01);
+  EXPECT_EQ(run.training.batch_size, 3) << "is given";
+  EXPECT_EQ(run.training.epochs, 1000);
+  EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);
+  EXPECT_EQ(run.training.optimizer.learning_rate, 0.01);
+  EXPECT_EQ(run.training.optimizer.momentum, 0.99);
+  EXPECT_EQ(run.training.optimizer.weight_decay, 3e-5);
+  EXPECT_EQ(run.training.optimizer.clip, 12);
+  EXPECT_EQ(run.training.schedule.name, pipeline::Schedule::poly);
+  EXPECT_EQ(run.training.loss, net::Loss::softmax_dice_cross_entropy);
+  EXPECT_EQ(run.training.augment.preset, "nnunet");
+  EXPECT_EQ(run.training.foreground, 0.33);
+}
+
+TEST_F(Experiments, TellWhatAPresetSetAndReadItAgainFromTheResolvedFile) {
+  const Experiment first =
+      load_experiment(write("preprocess: {resolution: 32}\ntraining: nnunet\n"), {"network.depth=3"});
+  const auto tells = [&](const std::string& line) {
+    return std::count(first.preset.begin(), first.preset.end(), line) == 1;
+  };
+  EXPECT_TRUE(tells("training.optimizer.name: sgd"));
+  EXPECT_TRUE(tells("training.deep_supervision: [1]"));
+  EXPECT_FALSE(tells("network.depth: 3")) << "was given";
+  EXPECT_TRUE(first.without_effect.empty()) << "nobody asked for patches around labels";
+  const Experiment again = load_experiment(write(first.run.resolved, "resolved.yaml"), {});
+  EXPECT_TRUE(again.preset.empty()) << "every key is given";
+  EXPECT_EQ(again.run.resolved, first.run.resolved);
+}
+
+TEST_F(Experiments, LeaveNetworksWithoutLevelsOfTheirOwnAsTheyAreUnderAPreset) {
+  const pipeline::RunOptions run = load("network: {name: unet3d, depth: 4}\ntraining: {preset: nnunet}\n");
+  EXPECT_TRUE(run.network.strides.empty() && run.network.deep_supervision.empty());
+  EXPECT_EQ(run.network.depth, 4);
+  EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);
+}
+
+}  // namespace
+}  // namespace voxswap::experiments
