@@ -162,6 +162,49 @@ TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
   }
 }
 
+// Some planes of a volume.
+std::vector<double> planes_of(const std::vector<double>& volume, std::int64_t plane, std::int64_t from,
+                              std::int64_t to) {
+  return {volume.begin() + from * plane, volume.begin() + to * plane};
+}
+
+// What a convolution of 3^3 taps, or its gradient, makes of planes 0 … of x; zeros before and behind or not.
+std::vector<double> made_of(Backend& backend, ElementType type, const char* operation, const Shape& x,
+                            const std::vector<double>& values, std::int64_t outputs, bool is_whole) {
+  const bool gradient = std::string_view(operation) == "conv3d_data_gradient";
+  KernelAxes axes = cube(3, 1, 1);
+  if (!is_whole) axes[0].before = axes[0].behind = gradient ? 2 : 0;
+  Attributes attributes = attributes_of(axes);
+  if (gradient) {
+    attributes.set("d", static_cast<double>(is_whole ? x[1] : x[1] - 2));
+    attributes.set("h", static_cast<double>(x[2]));
+    attributes.set("w", static_cast<double>(x[3]));
+  }
+  const Shape w = gradient ? Shape{x[4], outputs, 3, 3, 3} : Shape{outputs, x[4], 3, 3, 3};
+  Graph graph;
+  const ValueId read = graph.add_value("x", x, type, Role::input),
+                weights = graph.add_value("w", w, ElementType::f32, Role::input);
+  const ValueId made = graph.apply(operation, "made", {read, weights}, attributes);
+  GraphRun run(graph, backend);
+  run.set(read, values);
+  run.set(weights, fill_values(Fill::normal, w.count(), 1));
+  run.run({});
+  return run.get(made);
+}
+
+TEST_P(InstructionSets, GiveTheSameBitsInPiecesOfAVolume) {
+  for (const char* const operation : {"conv3d", "conv3d_data_gradient"})
+    for (const ElementType type : types()) {
+      const Shape x = {1, 9, 5, 26, 6}, piece = {1, 5, 5, 26, 6};
+      const std::vector<double> values = fill_values(Fill::normal, x.count(), 0);
+      const std::int64_t outputs = 20, read = 5 * 26 * 6, made = 5 * 26 * outputs;
+      const auto whole = made_of(*backend_, type, operation, x, values, outputs, true);
+      const auto of_piece =
+          made_of(*backend_, type, operation, piece, planes_of(values, read, 2, 7), outputs, false);
+      EXPECT_EQ(of_piece, planes_of(whole, made, 3, 6)) << operation << " " << element_name(type);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, InstructionSets,
                          testing::Values(Instructions::portable, Instructions::avx2, Instructions::avx512,
                                          Instructions::avx512_bf16),

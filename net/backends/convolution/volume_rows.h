@@ -52,7 +52,7 @@ class Maker {
         outputs_(unit.outputs > A::lanes ? 2 * A::lanes : A::lanes),
         block_(words_ * outputs_ * sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel),
         weights_(weights + unit.first_output * block_ / outputs_) {
-    for (std::int64_t i = 0; i < most_unit_outputs; ++i)
+    for (std::int64_t i = 0; i < unit.outputs + A::lanes; ++i)  // whole registers are read
       bias_[i] = bias != nullptr && i < unit.outputs ? bias[unit.first_output + i] : 0.0F;
     for (std::int64_t i = 0; i < s_.phase_count; ++i) {
       const Phase& phase = s_.phases[i];
@@ -152,12 +152,15 @@ class Maker {
   void finish(const Phase& phase, Element* y, std::int64_t from, std::int64_t to, std::int64_t first,
               const float* sums) const {
     const std::int64_t left = unit_.outputs - first, end = left < outputs_ ? left : outputs_;
+    const std::int64_t step = phase.step * s_.outputs, count = to - from, lanes = outputs_;
     for (std::int64_t lane = 0; lane < end; lane += A::lanes) {
       const auto mask = A::mask(end - lane < A::lanes ? end - lane : A::lanes);
-      const float* of_lanes = sums + lane;
-      for (std::int64_t v = from; v < to; ++v, of_lanes += outputs_) {
-        Element* const at = y + v * phase.step * s_.outputs + first + lane;
-        A::finish(at, of_lanes, bias_ + first + lane, start_ == nullptr ? nullptr : start_ + (at - y_), mask);
+      const float *of_lanes = sums + lane, *const bias = bias_ + first + lane;
+      Element* at = y + from * step + first + lane;
+      const Element* start = start_ == nullptr ? nullptr : start_ + (at - y_);
+      for (std::int64_t v = 0; v < count; ++v, of_lanes += lanes, at += step) {
+        A::finish(at, of_lanes, bias, start, mask);
+        if (start != nullptr) start += step;
       }
     }
   }
@@ -171,7 +174,7 @@ class Maker {
   std::int64_t block_;    // words of its weights
   const std::uint32_t* weights_;
   RowOfTiles<A> rows_[most_phases];
-  alignas(64) float bias_[most_unit_outputs];
+  alignas(64) float bias_[most_unit_outputs + A::lanes];
   alignas(64) float sums_[most_tile_voxels * most_tile_outputs];
 };
 

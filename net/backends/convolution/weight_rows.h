@@ -7,8 +7,8 @@
 // Lanes are output channels, of which dy has them side by side; a tile of sums for some taps and input
 // channels stays in registers while a slab is gone through, and one number of x meets all lanes. For that, a
 // slab's rows of x are packed with zeros around, up to sixteen channels at a time: some kilobytes, read by
-// all taps of a plane. A tile's sums start at zero in every slab, so that rounding does not grow with the
-// volume.
+// all taps of a plane; a single tap reads floats where they lie. A tile's sums start at zero in every slab,
+// so that rounding does not grow with the volume.
 //
 // An arithmetic A has: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes, step (voxels
 // that one product takes), many_registers, load, load_last, spread, multiply_add, add, and pack.
@@ -176,6 +176,7 @@ struct Block {
   std::int64_t packed_width, lines;  // positions of a packed row; rows of taps that are packed together
   std::int64_t spacing, last;        // voxels from one such position to the next; the last one that is read
   std::int64_t channels;
+  std::int64_t x_line, x_step;  // words of x from one packed row, or step along dy, to the next
 };
 
 // All lanes of taps H x W from (line, tap) on.
@@ -187,15 +188,14 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
   const Axis &height = b.sizes.height, &width = b.sizes.width;
   const bool sliding = width.stride == 1;
   const std::int64_t channel = b.unit.lanes, taps = b.unit.inputs * channel, line_taps = width.kernel * taps;
-  const std::int64_t x_line = b.packed_width * P;
-  const Tile<A> at = {b.packed + line * x_line + tap * width.dilation * P,
+  const Tile<A> at = {b.packed + line * b.x_line + tap * width.dilation * P,
                       b.dy,
                       b.sums + line * line_taps + tap * taps,
                       b.rows,
                       b.width,
-                      height.stride * x_line,
-                      A::step * b.sizes.width.stride / b.spacing * P,
-                      x_line,
+                      height.stride * b.x_line,
+                      b.x_step,
+                      b.x_line,
                       width.output * b.sizes.outputs,
                       b.sizes.outputs,
                       taps,
@@ -257,13 +257,21 @@ struct Corner {
   std::int64_t sample, plane, row, column;
 };
 
-// One plane of x meets every plane of the slab that a plane of taps takes it for.
+// Whether a slab is multiplied with x where it lies: floats, of which every one that a tile takes is there
+// and inside.
 template <class A, int P>
-void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
+bool is_read_in_place(const Block<A>& b) {
+  if constexpr (sizeof(typename A::Element) != sizeof(typename A::Packed)) return false;
+  const Axis &h = b.sizes.height, &w = b.sizes.width;
+  return h.kernel == 1 && w.kernel == 1 && h.before == 0 && w.before == 0 && b.channels == P;
+}
+
+// Those rows of a plane that the slab reads, from row `top` on, which may lie outside.
+template <class A, int P>
+void pack_rows(const Block<A>& b, const Corner& at, std::int64_t plane, std::int64_t top,
                const typename A::Element* x, typename A::Packed* packed) {
   const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
   const std::int64_t rows = (b.rows - 1) * height.stride + b.lines;
-  const std::int64_t top = at.row * height.stride - height.before + line * height.dilation;
   PackedRow packing = {at.column * width.stride - width.before,
                        0,
                        b.packed_width,
@@ -277,6 +285,24 @@ void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t li
     const std::int64_t row = (at.sample * depth.input + plane) * height.input + (inside ? top + r : 0);
     packing.side = inside ? width.input : 0;
     A::template pack<P>(packed + r * b.packed_width * P, x + row * width.input * b.sizes.inputs, packing);
+  }
+}
+
+// One plane of x meets every plane of the slab that a plane of taps takes it for.
+template <class A, int P>
+void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
+               const typename A::Element* x, typename A::Packed* packed) {
+  const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
+  const std::int64_t top = at.row * height.stride - height.before + line * height.dilation;
+  if (is_read_in_place<A, P>(b)) {
+    const std::int64_t row = (at.sample * depth.input + plane) * height.input + top;
+    b.x_line = width.input * b.sizes.inputs;
+    b.x_step = width.stride * b.sizes.inputs;
+    b.packed = reinterpret_cast<const typename A::Packed*>(x + row * b.x_line + at.column * b.x_step);
+  } else {
+    b.x_line = b.packed_width * P;
+    b.x_step = A::step * width.stride / b.spacing * P;
+    pack_rows<A, P>(b, at, plane, top, x, packed);
   }
   const typename A::Element* const dy = b.dy;
   float* const sums = b.sums;
@@ -330,7 +356,7 @@ void add_slab(const Sizes& s, const Slab& slab, const WeightUnit& unit, std::int
   const Corner at = {beyond / slab.deep, beyond % slab.deep * slab.planes, above % slab.down * slab.rows,
                      index % slab.across * slab.width};
   const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
-  Block<A> b = {s, unit, packed, dy, nullptr, 0, 0, 0, 0, 0, 0, 0, 0};
+  Block<A> b = {s, unit, packed, dy, nullptr, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   b.dy +=
       (((at.sample * s.depth.output + at.plane) * s.height.output + at.row) * s.width.output + at.column) *
           s.outputs +
