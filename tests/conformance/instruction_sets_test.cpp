@@ -93,6 +93,7 @@ std::vector<Sized> sized_volumes() {
   all.push_back({{2, 1, 1, 1, 17}, 3, cube(3, 1, 1)});
   all.push_back({{1, 2, 2, 301, 2}, 5, cube(3, 1, 1)});
   all.push_back({{1, 2, 6, 8, 130}, 70, cube(3, 2, 1)});
+  all.push_back({{1, 2, 3, 38, 40}, 4, cube(3, 2, 1)});
   all.push_back({{1, 4, 6, 8, 3}, 18, cube(2, 2, 0)});
   KernelAxes piece = cube(3, 1, 1);
   piece[0].behind = 0;

@@ -37,6 +37,10 @@ void set_phases(VolumeSizes& s) {
     s.phases[0] = {0, 1, w.made, w.kernel, {0, 1, 2}, -w.before, w.stride, 0};  // in order of place
     return;
   }
+  if (w.kernel == 3 && w.stride == 2 && w.before == 1 && w.made == 2 * w.read) {
+    s.phases[0] = {0, 1, w.made, 3, {0, 1, 2}, 0, 0, 0};
+    return;
+  }
   s.phase_count = w.stride;
   for (std::int64_t first = 0; first < w.stride; ++first) {
     Phase phase = {first, w.stride, parts_of(w.made - first, w.stride), 0, {}, 0, 1, 0};
@@ -51,6 +55,7 @@ void set_phases(VolumeSizes& s) {
 
 // A tile has zeros for the voxels before and behind a row, one of each.
 bool is_within_reach(const VolumeSizes& s, const Phase& phase) {
+  if (phase.advance == 0) return true;
   const std::int64_t last = phase.start + (phase.count - 1) * phase.advance + phase.taps - 1;
   const std::int64_t beyond = phase.taps > 1 ? 1 : 0;
   return phase.taps == 0 || (phase.start >= -beyond && last < s.width.read + beyond);

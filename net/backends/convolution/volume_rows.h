@@ -73,6 +73,9 @@ class Maker {
  private:
   std::int64_t x_row() const { return s_.width.read * s_.inputs; }
 
+  static std::int64_t reads_further(const Phase& phase, std::int64_t voxels) {
+    return phase.advance == doubled ? voxels / 2 : voxels * phase.advance;
+  }
   bool is_new(const Reads& rows, std::int64_t i) const {
     return s_.gradient ? i + 1 == rows.count : rows.tap[i] >= s_.height.kernel - s_.height.stride;
   }
@@ -108,15 +111,14 @@ class Maker {
     for (std::int64_t done = 0; done < phase.count;) {
       const TileKind<A>& kind = row.next(phase.count - done);
       const std::int64_t left = phase.count - kind.voxels, first = done < left ? done : left;
-      const std::int64_t read = phase.start + first * phase.advance,
-                         last = read + (kind.voxels - 1) * phase.advance + phase.taps - 1;
+      const std::int64_t read = phase.start + reads_further(phase, first), last = read + kind.places - 1;
       tile.offset = read * tile.voxel;
       tile.first_is_there = read >= 0;
       tile.last_is_there = last < s_.width.read;
       const std::int64_t end = first + kind.voxels;
       for (std::int64_t lane = 0; lane < unit_.outputs; lane += outputs_) {
         tile.weights = weights_ + lane / outputs_ * block_;
-        ask_ahead(phase, segments, count, tile.offset + kind.voxels * phase.advance * tile.voxel,
+        ask_ahead(phase, segments, count, tile.offset + reads_further(phase, kind.voxels) * tile.voxel,
                   y + end * phase.step * s_.outputs, kind.voxels, lane);
         kind.multiply(tile);
         finish(phase, y, done, end, lane, sums_ + (done - first) * outputs_);

@@ -18,7 +18,8 @@ constexpr int most_taps = 3;    // along an axis
 constexpr int most_phases = 2;  // of a stride
 
 // Voxels of a row that read with the same taps: first, first + step, … . Number q of these reads from
-// start + q advance on, a voxel for each tap.
+// start + q advance on, a voxel for each tap. Advance 0: all voxels are of this phase, and two of them begin
+// at every voxel that is read, of three taps the first one at the voxel before.
 struct Phase {
   std::int64_t first = 0, step = 1, count = 0;
   std::int64_t taps = 1, tap[most_taps] = {};

@@ -64,10 +64,21 @@ struct Distances {
   }
 };
 
-// K taps that are S voxels further for every voxel, R registers of lanes, V voxels.
+// The voxel of a tile, if there is one, that reads a place under a tap: S places further for every voxel, or,
+// where S is `doubled`, two voxels for every place, of three taps that begin before the first.
+constexpr int doubled = 0;
+constexpr int voxel_at(int place, int tap, int s) {
+  if (s == doubled) return 2 * place + tap - 1;
+  return place < tap || (place - tap) % s != 0 ? -1 : (place - tap) / s;
+}
+constexpr int places_of(int voxels, int taps, int s) {
+  return s == doubled ? voxels / 2 + 1 : (voxels - 1) * s + taps;
+}
+
+// K taps, R registers of lanes, V voxels.
 template <class A, int K, int S, int R, int V>
 __attribute__((noinline)) void multiply_tile(const Tile& t) {
-  constexpr int places = (V - 1) * S + K, together = 9;
+  constexpr int places = places_of(V, K, S), together = 9;
   const Distances distances(t.voxel);
   typename A::Sum sums[V][R] = {};
   for (const Segment* s = t.segments; s != t.segments + t.count; ++s) {
@@ -80,7 +91,7 @@ __attribute__((noinline)) void multiply_tile(const Tile& t) {
          x += A::word, first += A::word, last += A::word, weights += K * R * A::lanes) {
       __builtin_prefetch(ahead);
       __builtin_prefetch(ahead + 64);
-      ahead += V * S * A::word;
+      ahead += (S == doubled ? V / 2 : V * S) * A::word;
       typename A::Factor factors[K][R];
 #pragma GCC unroll 8
       for (int k = 0; k < K; ++k) {
@@ -100,8 +111,8 @@ __attribute__((noinline)) void multiply_tile(const Tile& t) {
         }
 #pragma GCC unroll 8
         for (int k = 0; k < K; ++k) {
-          const int v = (place - k) / S;
-          if (place < k || (place - k) % S != 0 || v >= V) continue;
+          const int v = voxel_at(place, k, S);
+          if (v < 0 || v >= V) continue;
 #pragma GCC unroll 8
           for (int r = 0; r < R; ++r) sums[v][r] = A::multiply_add(sums[v][r], factors[k][r], spread);
         }
@@ -118,8 +129,8 @@ __attribute__((noinline)) void multiply_tile(const Tile& t) {
 template <class A>
 struct TileKind {
   void (*multiply)(const Tile&);
-  std::int64_t voxels;
-  std::int64_t cost;  // turns of the processor for two words, at best
+  std::int64_t voxels, places;  // that it makes and reads
+  std::int64_t cost;            // turns of the processor for two words, at best
 };
 constexpr int most_kinds = 6;
 template <class A>
@@ -131,7 +142,7 @@ struct TileKinds {
 template <class A, int K, int S, int R, int V>
 constexpr TileKind<A> kind_of() {
   constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // sums that products take turns with
-  return {multiply_tile<A, K, S, R, V>, V, K * work + 2 * K};
+  return {multiply_tile<A, K, S, R, V>, V, places_of(V, K, S), K * work + 2 * K};
 }
 // Rows of 2^n + 1 voxels, as upsampled convolutions of two taps have them, take a voxel more to a tile.
 template <class A, int K, int S, int R>
@@ -141,6 +152,14 @@ constexpr TileKinds<A> kinds_of() {
     return {{kind_of<A, K, S, R, most + 1>(), kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half + 1>(),
              kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(), kind_of<A, K, S, R, 1>()},
             6};
+  else if constexpr (S == doubled && few % 2 == 0)
+    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
+             kind_of<A, K, S, R, 2>()},
+            4};
+  else if constexpr (S == doubled)
+    return {{kind_of<A, K, S, R, most>(), kind_of < A, K, S, R, most == 6 ? 4 : half > (),
+             kind_of<A, K, S, R, 2>()},
+            3};
   else if constexpr (few > 1)
     return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
              kind_of<A, K, S, R, 1>()},
@@ -154,7 +173,8 @@ const TileKinds<A>& find_tiles(std::int64_t taps, std::int64_t advance, std::int
       {{kinds_of<A, 1, 1, 1>(), kinds_of<A, 1, 1, 2>()}, {kinds_of<A, 1, 2, 1>(), kinds_of<A, 1, 2, 2>()}},
       {{kinds_of<A, 2, 1, 1>(), kinds_of<A, 2, 1, 2>()}, {kinds_of<A, 2, 2, 1>(), kinds_of<A, 2, 2, 2>()}},
       {{kinds_of<A, 3, 1, 1>(), kinds_of<A, 3, 1, 2>()}, {kinds_of<A, 3, 2, 1>(), kinds_of<A, 3, 2, 2>()}}};
-  return table[taps - 1][advance - 1][registers - 1];
+  static constexpr TileKinds<A> of_doubled[2] = {kinds_of<A, 3, doubled, 1>(), kinds_of<A, 3, doubled, 2>()};
+  return advance == doubled ? of_doubled[registers - 1] : table[taps - 1][advance - 1][registers - 1];
 }
 
 // Which tiles make a row of so many voxels at the least cost; no voxel's bits depend on it.
@@ -169,7 +189,7 @@ class RowOfTiles {
         const TileKind<A>& kind = kinds.kind[i];
         if (kind.voxels > voxels) continue;
         const std::int64_t all = kind.cost + (left > kind.voxels ? cost[left - kind.voxels] : 0);
-        if (kind.voxels > 1 && all >= cost[left]) continue;
+        if (i + 1 < kinds.count && all >= cost[left]) continue;
         cost[left] = all;
         best_[left] = i;
       }
