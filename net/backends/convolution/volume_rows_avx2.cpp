@@ -22,7 +22,7 @@ struct Avx2 {
   using Element = T;
   using Sum = __m256;
   using Factor = __m256;
-  static constexpr int lanes = 8, sums = 12, step = 1, word = sizeof(T);
+  static constexpr int lanes = 8, registers = 16, sums = 12, step = 1, word = sizeof(T);
 
   static inline __m256 load(const std::uint32_t* from) {
     return _mm256_loadu_ps(reinterpret_cast<const float*>(from));

@@ -44,7 +44,7 @@ struct Avx512 {
   using Element = T;
   using Sum = __m512;
   using Factor = __m512;
-  static constexpr int lanes = 16, sums = 24, step = 1, word = sizeof(T);
+  static constexpr int lanes = 16, registers = 32, sums = 24, step = 1, word = sizeof(T);
 
   static inline __m512 load(const std::uint32_t* from) { return _mm512_loadu_ps(from); }
   static inline __m512 spread(const char* x) { return spread_of(reinterpret_cast<const T*>(x)); }

@@ -14,7 +14,7 @@ struct Avx512Bf16 {
   using Element = Bf16;
   using Sum = __m512;
   using Factor = __m512bh;
-  static constexpr int lanes = 16, sums = 24, step = 2, word = 4;
+  static constexpr int lanes = 16, registers = 32, sums = 24, step = 2, word = 4;
 
   static inline __m512bh load(const std::uint32_t* from) {
     return reinterpret_cast<__m512bh>(_mm512_loadu_si512(from));

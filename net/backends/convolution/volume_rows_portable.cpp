@@ -14,7 +14,7 @@ struct Portable {
   using Element = T;
   using Sum = Four;
   using Factor = Four;
-  static constexpr int lanes = 4, sums = 12, step = 1, word = sizeof(T);
+  static constexpr int lanes = 4, registers = 16, sums = 12, step = 1, word = sizeof(T);
 
   static inline Four load(const std::uint32_t* from) {
     Four four;

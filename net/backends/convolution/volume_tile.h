@@ -5,8 +5,8 @@
 // outside.
 //
 // An arithmetic A has: Element (of volumes), Sum and Factor (registers), lanes (output channels of one),
-// sums (registers of them that fit beside the rest), step and word (channels and bytes of x that a product
-// takes), load, spread, multiply_add, store, mask and finish. Included by volume_rows.h alone.
+// registers (that the processor has), sums (of those, at most), step and word (channels and bytes of x that a
+// product takes), load, spread, multiply_add, store, mask and finish. Included by volume_rows.h alone.
 #pragma once
 
 #include "net/backends/convolution/volume_sizes.h"
@@ -144,28 +144,32 @@ constexpr TileKind<A> kind_of() {
   constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // sums that products take turns with
   return {multiply_tile<A, K, S, R, V>, V, places_of(V, K, S), K * work + 2 * K};
 }
+// Voxels of which all sums fit the registers beside the factors and a number of x.
+template <class A, int K, int R>
+constexpr int most_voxels() {
+  constexpr int left = (A::registers - 1 - K * R) / R, most = A::sums / R;
+  return left < most ? left : most;
+}
 // Rows of 2^n + 1 voxels, as upsampled convolutions of two taps have them, take a voxel more to a tile.
 template <class A, int K, int S, int R>
 constexpr TileKinds<A> kinds_of() {
-  constexpr int most = A::sums / R, half = most / 2, few = most / 4;
-  if constexpr (K == 2 && S == 1 && A::sums > 16)
+  constexpr int most = most_voxels<A, K, R>(), half = most / 2, few = most / 4;
+  if constexpr (S == doubled) {
+    constexpr int shorter = half / 2 * 2, few_pairs = few / 2 * 2;
+    return {{kind_of<A, K, S, R, most / 2 * 2>(), kind_of<A, K, S, R, shorter>(), kind_of < A, K, S, R,
+             few_pairs < 2 ? 2 : few_pairs > (), kind_of<A, K, S, R, 2>()},
+            4};
+  } else if constexpr (K == 2 && S == 1 && most > 10) {
     return {{kind_of<A, K, S, R, most + 1>(), kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half + 1>(),
              kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(), kind_of<A, K, S, R, 1>()},
             6};
-  else if constexpr (S == doubled && few % 2 == 0)
-    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
-             kind_of<A, K, S, R, 2>()},
-            4};
-  else if constexpr (S == doubled)
-    return {{kind_of<A, K, S, R, most>(), kind_of < A, K, S, R, most == 6 ? 4 : half > (),
-             kind_of<A, K, S, R, 2>()},
-            3};
-  else if constexpr (few > 1)
+  } else if constexpr (few > 1) {
     return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
              kind_of<A, K, S, R, 1>()},
             4};
-  else
+  } else {
     return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, 1>()}, 3};
+  }
 }
 template <class A>
 const TileKinds<A>& find_tiles(std::int64_t taps, std::int64_t advance, std::int64_t registers) {
