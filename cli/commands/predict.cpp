@@ -84,6 +84,9 @@ Exit predict_command(const Arguments& arguments) {
   app.add_flag(
       "--segmentations", how.segmentations,
       "also write CASE.seg.nrrd, which 3D Slicer opens with names and colours, and itksnap_labels.txt");
+  app.add_flag(
+      "--dicom-seg", how.dicom_segmentations,
+      "of DICOM series: also write CASE.seg.dcm, a segmentation object on the first channel's series");
   app.add_flag("--bids", how.bids,
                "a BIDS derivative: sub-X/anat/sub-X_desc-voxswap_dseg.nii.gz, probabilities as _probseg, "
                "dataset_description.json, dseg.tsv");

@@ -1,5 +1,6 @@
 #include "pipeline/predict/new_scans.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -13,6 +14,7 @@
 #include "base/outputs.h"
 #include "base/progress.h"
 #include "data/cases/read_case.h"
+#include "data/formats/dicom_segmentation.h"
 #include "data/formats/image_writing.h"
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
@@ -43,6 +45,26 @@ void write_probabilities(const Write& write, const PredictionFiles& files, const
                         data::as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
     });
   }
+}
+
+// What the network found on the series of a case's first channel.
+void write_dicom(const Write& write, const fs::path& file, const data::LabelMap& labels,
+                 const data::Dataset& dataset, const data::CaseFiles& files, const PredictOptions& how) {
+  if (std::all_of(labels.voxels.begin(), labels.voxels.end(), [](auto label) { return label == 0; }))
+    return log::warn("{}: nothing is labelled: there is no segmentation object of it", files.id);
+  write(file, [&] {
+    data::write_dicom_segmentation(file, labels, segments_of(dataset), files.channels.front(), how.version);
+  });
+}
+
+// A segmentation object names the slices that it was made of.
+void check_for_dicom(const data::Dataset& dataset) {
+  if (!data::writes_dicom_segmentations())
+    fail(Exit::usage, "--dicom-seg: this voxswap was built without DCMTK, which writes them; leave it out");
+  for (const data::CaseFiles& files : dataset.cases)
+    if (!fs::is_directory(files.channels.front()))
+      fail(Exit::usage, "--dicom-seg: {} of case {} is no DICOM series; --segmentations writes a .seg.nrrd",
+           files.channels.front().string(), files.id);
 }
 
 // Folders of predictions, one for each network that predicts by itself.
@@ -127,6 +149,7 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
   for (const auto& [asked, name] : {std::pair{how.segmentations, "--segmentations"}, {how.bids, "--bids"}})
     if (asked && dataset.images)
       fail(Exit::usage, "{}: is for volumes, and these cases are pictures; leave it out", name);
+  if (how.dicom_segmentations) check_for_dicom(dataset);
   const data::Regions largest = choose_regions(dataset.regions, how.largest);
   const LabelDecoder decoder = make_decoder(dataset, options.training);
   const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
@@ -169,6 +192,8 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
         const fs::path named = folder.segmentation(files.id);
         write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset)); });
       }
+      if (how.dicom_segmentations)
+        write_dicom(write, folder.dicom_segmentation(files.id), stored, dataset, files, how);
       if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
     };
     for (const data::CaseFiles& files : dataset.cases) {

@@ -44,10 +44,15 @@ fs::path PredictionFiles::segmentation(const std::string& id) const {
   return folder_ / (id + ".seg.nrrd");
 }
 
+fs::path PredictionFiles::dicom_segmentation(const std::string& id) const {
+  return folder_ / (id + ".seg.dcm");
+}
+
 std::vector<fs::path> PredictionFiles::of_case(const std::string& id,
                                                const std::vector<std::string>& outputs) const {
   std::vector<fs::path> files = {label_map(id)};
   if (how_.segmentations) files.push_back(segmentation(id));
+  if (how_.dicom_segmentations) files.push_back(dicom_segmentation(id));
   if (how_.probabilities)
     for (const std::string& output : outputs) files.push_back(probability(id, output));
   return files;

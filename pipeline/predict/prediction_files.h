@@ -22,7 +22,8 @@ class PredictionFiles {
   // Of images that get one class there is a table of all in the places of label maps.
   fs::path label_map(const std::string& id) const;
   fs::path probability(const std::string& id, const std::string& output) const;
-  fs::path segmentation(const std::string& id) const;  // .seg.nrrd
+  fs::path segmentation(const std::string& id) const;        // .seg.nrrd
+  fs::path dicom_segmentation(const std::string& id) const;  // .seg.dcm
   // All that may be written of a case.
   std::vector<fs::path> of_case(const std::string& id, const std::vector<std::string>& outputs) const;
   // What is written once for all cases, with its content: names and colours of labels, what BIDS asks for.

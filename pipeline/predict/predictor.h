@@ -21,6 +21,7 @@ struct PredictOptions {
   bool ensemble = false;               // average over the repeats; else each predicts by itself
   bool probabilities = false;          // write them as well
   bool segmentations = false;          // write label maps with names and colours as well
+  bool dicom_segmentations = false;    // write DICOM segmentation objects as well
   bool bids = false;                   // name the files as a BIDS derivative has them
   bool force = false;                  // write over files that voxswap did not write
   std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each

@@ -80,6 +80,7 @@ const house::ThirdParties third_parties = {
     {"boost/", {"base"}},
     {"itk", {"data"}},
     {"gdcm", {"data"}},
+    {"dcmtk/", {"data"}},
     {"zlib", {"data"}},
     {"libdeflate", {"data"}},
     {"png", {"data"}},

@@ -1,0 +1,213 @@
+// Written with DCMTK, which looks after the many elements that such an object has to have.
+#include "data/formats/dicom_segmentation.h"
+
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmfg/fgderimg.h>
+#include <dcmtk/dcmfg/fgfracon.h>
+#include <dcmtk/dcmfg/fgpixmsr.h>
+#include <dcmtk/dcmfg/fgplanor.h>
+#include <dcmtk/dcmfg/fgplanpo.h>
+#include <dcmtk/dcmseg/segdoc.h>
+#include <dcmtk/dcmseg/segment.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "data/formats/dicom_files.h"
+#include "data/formats/dicom_slice.h"
+
+namespace voxswap::data {
+
+namespace {
+
+void check(const OFCondition& condition, const fs::path& path, const char* what) {
+  if (condition.bad()) fail(Exit::failed, "{}: {}: {}", path.string(), what, condition.text());
+}
+
+// DICOM's decimal strings have 16 characters.
+OFString decimal(double value) {
+  std::string text = number(value);
+  for (int digits = 12; text.size() > 16; --digits) text = format("{:.{}g}", value, digits);
+  return text.c_str();
+}
+
+std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
+  std::array<double, 3> at = grid.origin;
+  for (std::size_t world = 0; world < 3; ++world)
+    at[world] += static_cast<double>(plane) * grid.spacing[2] * grid.direction[3 * world + 2];
+  return at;
+}
+
+// The slice of the series that lies where a plane does.
+fs::path slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
+                  const fs::path& source) {
+  for (const DicomSlice& slice : slices) {
+    double far = 0;
+    for (std::size_t world = 0; world < 3; ++world)
+      far = std::max(far, std::fabs(slice.geometry.origin[world] - at[world]));
+    if (far < 0.01) return slice.path;
+  }
+  fail(Exit::bad_data, "{}: no slice lies at ({}, {}, {}) mm, where a plane of the label map does",
+       source.string(), number(at[0]), number(at[1]), number(at[2]));
+}
+
+// What is common to all frames: how large voxels are and how planes lie.
+void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& path) {
+  FGPixelMeasures measures;
+  measures.setPixelSpacing(decimal(grid.spacing[1]) + "\\" + decimal(grid.spacing[0]));
+  measures.setSliceThickness(decimal(grid.spacing[2]));
+  measures.setSpacingBetweenSlices(decimal(grid.spacing[2]));
+  check(object.addForAllFrames(measures), path, "pixel measures");
+  const auto axis = [&](std::size_t world, std::size_t a) { return decimal(grid.direction[3 * world + a]); };
+  const std::unique_ptr<FGPlaneOrientationPatient> orientation(FGPlaneOrientationPatient::createMinimal(
+      axis(0, 0), axis(1, 0), axis(2, 0), axis(0, 1), axis(1, 1), axis(2, 1)));
+  check(object.addForAllFrames(*orientation), path, "plane orientation");
+}
+
+// A tissue, of no kind that a code is known for: the label's name says which.
+Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::path& path) {
+  const CodeSequenceMacro category("85756007", "SCT", "Tissue"), type("85756007", "SCT", "Tissue");
+  DcmSegment* made = nullptr;
+  check(DcmSegment::create(made, segment.name.c_str(), category, type, DcmSegTypes::SAT_AUTOMATIC, "voxswap"),
+        path, "a segment");
+  Uint16 index = 0;
+  check(object.addSegment(made, index), path, "a segment");
+  return index;
+}
+
+void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask,
+               const std::array<double, 3>& at, std::size_t plane, const fs::path& slice,
+               const fs::path& path) {
+  const std::unique_ptr<FGPlanePosPatient> position(
+      FGPlanePosPatient::createMinimal(decimal(at[0]), decimal(at[1]), decimal(at[2])));
+  FGFrameContent content;
+  content.setStackID("1");
+  content.setInStackPositionNumber(static_cast<Uint32>(plane + 1));
+  content.setDimensionIndexValues(segment, 0);
+  content.setDimensionIndexValues(static_cast<Uint32>(plane + 1), 1);
+  FGDerivationImage derivation;
+  DerivationImageItem* item = nullptr;
+  check(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", item), path,
+        "derivation");
+  SourceImageItem* source = nullptr;
+  check(item->addSourceImageItem(
+            slice.c_str(), CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"),
+            source),
+        path, "the source image");
+  OFVector<FGBase*> groups;
+  groups.push_back(position.get());
+  groups.push_back(&content);
+  groups.push_back(&derivation);
+  check(object.addFrame(mask.data(), segment, groups), path, "a frame");
+}
+
+// Frames as bits, one directly behind another, the first pixel in the lowest bit. DCMTK packs them too, but
+// (3.6.7) loses bits of the last frame where a frame is no whole number of bytes.
+class FrameBits {
+ public:
+  void add(const std::vector<Uint8>& mask) {
+    for (const Uint8 pixel : mask) {
+      if (count_ % 8 == 0) bytes_.push_back(0);
+      if (pixel != 0) bytes_.back() = static_cast<Uint8>(bytes_.back() | 1 << count_ % 8);
+      ++count_;
+    }
+  }
+  std::vector<Uint8> even() const {
+    std::vector<Uint8> bytes = bytes_;
+    if (bytes.size() % 2 != 0) bytes.push_back(0);
+    return bytes;
+  }
+
+ private:
+  std::vector<Uint8> bytes_;
+  std::size_t count_ = 0;
+};
+
+void save(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) {
+  DcmFileFormat file;
+  check(object.writeDataset(*file.getDataset()), path, "cannot be put together");
+  const std::vector<Uint8> pixels = bits.even();
+  check(file.getDataset()->putAndInsertUint8Array(DCM_PixelData, pixels.data(), pixels.size()), path,
+        "pixels");
+  write_through(path, [&](const fs::path& temporary) {
+    check(file.saveFile(temporary.c_str(), EXS_LittleEndianExplicit), path, "cannot be written");
+  });
+}
+
+// Which frame is of which segment and place: dimensions that viewers sort frames by.
+void add_dimensions(DcmSegmentation& object, const fs::path& path) {
+  char uid[100];
+  dcmGenerateUniqueIdentifier(uid, SITE_INSTANCE_UID_ROOT);
+  IODMultiframeDimensionModule& dimensions = object.getDimensions();
+  check(dimensions.addDimensionIndex(DCM_ReferencedSegmentNumber, uid, DCM_SegmentIdentificationSequence,
+                                     "Segment"),
+        path, "dimensions");
+  check(dimensions.addDimensionIndex(DCM_InStackPositionNumber, uid, DCM_FrameContentSequence, "Plane"), path,
+        "dimensions");
+}
+
+std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const fs::path& source_slice,
+                                            const std::string& version, const fs::path& path) {
+  const IODGeneralEquipmentModule::EquipmentInfo equipment("voxswap", "voxswap", "0", version.c_str());
+  const ContentIdentificationMacro content("1", "SEGMENTATION", "Labels of a network", "voxswap");
+  DcmSegmentation* made = nullptr;
+  check(DcmSegmentation::createBinarySegmentation(made, static_cast<Uint16>(grid.size[1]),
+                                                  static_cast<Uint16>(grid.size[0]), equipment, content),
+        path, "a segmentation object");
+  std::unique_ptr<DcmSegmentation> object(made);
+  check(object->importHierarchy(source_slice.c_str(), OFTrue, OFTrue, OFTrue, OFFalse), path,
+        "patient and study of the series");
+  object->getSeries().setSeriesNumber("1000");
+  object->getSeries().setSeriesDescription("Segmentation by voxswap");
+  return object;
+}
+
+}  // namespace
+
+bool writes_dicom_segmentations() {
+  return true;
+}
+
+void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
+                              const std::vector<Segment>& segments, const fs::path& source,
+                              const std::string& version) {
+  OFLog::configure(OFLogger::ERROR_LOG_LEVEL);  // what series lack is no news
+  if (!dcmDataDict.isDictionaryLoaded())
+    fail(Exit::failed, "{}: DCMTK finds no dictionary of DICOM's elements; install dcmtk, or set DCMDICTPATH",
+         path.string());
+  const Geometry& grid = labels.geometry;
+  std::vector<DicomSlice> slices;
+  for (const fs::path& file : dicom_files(source)) slices.push_back(open_slice(file));
+  if (slices.empty()) fail(Exit::bad_data, "{}: holds no DICOM slices", source.string());
+  const std::unique_ptr<DcmSegmentation> object = new_object(grid, slices.front().path, version, path);
+  add_dimensions(*object, path);
+  add_shared(*object, grid, path);
+  const auto pixels = static_cast<std::size_t>(grid.size[0] * grid.size[1]);
+  std::vector<Uint8> mask(pixels);
+  FrameBits bits;
+  std::size_t frames = 0;
+  for (const Segment& segment : segments) {
+    const Uint16 index = add_segment(*object, segment, path);
+    for (std::int64_t z = 0; z < grid.size[2]; ++z) {
+      const std::int16_t* plane = labels.voxels.data() + static_cast<std::size_t>(z) * pixels;
+      std::transform(plane, plane + pixels, mask.begin(),
+                     [&](std::int16_t label) { return static_cast<Uint8>(label == segment.value); });
+      if (std::find(mask.begin(), mask.end(), 1) == mask.end()) continue;
+      const std::array<double, 3> at = position_of(grid, z);
+      add_frame(*object, index, mask, at, static_cast<std::size_t>(z), slice_at(slices, at, source), path);
+      bits.add(mask);
+      ++frames;
+    }
+  }
+  if (frames == 0)
+    fail(Exit::bad_data, "{}: nothing is labelled, and a segmentation object needs a frame", path.string());
+  save(*object, bits, path);
+}
+
+}  // namespace voxswap::data
