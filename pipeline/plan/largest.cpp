@@ -58,7 +58,13 @@ Sizes resolutions(const RunOptions& options) {
 }
 
 Sizes depths(const RunOptions& options) {
-  const auto [least, most] = net::network_depths(options.network.name);
+  const net::NetworkOptions& given = options.network;
+  const auto [of_network, most] = net::network_depths(given.name);
+  // Levels of which something is said are there.
+  const std::size_t said =
+      std::max({given.kernels.size(), given.strides.size(),
+                given.deep_supervision.empty() ? std::size_t{0} : given.deep_supervision.size() + 1});
+  const std::int64_t least = std::max(of_network, static_cast<std::int64_t>(said));
   Sizes sizes;
   sizes.dimension = Dimension::depth;
   sizes.first = sizes.last = least;
