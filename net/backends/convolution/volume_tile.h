@@ -132,7 +132,7 @@ struct TileKind {
   std::int64_t voxels, places;  // that it makes and reads
   std::int64_t cost;            // turns of the processor for two words, at best
 };
-constexpr int most_kinds = 6;
+constexpr int most_kinds = 7;
 template <class A>
 struct TileKinds {
   TileKind<A> kind[most_kinds];  // the longest first
@@ -150,23 +150,25 @@ constexpr int most_voxels() {
   constexpr int left = (A::registers - 1 - K * R) / R, most = A::sums / R;
   return left < most ? left : most;
 }
-// Rows of 2^n + 1 voxels, as upsampled convolutions of two taps have them, take a voxel more to a tile.
+// Rows of 2^n voxels end with two thirds of a tile; those of one more, as upsampled convolutions of two taps
+// have them, take a voxel more to a tile.
 template <class A, int K, int S, int R>
 constexpr TileKinds<A> kinds_of() {
-  constexpr int most = most_voxels<A, K, R>(), half = most / 2, few = most / 4;
+  constexpr int most = most_voxels<A, K, R>(), most_part = most * 2 / 3, half = most / 2, few = most / 4;
   if constexpr (S == doubled) {
-    constexpr int shorter = half / 2 * 2, few_pairs = few / 2 * 2;
-    return {{kind_of<A, K, S, R, most / 2 * 2>(), kind_of<A, K, S, R, shorter>(), kind_of < A, K, S, R,
-             few_pairs < 2 ? 2 : few_pairs > (), kind_of<A, K, S, R, 2>()},
-            4};
+    constexpr int part = most_part / 2 * 2, shorter = half / 2 * 2, pairs = few / 2 * 2;
+    return {{kind_of<A, K, S, R, most / 2 * 2>(), kind_of<A, K, S, R, part>(), kind_of<A, K, S, R, shorter>(),
+             kind_of < A, K, S, R, pairs < 2 ? 2 : pairs > (), kind_of<A, K, S, R, 2>()},
+            5};
   } else if constexpr (K == 2 && S == 1 && most > 10) {
-    return {{kind_of<A, K, S, R, most + 1>(), kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half + 1>(),
-             kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(), kind_of<A, K, S, R, 1>()},
-            6};
-  } else if constexpr (few > 1) {
-    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
+    return {{kind_of<A, K, S, R, most + 1>(), kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, most_part>(),
+             kind_of<A, K, S, R, half + 1>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, few>(),
              kind_of<A, K, S, R, 1>()},
-            4};
+            7};
+  } else if constexpr (few > 1) {
+    return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, most_part>(), kind_of<A, K, S, R, half>(),
+             kind_of<A, K, S, R, few>(), kind_of<A, K, S, R, 1>()},
+            5};
   } else {
     return {{kind_of<A, K, S, R, most>(), kind_of<A, K, S, R, half>(), kind_of<A, K, S, R, 1>()}, 3};
   }
