@@ -25,14 +25,15 @@ std::int64_t whole_lanes(std::int64_t outputs) {
   return parts(outputs, lanes_together) * lanes_together;
 }
 
-// Words of x that a slab has packed.
+// Words of x that a slab has packed, of as many channels at a time as add_plane() takes (weight_rows.h).
 std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
   const Axis &h = s.height, &w = s.width;
   const std::int64_t lines = (rows - 1) * h.stride + (h.dilation == 1 ? h.kernel : 1);
-  return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) *
-         std::min<std::int64_t>(packed_channels, s.inputs > 4   ? 8
-                                                 : s.inputs > 2 ? 4
-                                                                : s.inputs);
+  const std::int64_t channels = s.inputs >= packed_channels ? packed_channels
+                                : s.inputs > 4              ? 8
+                                : s.inputs > 2              ? 4
+                                                            : s.inputs;
+  return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) * channels;
 }
 
 std::optional<Slab> cut_slabs(const Sizes& s) {
