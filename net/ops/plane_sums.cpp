@@ -20,14 +20,6 @@ std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>
   return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
 }
 
-// [N,D,1,1] of the first input N,D,H,W,C.
-std::vector<ValueSpec> infer_loss_of_planes(const Graph& graph, const std::vector<ValueId>& inputs,
-                                            const Attributes&) {
-  const Shape& x = first_shape(graph, inputs);
-  assert(x.rank() == 5);
-  return {{{x[0], x[1], 1, 1}, ElementType::f64}};
-}
-
 void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
   assert(!inputs.empty());
   const Shape& first = first_shape(graph, inputs);
