@@ -36,7 +36,7 @@ TEST(Split, OfFoldsLetsEveryCaseValidateOnce) {
   const data::Dataset dataset = dataset_of(23);
   std::vector<std::size_t> validated;
   for (std::int64_t fold = 0; fold < 5; ++fold) {
-    const Split split = make_split(dataset, {.seed = 7, .fold = fold, .folds = 5});
+    const Split split = make_split(dataset, {.seed = 7, .file = {}, .fold = fold, .folds = 5});
     EXPECT_EQ(split.training.size() + split.validation.size(), 23u);
     EXPECT_GE(split.validation.size(), 4u);
     EXPECT_LE(split.validation.size(), 5u);
@@ -47,7 +47,7 @@ TEST(Split, OfFoldsLetsEveryCaseValidateOnce) {
   std::sort(validated.begin(), validated.end());
   EXPECT_EQ(validated.size(), 23u);
   EXPECT_EQ(std::adjacent_find(validated.begin(), validated.end()), validated.end());
-  EXPECT_THROW(make_split(dataset_of(4), {.seed = 7, .folds = 5}), Error);
+  EXPECT_THROW(make_split(dataset_of(4), {.seed = 7, .file = {}, .folds = 5}), Error);
 }
 
 TEST(Split, ComesBackFromTheFileItWasWrittenTo) {
