@@ -87,7 +87,8 @@ std::vector<double> our_probabilities(const Small& small, const Shape& shape,
 
 Small small_network(const std::string& name) {
   Small small;
-  small.options = {.name = name, .base_filters = 2, .depth = 2};
+  small.options = {
+      .name = name, .base_filters = 2, .depth = std::max<std::int64_t>(2, net::network_depths(name).first)};
   small.input = net::takes_images(name) ? Shape{2, 1, 33, 40, 3} : Shape{2, 8, 4, 12, 3};
   small.softmax = net::takes_images(name);
   return small;
