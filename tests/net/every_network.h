@@ -1,6 +1,8 @@
-// What every network of the table takes, for tests that go over all of them: of the networks of images,
-// volumes of one plane, and of classifiers a class per image.
+// What every network of the table takes, for tests that go over all of them: at least its least depth, of the
+// networks of images volumes of one plane, and of classifiers a class per image.
 #pragma once
+
+#include <algorithm>
 
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
@@ -9,6 +11,7 @@ namespace voxswap::net {
 
 inline StepOptions suited(StepOptions options, const std::string& network) {
   options.network.name = network;
+  options.network.depth = std::max(options.network.depth, network_depths(network).first);
   if (takes_images(network)) options.input[1] = 1;
   if (classifies_images(network)) options.loss = loss_options(Loss::softmax_cross_entropy);
   return options;

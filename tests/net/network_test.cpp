@@ -117,7 +117,8 @@ TEST(Isensee2017, HasAHeadOnEveryDecoderLevelWhenItIsShallow) {
 
 TEST(Networks, GiveLogitsInFullPrecision) {
   for (const std::string& name : network_names()) {
-    NetworkOptions options = {.name = name, .base_filters = 4, .depth = 3};
+    NetworkOptions options = {
+        .name = name, .base_filters = 4, .depth = std::max<std::int64_t>(3, network_depths(name).first)};
     for (const auto& [type, full] :
          {std::pair{ElementType::bf16, ElementType::f32}, {ElementType::f64, ElementType::f64}}) {
       const Shape image = {2, takes_images(name) ? 1 : 8, 4, 12, 2};
@@ -268,7 +269,9 @@ TEST(NetworksOfImages, TakeVolumesOfOnePlaneAlone) {
 TEST(Networks, RefuseAnOutputStrideWhereThereIsNone) {
   for (const std::string& name : network_names()) {
     const Shape image = {1, takes_images(name) ? 1 : 32, 32, 32, 4};
-    const std::string error = error_of({.name = name, .output_stride = OutputStride::eight}, image);
+    const std::int64_t depth = std::max<std::int64_t>(2, network_depths(name).first);
+    const std::string error =
+        error_of({.name = name, .depth = depth, .output_stride = OutputStride::eight}, image);
     EXPECT_EQ(error.empty(), name == "deeplabv3") << name << ": " << error;
   }
 }
