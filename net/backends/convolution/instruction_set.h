@@ -1,6 +1,7 @@
 // Which instructions the convolutions here are compiled for, and which of them this processor has.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,28 @@ std::vector<Instructions> instructions_for(ElementType type);
 // Exit::usage for what is no such name, or not on this processor.
 std::optional<Instructions> chosen_instructions(ElementType type);
 bool are_instructions_forced();  // by that variable
+
+// What was compiled for each: of f32 and of bf16, the last of bf16 alone. Elsewhere than on x86 there is the
+// first.
+template <class T>
+struct OfInstructions {
+  const T* portable;
+  const T *avx2 = nullptr, *avx512 = nullptr, *avx512_bf16 = nullptr;
+
+  const T& of(Instructions instructions, ElementType type) const {
+    const std::size_t of_type = type == ElementType::bf16 ? 1 : 0;
+    switch (instructions) {
+      case Instructions::portable:
+        break;
+      case Instructions::avx2:
+        return avx2[of_type];
+      case Instructions::avx512:
+        return avx512[of_type];
+      case Instructions::avx512_bf16:
+        return *avx512_bf16;
+    }
+    return portable[of_type];
+  }
+};
 
 }  // namespace voxswap::net::convolution

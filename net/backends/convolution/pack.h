@@ -29,6 +29,17 @@ inline __attribute__((always_inline)) void fetch_beyond(const void* data) {
   __builtin_prefetch(static_cast<const char*>(data) + distance);
 }
 
+// Channels that a block takes of those that are left, and the places that every voxel has for them when
+// packed.
+struct ChannelBlock {
+  std::int64_t channels, places;
+};
+constexpr ChannelBlock next_block(std::int64_t left) {
+  if (left >= 16) return {16, 16};
+  if (left > 8) return {8, 8};
+  return {left, left > 4 ? 8 : left > 2 ? 4 : left};
+}
+
 // What is packed of a row: `count` places, of the voxels first, first + spacing, … of `side`. Products of
 // pairs also take the voxel `second` further, where it is read by a voxel of dy: at `last` after the first,
 // or before.

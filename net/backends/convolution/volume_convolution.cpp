@@ -87,22 +87,12 @@ Instructions fitting(Instructions instructions, std::int64_t inputs) {
   return instructions == Instructions::avx512_bf16 && inputs % 2 != 0 ? Instructions::avx512 : instructions;
 }
 
-VolumeMaker maker_of(Instructions instructions, ElementType type) {
-  const std::size_t of_type = type == ElementType::bf16 ? 1 : 0;
+constexpr OfInstructions<VolumeMaker> makers = {volume_maker_portable,
 #if defined(__x86_64__)
-  switch (instructions) {
-    case Instructions::portable:
-      break;
-    case Instructions::avx2:
-      return volume_maker_avx2[of_type];
-    case Instructions::avx512:
-      return volume_maker_avx512[of_type];
-    case Instructions::avx512_bf16:
-      return volume_maker_avx512_bf16;
-  }
+                                                volume_maker_avx2, volume_maker_avx512,
+                                                &volume_maker_avx512_bf16
 #endif
-  return volume_maker_portable[of_type];
-}
+};
 
 // How planes and output channels are divided among threads: by shapes alone, and no bit depends on it.
 // Where all weights stay in a core's second cache, a unit makes whole planes; else some channels of several.
@@ -140,7 +130,7 @@ class VolumeConvolution final : public Kernel {
  public:
   VolumeConvolution(const VolumeSizes& sizes, ElementType type, Instructions instructions, Added added)
       : sizes_(sizes),
-        maker_(maker_of(instructions, type)),
+        maker_(makers.of(instructions, type)),
         cut_(cut_volume(sizes, maker_)),
         words_(parts_of(sizes.inputs, maker_.step)),
         rounded_(type == ElementType::bf16),

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/text.h"
+#include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/weight_units.h"
 #include "net/backends/function_kernel.h"
 
@@ -25,15 +26,11 @@ std::int64_t whole_lanes(std::int64_t outputs) {
   return parts(outputs, lanes_together) * lanes_together;
 }
 
-// Words of x that a slab has packed, of as many channels at a time as add_plane() takes (weight_rows.h).
+// Words of x that a slab has packed; the first block of channels is the one with the most places.
 std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
   const Axis &h = s.height, &w = s.width;
   const std::int64_t lines = (rows - 1) * h.stride + (h.dilation == 1 ? h.kernel : 1);
-  const std::int64_t channels = s.inputs >= packed_channels ? packed_channels
-                                : s.inputs > 4              ? 8
-                                : s.inputs > 2              ? 4
-                                                            : s.inputs;
-  return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) * channels;
+  return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) * next_block(s.inputs).places;
 }
 
 std::optional<Slab> cut_slabs(const Sizes& s) {
@@ -109,22 +106,12 @@ WeightUnit WeightCut::unit(const Sizes& s, std::int64_t index) const {
 
 namespace {
 
-AddWeightUnit function_of(Instructions instructions, ElementType type) {
-  const std::size_t of_type = type == ElementType::bf16 ? 1 : 0;
+constexpr OfInstructions<AddWeightUnit> functions = {add_weight_unit_portable,
 #if defined(__x86_64__)
-  switch (instructions) {
-    case Instructions::portable:
-      break;
-    case Instructions::avx2:
-      return add_weight_unit_avx2[of_type];
-    case Instructions::avx512:
-      return add_weight_unit_avx512[of_type];
-    case Instructions::avx512_bf16:
-      return add_weight_unit_avx512_bf16;
-  }
+                                                     add_weight_unit_avx2, add_weight_unit_avx512,
+                                                     &add_weight_unit_avx512_bf16
 #endif
-  return add_weight_unit_portable[of_type];
-}
+};
 
 class WeightGradient final : public Kernel {
  public:
@@ -133,7 +120,7 @@ class WeightGradient final : public Kernel {
         cut_(cut),
         taps_(sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel),
         sums_(taps_ * cut.inputs * whole_lanes(cut.outputs)),
-        add_(function_of(instructions, type)),
+        add_(functions.of(instructions, type)),
         implementation_(format("own:{}", instructions_name(instructions))) {}
   std::int64_t workspace_bytes() const override { return cut_.blocks > 1 ? 4 * sums_ * cut_.units() : 0; }
   std::string implementation() const override { return implementation_; }

@@ -11,7 +11,7 @@
 
 #include "net/backends/backend.h"
 #include "net/backends/convolution/instruction_set.h"
-#include "net/backends/convolution/sizes.h"
+#include "net/backends/convolution/weight_sizes.h"
 #include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::convolution {

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "net/backends/convolution/pack.h"
-#include "net/backends/convolution/sizes.h"
+#include "net/backends/convolution/weight_sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {
@@ -324,17 +324,24 @@ void add_plane(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t li
     const std::int64_t left = unit.inputs - first;
     const typename A::Element* const from = x + unit.first_input + first;
     b.sums = sums + first * unit.lanes;
-    b.channels = left >= 16 ? 16 : left < 8 ? left : 8;
-    if (left >= 16)
-      add_block<A, 16>(b, at, plane, line, from, packed);
-    else if (left > 4)
-      add_block<A, 8>(b, at, plane, line, from, packed);
-    else if (left > 2)
-      add_block<A, 4>(b, at, plane, line, from, packed);
-    else if (left == 2)
-      add_block<A, 2>(b, at, plane, line, from, packed);
-    else
-      add_block<A, 1>(b, at, plane, line, from, packed);
+    const ChannelBlock block = next_block(left);
+    b.channels = block.channels;
+    switch (block.places) {
+      case 16:
+        add_block<A, 16>(b, at, plane, line, from, packed);
+        break;
+      case 8:
+        add_block<A, 8>(b, at, plane, line, from, packed);
+        break;
+      case 4:
+        add_block<A, 4>(b, at, plane, line, from, packed);
+        break;
+      case 2:
+        add_block<A, 2>(b, at, plane, line, from, packed);
+        break;
+      default:
+        add_block<A, 1>(b, at, plane, line, from, packed);
+    }
   }
 }
 

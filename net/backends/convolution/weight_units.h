@@ -1,7 +1,7 @@
-// What the sources of the instruction sets give: for f32 and for bf16.
+// What the sources of weight gradients (weight_rows_*.cpp) give: for f32 and for bf16.
 #pragma once
 
-#include "net/backends/convolution/sizes.h"
+#include "net/backends/convolution/weight_sizes.h"
 
 namespace voxswap::net::convolution {
 
