@@ -91,6 +91,18 @@ Json plan_figures(const swap::Plan& plan, const swap::Bound& bound) {
           {"compute_seconds", bound.compute_seconds}};
 }
 
+Json step_figures(const pipeline::Forecast& forecast) {
+  Json json = plan_figures(forecast.plan, forecast.bound);
+  json.update(Json{{"device", forecast.device},
+                   {"precision", forecast.precision},
+                   {"pieces", forecast.pieces},
+                   {"costs", forecast.costs},
+                   {"parameters", forecast.parameters},
+                   {"arena_bytes", forecast.arena_bytes},
+                   {"step_flops", forecast.step_flops}});
+  return json;
+}
+
 }  // namespace
 
 std::string two_columns(const Rows& rows) {
@@ -142,16 +154,8 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
 
 Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
   const pipeline::DataShape& data = forecast.data;
-  Json json = plan_figures(forecast.plan, forecast.bound);
-  json.update(Json{{"device", forecast.device},
-                   {"precision", forecast.precision},
-                   {"pieces", forecast.pieces},
-                   {"costs", forecast.costs},
-                   {"parameters", forecast.parameters},
-                   {"arena_bytes", forecast.arena_bytes},
-                   {"budget_bytes", forecast.budgets.device},
-                   {"free_bytes", forecast.free_bytes},
-                   {"step_flops", forecast.step_flops}});
+  Json json = step_figures(forecast);
+  json.update(Json{{"budget_bytes", forecast.budgets.device}, {"free_bytes", forecast.free_bytes}});
   if (!data.found) return json;
   const double epoch = pipeline::epoch_seconds(forecast, options);
   json.update(
@@ -166,14 +170,7 @@ Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Fore
 
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks) {
-  Json json = plan_figures(forecast.plan, forecast.bound);
-  json.update(Json{{"device", forecast.device},
-                   {"precision", forecast.precision},
-                   {"pieces", forecast.pieces},
-                   {"costs", forecast.costs},
-                   {"parameters", forecast.parameters},
-                   {"arena_bytes", forecast.arena_bytes},
-                   {"step_flops", forecast.step_flops}});
+  Json json = step_figures(forecast);
   if (ranks) json["ranks"] = ranks_figures(*ranks);
   Json whole = Json::parse(plan);
   whole["forecast"] = json;

@@ -61,6 +61,23 @@ ValueId up(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t step) 
                                   axes);
 }
 
+void check_levels(const NetworkOptions& options) {
+  check_no_output_stride(options);
+  if (options.heads != Heads::plain)
+    fail(Exit::usage, "{}: {} has plain heads, found '{}'", key::network_heads, options.name,
+         choice_name(options.heads));
+  if (options.upsampling != Upsampling::transposed)
+    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} takes transposed convolutions always",
+         key::network_upsampling, choice_name(options.upsampling), options.name);
+  check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
+  check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
+  check_supervision(options);
+  if (level_stride(options, 0) != Along{1, 1, 1})
+    fail(Exit::usage, "{}: the first level has the sides of the volume: expected 1, found {}",
+         key::network_strides,
+         Shape{options.strides[0][0], options.strides[0][1], options.strides[0][2]}.text());
+}
+
 }  // namespace
 
 std::int64_t level_channels(const NetworkOptions& options, std::int64_t level) {
@@ -84,21 +101,14 @@ KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level)
   return axes_of(level_kernel(options, level), level_stride(options, level));
 }
 
-void check_levels(const NetworkOptions& options) {
-  check_no_output_stride(options);
-  if (options.heads != Heads::plain)
-    fail(Exit::usage, "{}: {} has plain heads, found '{}'", key::network_heads, options.name,
-         choice_name(options.heads));
-  if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} takes transposed convolutions always",
-         key::network_upsampling, choice_name(options.upsampling), options.name);
-  check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
-  check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
-  check_supervision(options);
-  if (level_stride(options, 0) != Along{1, 1, 1})
-    fail(Exit::usage, "{}: the first level has the sides of the volume: expected 1, found {}",
-         key::network_strides,
-         Shape{options.strides[0][0], options.strides[0][1], options.strides[0][2]}.text());
+Network network_of_levels(const char* name, ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t)) {
+  return {.name = name,
+          .least_depth = 2,
+          .most_depth = 8,
+          .halves = false,
+          .check = check_levels,
+          .build = build,
+          .by_level = true};
 }
 
 ValueId level_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,

@@ -25,13 +25,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& plain_unet() {
-  static const Network network = {.name = "plain_unet",
-                                  .least_depth = 2,
-                                  .most_depth = 8,
-                                  .halves = false,
-                                  .check = check_levels,
-                                  .build = build,
-                                  .by_level = true};
+  static const Network network = network_of_levels("plain_unet", build);
   return network;
 }
 

@@ -10,6 +10,7 @@ excepted). Python's standard library and the library faults.c, which CMake build
 to mount them. Ends with 1 when a trial failed."""
 
 import argparse
+import math
 import random
 import shutil
 import sys
@@ -84,15 +85,23 @@ def plan(subjects, arguments):
         number += 1
 
 
+def minutes(arguments):
+    """What was asked for; ten where nothing else ends the trials."""
+    if arguments.minutes is not None:
+        return arguments.minutes
+    ends = arguments.brief or arguments.trials is not None or arguments.trial
+    return math.inf if ends else 10
+
+
 def work(bench, subjects, arguments):
-    tally, end = Tally(arguments.seed), time.monotonic() + arguments.minutes * 60
+    tally, end = Tally(arguments.seed), time.monotonic() + 60 * minutes(arguments)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         running = {}
         for subject, number in plan(subjects, arguments):
             while len(running) >= arguments.jobs:
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     tally.add(*running.pop(done), done.result())
-            if time.monotonic() > end and not arguments.brief:
+            if time.monotonic() > end:
                 break
             running[pool.submit(run_trial, bench, subject, number, arguments.seed)] = (subject, number)
         for done, what in running.items():
@@ -104,7 +113,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="the build's folder (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--minutes", type=float, help="no trial begins later; default: 10, without end for a number of trials")
     parser.add_argument("--trials", type=int, help="of each subject; default: as many as the time allows")
     parser.add_argument("--only", help=f"subjects, with commas between, of {', '.join(SUBJECTS)}")
     parser.add_argument("--trial", help="SUBJECT:NUMBER, one trial alone")
