@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
+#include "swap/planners/range_max.h"
 #include "swap/planners/scheduling.h"
 
 namespace voxswap::swap {
@@ -28,7 +29,8 @@ class Tflms {
       : request_(request),
         facts_(request),
         sequence_(*expand(facts_, std::vector<bool>(index(facts_.gaps), false))),
-        idle_(idle_stretches(sequence_)) {
+        idle_(idle_stretches(sequence_)),
+        memory_(memory_of(facts_, sequence_)) {
     std::vector<std::int64_t> value_level(facts_.values.size(), 0);
     for (const NodeFacts& node : facts_.nodes) {
       std::int64_t level = 0;
@@ -97,9 +99,8 @@ class Tflms {
     return step < 0 ? 0 : levels_[index(sequence_.steps[index(step)].node)];
   }
 
-  Schedule schedule_with(const Knobs& knobs) const {
-    Schedule schedule;
-    schedule.sequence = sequence_;
+  std::vector<IdleTime> leaving_with(const Knobs& knobs) const {
+    std::vector<IdleTime> leaving;
     std::int32_t life = net::none;
     std::int64_t group = 0;  // level of the far reader that the tensor last came back for
     std::size_t next = 0;
@@ -118,22 +119,42 @@ class Tflms {
           while (stretch.back_at - 1 > stretch.used + 1 &&
                  level_at(stretch.back_at - 1) > level - knobs.ahead)
             --stretch.back_at;
-        schedule.stretches.push_back(stretch);
+        leaving.push_back(stretch);
       }
     }
+    return leaving;
+  }
+
+  Schedule schedule_of(std::vector<IdleTime> leaving) const {
+    Schedule schedule;
+    schedule.sequence = sequence_;
+    schedule.stretches = std::move(leaving);
     finish_schedule(facts_, {aim_, Prefetch::at_use, 0}, true, schedule);
     return schedule;
   }
 
   Plan plan_with(const Knobs& knobs) const {
-    return lay_out(facts_, schedule_with(knobs), "tflms", {true, waits_for_out(), 2e7});
+    return lay_out(facts_, schedule_of(leaving_with(knobs)), "tflms", {true, waits_for_out(), 2e7});
   }
-  bool fits(const Knobs& knobs) const { return schedule_with(knobs).excess == 0; }
+
+  // Most of what is tried is over the device's memory, which shows without a schedule.
+  bool fits(const Knobs& knobs) const {
+    std::vector<IdleTime> leaving = leaving_with(knobs);
+    std::vector<std::int64_t> memory = memory_;
+    RangeAdd away(memory.size());
+    for (const IdleTime& stretch : leaving)
+      away.add(index(stretch.free_from()), index(stretch.back_at),
+               -facts_.values[index(sequence_.lives[index(stretch.life)].value)].bytes);
+    away.apply(memory);
+    if (*std::max_element(memory.begin(), memory.end()) > aim_) return false;
+    return schedule_of(std::move(leaving)).excess == 0;
+  }
 
   const PlanRequest& request_;
   GraphFacts facts_;
   Sequence sequence_;
   std::vector<IdleTime> idle_;
+  std::vector<std::int64_t> memory_;  // per step, when nothing leaves
   std::vector<std::int64_t> levels_;  // per node
   std::int64_t deepest_ = 0;
   std::int64_t aim_ = 0;  // device memory that the tuner counts on
