@@ -58,7 +58,7 @@ class Account {
     rows.push_back(row("all", all));
     fmt::print("{}\n", table(rows));
     print_most("made again", "ms", 1e3, again_, once_, "times");
-    print_most("copied out", "GiB", gib, out_, in_, "of it in");
+    print_most("copied in", "GiB", gib, in_, out_, "of it out");
   }
 
  private:

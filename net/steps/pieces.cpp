@@ -18,9 +18,9 @@ namespace {
 
 using Kind = Cut::Kind;
 
-// How far down the volume what a node needs reaches, of inputs that lie in few pieces too, and then how far
-// it reaches itself: where a piece of a coarse volume is enough for several of a finer one, those come one
-// after the other.
+// How far down the volume (or up, where a segment goes back) what a node needs reaches, of inputs that lie in
+// few pieces too, and then how far it reaches itself: where a piece of a coarse volume is enough for several
+// of a finer one, those come one after the other.
 struct Position {
   double needed = 0, own = 0;
   auto operator<=>(const Position&) const = default;
@@ -127,6 +127,9 @@ class Cutter {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
+  // Every other segment goes from the last piece to the first: what was made last is there still.
+  bool goes_back() const { return segment_ % 2 == 1; }
+
   Position position(const Made& made) const { return made.segment == segment_ ? made.position : Position{}; }
 
   // A node whose pieces all need something whole that is made of pieces cannot go along with those.
@@ -158,8 +161,10 @@ class Cutter {
                                    position(made_[index(node.inputs[input])][static_cast<std::size_t>(k)]));
       }
       if (items > 1) {
-        const double own = static_cast<double>(planes_of(leading(node), piece).to) /
-                           static_cast<double>(old_.value(leading(node)).shape[1]);
+        const std::int64_t depth = old_.value(leading(node)).shape[1];
+        const Planes planes = planes_of(leading(node), piece);
+        const std::int64_t reached = goes_back() ? depth - planes.from : planes.to;
+        const double own = static_cast<double>(reached) / static_cast<double>(depth);
         item.position = std::max(item.position, {item.position.needed, own});
         item.position = std::max(item.position, {own, own});
       }
@@ -218,11 +223,16 @@ class Cutter {
     if (sums(node) && items > 1 && !is_windowed(node)) operation = node.operation->cut.partial;
     const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
     const std::vector<ValueId>& outputs = cut_.graph.node(added).outputs;
-    if (sums(node) && items > 1)
-      parts_[index(id)].push_back(outputs);
-    else
-      for (std::size_t i = 0; i < node.outputs.size(); ++i)
-        cut_.pieces[index(node.outputs[i])].push_back(outputs[i]);
+    if (sums(node) && items > 1) {
+      parts_[index(id)].resize(items);
+      parts_[index(id)][piece] = outputs;
+      return;
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      std::vector<ValueId>& pieces = cut_.pieces[index(node.outputs[i])];
+      pieces.resize(items);
+      pieces[piece] = outputs[i];
+    }
   }
 
   // A volume of which a window is read: one piece of it as it is, or some of some pieces.

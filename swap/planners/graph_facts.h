@@ -39,7 +39,7 @@ struct ValueFacts {
 
 // A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.
 struct VolumeFacts {
-  std::vector<net::ValueId> pieces;      // in order of depth
+  std::vector<net::ValueId> pieces;      // in the order in which they are made
   std::vector<std::vector<GapId>> gaps;  // of the pieces, by who reads then: those with a common choice
   std::vector<std::int32_t> sources;     // volumes of which it is made, without persistent values
   std::int64_t bytes = 0;                // occupied

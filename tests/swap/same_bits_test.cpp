@@ -133,8 +133,9 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   EXPECT_GE(streamed, 5);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
-  const bool keeps_what_it_adds = network != "unet3d";
-  EXPECT_GE(written_over, keeps_what_it_adds ? 1 : 0);
+  // Where whole volumes are tight, and some are kept to be added: in pieces there may be other ways.
+  const bool must_write_over = network != "unet3d" && pieces == net::whole_volumes;
+  EXPECT_GE(written_over, must_write_over ? 1 : 0);
 }
 
 // What it reads comes in piece by piece, what it gives leaves as it is made.
