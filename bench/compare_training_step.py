@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """voxswap's training step beside PyTorch's on the same cores, in turns in the same run: medians and ratios.
 
-    bench/compare_training_step.py [--program build/release/bin/training_step] [--sides 64 96 128] [--rounds 3]
-                                   [--python /usr/bin/python3] [--csv bench/results/FILE.csv]
+    bench/compare_training_step.py --python PYTHON [--program build/release/bin/training_step] [--sides 64 96 128]
+                                   [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results.md]
 
-Per side and precision the three programs (ours, PyTorch contiguous, PyTorch channels_last_3d) take turns for `rounds`
-rounds; each is a process of its own that reports the median of its steps and its peak resident memory. The peer is
-whichever of PyTorch's two layouts is faster.
-"""
+Per side and precision our program and PyTorch's ways (contiguous and channels last, eager and compiled) take turns for
+`rounds` rounds; each is a process of its own that reports the median of its steps, its peak resident memory and what of
+that was there before its first step. The peer is the fastest of PyTorch's. `--page` puts the table into a page, in place
+of the one between its two comments "training step"."""
 import argparse
 import csv
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 
@@ -25,48 +26,75 @@ def one(command):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def table(rows):
+    """The rows as a page shows them; memory whole, and beyond what was there before the first step."""
+    lines = ["| cube | precision | voxswap | PyTorch | times as fast | of its memory | beyond the start |",
+             "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['side']}^3 | {row['precision']} | {row['voxswap_seconds']:.2f} s, {row['voxswap_peak_mib']} MiB "
+                     f"| {row['pytorch_seconds']:.2f} s, {row['pytorch_peak_mib']} MiB ({row['pytorch_way']}) "
+                     f"| {row['speedup']:.1f} | {row['memory_ratio']:.2f} | {row['memory_ratio_beyond_start']:.2f} |")
+    return "\n".join(lines)
+
+
+def put_into(page, text):
+    begin, end = "<!-- training step -->\n", "\n<!-- end of training step -->"
+    page, old = pathlib.Path(page), pathlib.Path(page).read_text()
+    if begin not in old or end not in old:
+        raise SystemExit(f"{page}: expected a table between {begin.strip()} and {end.strip()}")
+    page.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + end, old, flags=re.S))
+
+
+def compared(side, precision, options):
+    steps = "3" if side <= 64 else "1"
+    peer = [options.python, str(HERE / "pytorch_training_step.py"), str(side), precision, steps]
+    commands = {"voxswap": [options.program, str(side), precision, steps]}
+    commands.update((f"{layout}, {mode}", peer + [layout, "--mode", mode]) for layout in options.layouts for mode in options.modes)
+    runs = {name: [] for name in commands}
+    for _ in range(options.rounds):
+        for name, command in commands.items():
+            runs[name].append(one(command))
+    seconds = {name: statistics.median(r["seconds"] for r in results) for name, results in runs.items()}
+    peak = {name: max(r["peak_bytes"] for r in results) for name, results in runs.items()}
+    beyond = {name: max(r["peak_bytes"] - r["before_bytes"] for r in results) for name, results in runs.items()}
+    best = min((name for name in commands if name != "voxswap"), key=seconds.get)
+    ours, theirs = runs["voxswap"][0], runs[best][0]
+    return {"side": side, "precision": precision, "voxswap_seconds": round(seconds["voxswap"], 4),
+            "pytorch_seconds": round(seconds[best], 4), "pytorch_way": best, "speedup": round(seconds[best] / seconds["voxswap"], 3),
+            "voxswap_peak_mib": peak["voxswap"] >> 20, "pytorch_peak_mib": peak[best] >> 20,
+            "memory_ratio": round(peak["voxswap"] / peak[best], 3),
+            "voxswap_beyond_start_mib": beyond["voxswap"] >> 20, "pytorch_beyond_start_mib": beyond[best] >> 20,
+            "memory_ratio_beyond_start": round(beyond["voxswap"] / beyond[best], 3),
+            "arena_mib": ours["arena_bytes"] >> 20, "voxswap_gflops": round(ours["gflop"] / seconds["voxswap"], 1),
+            "pytorch_seconds_of_all": "; ".join(f"{name} {seconds[name]:.4f}" for name in commands if name != "voxswap"),
+            "pytorch_version": theirs["version"], "threads": theirs["threads"], "backend": ours["backend"]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(HERE.parent / "build/release/bin/training_step"))
-    parser.add_argument("--python", default="/usr/bin/python3")
+    parser.add_argument("--python", default="/usr/bin/python3", help="one that has torch")
     parser.add_argument("--sides", type=int, nargs="+", default=[64, 96, 128])
     parser.add_argument("--precisions", nargs="+", default=["f32", "bf16"])
-    parser.add_argument("--layouts", nargs="+", default=["contiguous", "channels_last"], help="PyTorch's, to choose the better from")
+    parser.add_argument("--layouts", nargs="+", default=["contiguous", "channels_last"])
+    parser.add_argument("--modes", nargs="+", default=["eager", "compile"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--csv")
+    parser.add_argument("--page")
     options = parser.parse_args()
 
     rows = []
     for side in options.sides:
         for precision in options.precisions:
-            steps = "3" if side <= 64 else "1"
-            peer = [options.python, str(HERE / "pytorch_training_step.py"), str(side), precision, steps]
-            commands = {"voxswap": [options.program, str(side), precision, steps]}
-            commands.update((layout, peer + [layout]) for layout in options.layouts)
-            runs = {name: [] for name in commands}
-            for _ in range(options.rounds):
-                for name, command in commands.items():
-                    runs[name].append(one(command))
-            seconds = {name: statistics.median(r["seconds"] for r in results) for name, results in runs.items()}
-            peak = {name: max(r["peak_bytes"] for r in results) for name, results in runs.items()}
-            best = min(options.layouts, key=seconds.get)
-            gflops = runs["voxswap"][0]["gflop"] / seconds["voxswap"]
-            rows.append({"side": side, "precision": precision, "voxswap_seconds": round(seconds["voxswap"], 4),
-                         "pytorch_seconds": round(seconds[best], 4), "pytorch_layout": best,
-                         "speedup": round(seconds[best] / seconds["voxswap"], 3),
-                         "voxswap_peak_mib": peak["voxswap"] >> 20, "pytorch_peak_mib": peak[best] >> 20,
-                         "memory_ratio": round(peak["voxswap"] / peak[best], 3),
-                         "arena_mib": runs["voxswap"][0]["arena_bytes"] >> 20, "voxswap_gflops": round(gflops, 1),
-                         "pytorch_version": runs[best][0]["version"], "threads": runs[best][0]["threads"],
-                         "backend": runs["voxswap"][0]["backend"]})
-            print(f"{side:4d}^3 {precision:5s} voxswap {seconds['voxswap']:8.3f} s  {peak['voxswap'] >> 20:6d} MiB   "
-                  f"PyTorch ({best}) {seconds[best]:8.3f} s  {peak[best] >> 20:6d} MiB   "
-                  f"{rows[-1]['speedup']:.2f} times as fast, {rows[-1]['memory_ratio']:.2f} of the memory", flush=True)
-    if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+            rows.append(compared(side, precision, options))
+            print(table(rows).splitlines()[-1], flush=True)
+            if options.csv:
+                with open(options.csv, "w", newline="") as file:
+                    writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+                    writer.writeheader()
+                    writer.writerows(rows)
+    if options.page:
+        put_into(options.page, table(rows))
 
 
 if __name__ == "__main__":
