@@ -168,6 +168,10 @@ std::vector<Key> augment_keys() {
                        {0, 10, true}, AT(inverted_gamma)));
   table.push_back(
       draw("gamma", "exponent over the image's range", Short::around_one, {0, 10, true}, AT(gamma)));
+  table.push_back(real(section + "channel_dropout",
+                       "probability that a channel of a sample is left out (0 everywhere), never all of them "
+                       "(ModDrop: Neverova et al. 2015)",
+                       AT(channel_dropout), {0, 1, false, true}));
   return table;
 }
 

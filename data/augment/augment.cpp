@@ -26,6 +26,7 @@ enum Purpose : std::uint32_t {
   of_low_resolution,
   of_inverted_gamma,
   of_gamma,
+  of_channel_dropout,
   first_of_voxels = 0xb000,         // of a channel's noise
   first_of_control_points = 0xc000  // of an axis of the elastic deformation
 };
@@ -107,6 +108,24 @@ IntensityChange draw_channel(const AugmentOptions& options, const AugmentKey& ke
   return drawn;
 }
 
+// Where all would be left out one stays, each as often as every other.
+std::vector<bool> draw_dropped(const AugmentOptions& options, const AugmentKey& key, std::int64_t channels) {
+  const Philox random = stream(key, of_channel_dropout);
+  std::vector<bool> dropped;
+  for (std::int64_t c = 0; c < channels; ++c)
+    dropped.push_back(random.uniform(static_cast<std::uint64_t>(c) + 1) < options.channel_dropout);
+  const auto count = static_cast<std::size_t>(channels);
+  if (std::find(dropped.begin(), dropped.end(), false) == dropped.end() && count > 0)
+    dropped[std::min(count - 1, static_cast<std::size_t>(random.uniform(0) * static_cast<float>(count)))] =
+        false;
+  return dropped;
+}
+
+void set_to_zero(Example& example, std::size_t channel) {
+  for (std::size_t at = channel; at < example.image.size(); at += static_cast<std::size_t>(example.channels))
+    example.image[at] = 0;
+}
+
 std::string describe(const Symmetry& turn) {
   std::string axes, flips;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -152,6 +171,7 @@ Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& 
   draw_space(options, size[2] == 1, drawn);
   for (std::int64_t c = 0; c < channels; ++c)
     drawn.channels.push_back(draw_channel(options, key, static_cast<std::uint64_t>(c)));
+  if (options.channel_dropout > 0) drawn.dropped = draw_dropped(options, key, channels);
   return drawn;
 }
 
@@ -177,6 +197,8 @@ void apply(const Augmentation& augmentation, Example& example) {
        ++c)
     change_intensities(augmentation.channels[c], stream(key, first_of_voxels + static_cast<std::uint32_t>(c)),
                        example.image, example.size, example.channels, static_cast<std::int64_t>(c));
+  for (std::size_t c = 0; c < augmentation.dropped.size(); ++c)
+    if (augmentation.dropped[c]) set_to_zero(example, c);
 }
 
 std::string describe(const Augmentation& augmentation) {
@@ -206,6 +228,8 @@ std::string describe(const Augmentation& augmentation) {
     if (augmentation.channels.size() > 1 && parts.size() > before)
       parts[before] = format("channel {}: {}", c + 1, parts[before]);
   }
+  for (std::size_t c = 0; c < augmentation.dropped.size(); ++c)
+    if (augmentation.dropped[c]) parts.push_back(format("channel {} left out", c + 1));
   return parts.empty() ? "as it is" : join(parts, ", ");
 }
 

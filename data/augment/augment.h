@@ -41,6 +41,7 @@ struct AugmentOptions {
   Draw contrast;                        // factor of the distance from the mean, within the old extremes
   Draw low_resolution;                  // sides of the coarser grid, as a part of the training grid's
   Draw inverted_gamma, gamma;           // exponents over the image's own range; mean and deviation stay
+  double channel_dropout = 0;           // probability that a channel is left out, never all of them
   bool operator==(const AugmentOptions&) const = default;
 };
 
@@ -71,6 +72,7 @@ struct Augmentation {
   AugmentKey key;  // of the noise's voxels and the elastic control points
   SpatialChange space;
   std::vector<IntensityChange> channels;  // may be fewer than the image has: the others stay as they are
+  std::vector<bool> dropped;              // likewise: channels that become 0
 };
 
 Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& key, const Size3& size,

@@ -321,5 +321,34 @@ TEST(ADraw, HappensAsOftenAsItsProbabilitySaysAndStaysInItsRange) {
   EXPECT_NEAR(lower_gammas / double(happened["gamma"]), 0.5, 0.06);
 }
 
+TEST(ADraw, LeavesChannelsOutButNeverAllOfThem) {
+  AugmentOptions options;
+  options.symmetries = false;
+  options.channel_dropout = 0.4;
+  constexpr int count = 4000;
+  std::array<int, 3> left_out{};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Augmentation drawn = draw_augmentation(options, {1, 1, i}, {8, 8, 8}, 3);
+    ASSERT_EQ(drawn.dropped.size(), 3U);
+    EXPECT_NE(drawn.dropped, std::vector<bool>(3, true));
+    for (std::size_t c = 0; c < 3; ++c) left_out[c] += drawn.dropped[c] ? 1 : 0;
+    EXPECT_EQ(draw_augmentation(options, {1, 1, i}, {8, 8, 8}, 1).dropped, std::vector<bool>(1, false));
+  }
+  const double p = 0.4 - 0.4 * 0.4 * 0.4 / 3;  // a third of the times in which all would be, it stays
+  for (const int times : left_out) EXPECT_NEAR(times / double(count), p, 4 * std::sqrt(p * (1 - p) / count));
+}
+
+TEST(Augmentation, OfALeftOutChannelIsZeroAndTheOthersAreAsTheyWere) {
+  const Example before = blob({6, 5, 4}, 3);
+  Example example = before;
+  Augmentation drawn;
+  drawn.dropped = {false, true, false};
+  apply(drawn, example);
+  for (std::size_t i = 0; i < example.image.size(); ++i)
+    ASSERT_EQ(example.image[i], i % 3 == 1 ? 0.0F : before.image[i]);
+  EXPECT_EQ(example.truth, before.truth);
+  EXPECT_EQ(describe(drawn), "channel 2 left out");
+}
+
 }  // namespace
 }  // namespace voxswap::data
