@@ -142,11 +142,29 @@ TEST(OnnxGraph, SaysWhatOnnxRuntimeSays) {
       {"unet3d", {.name = "unet3d", .base_filters = 2, .depth = 2}},
       {"nearest", {.name = "unet3d", .base_filters = 2, .depth = 2, .upsampling = net::Upsampling::nearest}},
       {"resnet3d", {.name = "resnet3d", .base_filters = 2, .depth = 2}},
-      {"deeplabv3", {.name = "deeplabv3", .base_filters = 2}}};
+      {"deeplabv3", {.name = "deeplabv3", .base_filters = 2}},
+      {"plain_unet",
+       {.name = "plain_unet",
+        .base_filters = 2,
+        .depth = 3,
+        .slope = 0.01,
+        .kernels = {{3, 3, 1}, {3, 3, 3}},
+        .strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}}},
+      {"resenc_unet",
+       {.name = "resenc_unet",
+        .base_filters = 2,
+        .max_filters = 4,
+        .depth = 3,
+        .slope = 0.01,
+        .deep_supervision = {1, 0.5}}},
+      {"resnet18", {.name = "resnet18", .base_filters = 2}}};
+  const auto gives_classes = [](const std::string& name) {
+    return name == "deeplabv3" || name == "resenc_unet" || name == "resnet18";
+  };
   for (const auto& [name, options] : networks) {
     SCOPED_TRACE(name);
     const net::Tensor &image = fixture.at(name + "/input"), &expected = fixture.at(name + "/probabilities");
-    const Small small{options, image.shape, expected.shape[-1], name == "deeplabv3"};
+    const Small small{options, image.shape, expected.shape[-1], gives_classes(name)};
     std::vector<Tensor> weights;
     const std::string prefix = name + "/parameter/";
     for (const auto& [key, tensor] : fixture)
