@@ -28,6 +28,7 @@
   X(network_depth, "network.depth")                                       \
   X(network_dropout, "network.dropout")                                   \
   X(network_heads, "network.heads")                                       \
+  X(network_init, "network.init")                                         \
   X(network_kernels, "network.kernels")                                   \
   X(network_max_filters, "network.max_filters")                           \
   X(network_name, "network.name")                                         \
@@ -37,8 +38,11 @@
   X(network_upsampling, "network.upsampling")                             \
   X(training_section, "training.")                                        \
   X(training_augment_symmetries, "training.augment.symmetries")           \
+  X(training_averaging_name, "training.averaging.name")                   \
+  X(training_averaging_start, "training.averaging.start")                 \
   X(training_batch_size, "training.batch_size")                           \
   X(training_deep_supervision, "training.deep_supervision")               \
+  X(training_freeze, "training.freeze")                                   \
   X(training_epochs, "training.epochs")                                   \
   X(training_loss, "training.loss")                                       \
   X(training_optimizer_learning_rate, "training.optimizer.learning_rate") \
@@ -46,8 +50,8 @@
   X(training_patch, "training.patch")                                     \
   X(training_precision, "training.precision")                             \
   X(training_repeats, "training.repeats")                                 \
+  X(training_schedule_name, "training.schedule.name")                     \
   X(training_targets, "training.targets")                                 \
-  X(training_weights, "training.weights")                                 \
   X(memory_budget, "memory.budget")                                       \
   X(memory_device, "memory.device")                                       \
   X(memory_disk, "memory.disk")                                           \

@@ -98,7 +98,9 @@ Json step_figures(const pipeline::Forecast& forecast) {
                    {"pieces", forecast.pieces},
                    {"costs", forecast.costs},
                    {"parameters", forecast.parameters},
+                   {"trained_parameters", forecast.trained},
                    {"arena_bytes", forecast.arena_bytes},
+                   {"averaged_weights_bytes", forecast.held_bytes},
                    {"step_flops", forecast.step_flops}});
   return json;
 }
@@ -120,7 +122,9 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"precision", forecast.precision},
       {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
       {"pieces", forecast.pieces},
-      {"parameters", std::to_string(forecast.parameters)},
+      {"parameters", options.network.frozen.empty()
+                         ? std::to_string(forecast.parameters)
+                         : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
       {"cases", data.found
                     ? format("{} training, {} validation", data.training_cases, data.validation_cases)
                     : format("none: {} is not there; {} channels and {} outputs as the experiment names them",
@@ -129,6 +133,8 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   if (options.training.patch)
     rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
+  if (forecast.held_bytes > 0)
+    rows.push_back({"memory, averaged weights", format_bytes(forecast.held_bytes) + " of the host's"});
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
     rows.push_back(

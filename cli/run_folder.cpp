@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/keys.h"
 #include "base/parallel.h"
 #include "cli/output.h"
 #include "cli/sweep_cell.h"
@@ -49,6 +50,20 @@ std::string now() {
   return text;
 }
 
+// Of a run that is asked to go on for another number of epochs.
+std::string why_length_matters(const std::vector<std::string>& changed, const pipeline::RunOptions& run) {
+  if (std::find(changed.begin(), changed.end(), key::training_epochs) == changed.end()) return "";
+  const std::string schedule = choice_name(run.training.schedule.name);
+  const bool by_rate = schedule == "poly" || schedule == "cosine";
+  return format(
+      ". What {} did so far went by the number of epochs, so that a longer run is another one: {}={} begins "
+      "it "
+      "with what this one learnt",
+      by_rate ? format("{}: {}", key::training_schedule_name, schedule)
+              : format("{}: 0", key::training_averaging_start),
+      key::network_init, run.output.string());
+}
+
 }  // namespace
 
 std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
@@ -85,8 +100,8 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   if (!changed.empty())
     fail(Exit::usage,
          "{}: --resume: the run there was started with other values of {}; set them back, or choose another "
-         "folder with --out DIR",
-         folder.string(), join(changed, ", "));
+         "folder with --out DIR{}",
+         folder.string(), join(changed, ", "), why_length_matters(changed, experiment.run));
   check_epochs(folder, experiment.run.training.epochs);
 }
 

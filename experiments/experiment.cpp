@@ -47,7 +47,7 @@ struct PathKey {
 constexpr PathKey path_keys[] = {
     {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
     {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
-    {"training.weights", [](pipeline::RunOptions& o) -> fs::path& { return o.training.weights; }},
+    {"network.init", [](pipeline::RunOptions& o) -> fs::path& { return o.training.init; }},
     {"data.cache", [](pipeline::RunOptions& o) -> fs::path& { return o.cache; }},
     {"memory.disk", [](pipeline::RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
     {"output.dir", [](pipeline::RunOptions& o) -> fs::path& { return o.output; }},

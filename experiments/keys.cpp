@@ -213,6 +213,11 @@ void add_network(std::vector<Key>& table) {
       choice("network.output_stride", "deeplabv3: by how much its feature maps are smaller than the image",
              AT(network.output_stride)));
   for (Key& key : level_keys()) add(table, Decides::model, std::move(key));
+  add(table, Decides::source,
+      place_or_none("network.init",
+                    "a run, or a .safetensors such as torchvision's, to begin with: what fits by name and "
+                    "shape is taken, the rest is random",
+                    AT(training.init)));
 }
 
 void add_training(std::vector<Key>& table) {
@@ -256,19 +261,27 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::model,
       whole("training.schedule.patience", "plateau: epochs without improvement before that",
             AT(training.schedule.patience), {0, 1e9}));
+  add(table, Decides::model,
+      choice("training.averaging.name",
+             "a mean of the weights that predicts in their place: ema: moving, step by step (Polyak & "
+             "Juditsky 1992); swa: of the epochs' ends (Izmailov et al. 2018)",
+             AT(training.averaging.name)));
+  add(table, Decides::model,
+      real("training.averaging.decay", "ema: what a step keeps of the mean before it; less at the beginning",
+           AT(training.averaging.decay), {0, 1}));
+  add(table, Decides::model,
+      whole("training.averaging.start",
+            "the epoch with which averaging begins; 0: ema the first, swa that of the last quarter",
+            AT(training.averaging.start), {0, 1e9}));
   add(table, Decides::stop,
       whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
             AT(training.early_stop), {0, 1e9}));
   add(table, Decides::model, choice("training.loss", "the loss", AT(training.loss)));
   add(table, Decides::model, deep_supervision());
+  add(table, Decides::model, frozen());
   add(table, Decides::model,
       choice("training.targets", "output channels: exclusive labels or nested regions",
              AT(training.targets)));
-  add(table, Decides::source,
-      place_or_none("training.weights",
-                    "a .safetensors to begin with: another run's, or torchvision's of that network; what it "
-                    "lacks is random",
-                    AT(training.weights)));
   add(table, Decides::model,
       choice("training.precision", "of activations; auto: the fastest that is safe on the device",
              AT(training.precision)));

@@ -148,6 +148,20 @@ void check_images(const pipeline::RunOptions& options, const Where& where) {
          where("training.targets"), choice_name(options.training.loss));
 }
 
+void check_averaging(const pipeline::RunOptions& options, const Where& where) {
+  const pipeline::TrainingOptions& training = options.training;
+  if (training.averaging.name == pipeline::Averaging::none) return;
+  if (training.averaging.start > training.epochs)
+    fail(Exit::usage,
+         "{}: training.averaging.start: epoch {} is behind the last ({}): nothing would be averaged",
+         where("training.averaging.start"), training.averaging.start, training.epochs);
+  if (training.averaging.name == pipeline::Averaging::swa && net::takes_batch_at_once(options.network.name))
+    fail(Exit::usage,
+         "{}: training.averaging.name: {} has batch norm, whose running statistics belong to no mean of "
+         "weights (swa); take ema, which averages them along",
+         where("training.averaging.name"), options.network.name);
+}
+
 // More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
 void check_elastic(const pipeline::RunOptions& options, const Where& where) {
   const data::AugmentOptions& augment = options.training.augment;
@@ -186,6 +200,7 @@ void check_rules(const pipeline::RunOptions& options, const Where& where, const 
   check_fold(options, where, given);
   check_images(options, where);
   check_labels(options, where);
+  check_averaging(options, where);
   check_elastic(options, where);
 }
 

@@ -74,10 +74,18 @@ std::string keys_of_section(const std::string& path) {
   return join(names, ", ");
 }
 
+// What a key was called before, in experiments and runs of then.
+const std::string& name_now(const std::string& path) {
+  static const std::map<std::string, std::string> names = {{"training.weights", "network.init"}};
+  const auto found = names.find(path);
+  return found == names.end() ? path : found->second;
+}
+
 void collect(const Yaml& map, const std::string& prefix, Settings& settings, bool replace);
 
 // One entry of a file or an override: a key's value, or a section of more entries.
-void collect_entry(const std::string& path, const Yaml& value, Settings& settings, bool replace) {
+void collect_entry(const std::string& written, const Yaml& value, Settings& settings, bool replace) {
+  const std::string& path = name_now(written);
   if (find_key(path)) {
     const auto earlier = settings.find(path);
     if (earlier != settings.end() && !replace)
@@ -115,7 +123,7 @@ Settings read_settings(const Yaml& file) {
 }
 
 Yaml setting_value(const std::string& path, const std::string& text, const std::string& where) {
-  const Key* key = find_key(path);
+  const Key* key = find_key(name_now(path));
   const Key* map = key ? nullptr : map_key(path);
   // Paths and patterns are taken as they stand: {case} is not the beginning of a YAML map.
   const bool literal =
@@ -124,7 +132,7 @@ Yaml setting_value(const std::string& path, const std::string& text, const std::
 }
 
 void assign_setting(Settings& settings, const std::string& path, const Yaml& value) {
-  const Key* map = find_key(path) ? nullptr : map_key(path);
+  const Key* map = find_key(name_now(path)) ? nullptr : map_key(path);
   if (!map) return collect_entry(path, value, settings, true);
 
   Yaml& whole = settings[map->path];

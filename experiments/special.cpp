@@ -70,6 +70,31 @@ Key patch() {
       print, Key::Shape::value,      allowed::any_of({allowed::choice({"none"}), allowed_size()})};
 }
 
+Key frozen() {
+  const std::string path = "training.freeze";
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    o.network.frozen.clear();
+    if (is_word(value, "none")) return;
+    const std::vector<Yaml> one{value};
+    const std::vector<Yaml>& items = value.kind == Yaml::Kind::scalar ? one : value.items;
+    if (items.empty()) wrong(value, path, "none, or a list of names of parameters, such as [encoder]");
+    for (const Yaml& item : items) o.network.frozen.push_back(read_text(item, path));
+  };
+  const auto print = [](const pipeline::RunOptions& o) {
+    std::vector<std::string> words;
+    for (const std::string& pattern : o.network.frozen) words.push_back(yaml_scalar(pattern));
+    return words.empty() ? "none" : "[" + join(words, ", ") + "]";
+  };
+  return {path,
+          "none | [encoder, …]",
+          "parameters that training leaves as they are: names, or beginnings of names up to a dot; * stands "
+          "for anything",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::text(), allowed::list_of(allowed::text(), 1)})};
+}
+
 Key background() {
   const std::string path = "preprocess.background";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {

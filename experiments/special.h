@@ -11,6 +11,7 @@ Key bias_correction();  // preprocess.bias_correction
 Key clip();             // preprocess.clip
 Key patch();            // training.patch
 Key evaluated_at();     // evaluate.at
+Key frozen();           // training.freeze
 Key logs();             // training.log
 Key scored_metrics();   // evaluate.metrics
 

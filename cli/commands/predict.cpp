@@ -90,6 +90,9 @@ Exit predict_command(const Arguments& arguments) {
   app.add_flag("--bids", how.bids,
                "a BIDS derivative: sub-X/anat/sub-X_desc-voxswap_dseg.nii.gz, probabilities as _probseg, "
                "dataset_description.json, dseg.tsv");
+  app.add_flag(
+      "--raw-weights", how.raw_weights,
+      "of a run that averaged its weights (training.averaging): with those of the best epoch itself");
   add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

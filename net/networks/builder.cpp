@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "base/text.h"
+#include "net/networks/frozen.h"
 
 namespace voxswap::net {
 
@@ -148,7 +149,8 @@ ValueId NetworkBuilder::batch_norm(const std::string& name, ValueId x, double sl
   const ValueId mean = parameter(name + ".running_mean", {channels(x)});
   const ValueId variance = parameter(name + ".running_var", {channels(x)});
   ValueId statistics;
-  if (training) {
+  const bool frozen = is_frozen(options, name + ".running_mean");
+  if (training && !frozen) {
     const ValueId each =
         graph.apply("instance_norm_statistics", name + ".samples", {x}, {{"epsilon", epsilon}});
     statistics = graph.apply("statistics_of_batch", name + ".statistics", {each}, {{"epsilon", epsilon}});
@@ -168,7 +170,7 @@ ValueId NetworkBuilder::batch_norm(const std::string& name, ValueId x, double sl
                      {{"slope", slope},
                       {"has_scale", scale != none ? 1.0 : 0.0},
                       {"has_residual", residual != none ? 1.0 : 0.0},
-                      {"batch", 1}});
+                      {frozen ? "constant" : "batch", 1}});
 }
 
 ValueId NetworkBuilder::average(const std::string& name, ValueId x) {

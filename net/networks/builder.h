@@ -68,8 +68,8 @@ class NetworkBuilder {
   // The norm alone, and the optional residual.
   ValueId norm(const std::string& name, ValueId x, ValueId residual = none);
   // Batch norm with parameters NAME.weight and NAME.bias and the running NAME.running_mean and
-  // NAME.running_var (momentum 0.1), which predictions take; then leaky ReLU of this slope, the optional
-  // factor per channel and the optional residual.
+  // NAME.running_var (momentum 0.1), which predictions take, and training where they are frozen; then leaky
+  // ReLU of this slope, the optional factor per channel and the optional residual.
   ValueId batch_norm(const std::string& name, ValueId x, double slope, ValueId scale = none,
                      ValueId residual = none);
   // Factors of spatial dropout for a volume like x; none where there is no dropout.

@@ -47,6 +47,8 @@ struct NetworkOptions {
   // plain_unet, resenc_unet: of each level, the largest first; the last holds for all that follow. None:
   // kernels of 3, and every level has half the sides of the one above.
   std::vector<Along> kernels{}, strides{};
+  // Of parameters, patterns of the names of those that training leaves as they are (net/networks/frozen.h).
+  std::vector<std::string> frozen{};
   // Of the losses at the level of the volume and at those below it, in training (deep supervision); none:
   // there is but the first. They count by their share of the sum.
   std::vector<double> deep_supervision{};
@@ -60,7 +62,8 @@ struct ForwardGraph {
   std::vector<ValueId> lower_logits;  // training with deep supervision: of the levels below, the larger first
   std::vector<ValueId> parameters;    // in the order of the checkpoint; named as in the PyTorch module, e.g.
                                       // "encoder.0.input.conv.weight"
-  std::vector<ValueId> trained;       // those that some node reads: not the biases in front of a norm
+  std::vector<ValueId> trained;       // those that some node reads: not the biases in front of a norm, nor
+                                      // what is frozen
 };
 
 }  // namespace voxswap::net

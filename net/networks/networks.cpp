@@ -10,6 +10,7 @@
 #include "base/philox.h"
 #include "net/graph/operation.h"
 #include "net/networks/builder.h"
+#include "net/networks/frozen.h"
 #include "net/networks/levels.h"
 
 namespace voxswap::net {
@@ -162,8 +163,9 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, 
   ForwardGraph result;
   for (const auto& [value, read] : parameters_of(network, options, input, outputs, activations)) {
     result.parameters.push_back(result.graph.add_value(value.name, value.shape, value.type, value.role));
-    if (read) result.trained.push_back(result.parameters.back());
+    if (read && !is_frozen(options, value.name)) result.trained.push_back(result.parameters.back());
   }
+  check_frozen(options, result);
   if (after_parameters) after_parameters(result.graph, result.trained);
   NetworkBuilder builder(result.graph, options, activations, training);
   result.input = builder.add_image(input, voxel_alignment);

@@ -1,5 +1,7 @@
 // Instance normalisation, leaky ReLU, dropout and residual in one pass over memory, and its backward pass in
 // two: sums, then dx. One pass because these are bound by memory, not by arithmetic.
+#include <limits>
+
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -56,7 +58,8 @@ std::vector<ValueSpec> infer_parameter_gradient(const Graph& graph, const std::v
   return {per_channel, per_channel};
 }
 
-// dx takes the statistics for functions of x. The residual's gradient is dy itself, not a copy.
+// dx takes the statistics for functions of x, unless they are constants: then it is that of infinitely many
+// voxels, which none of them moves. The residual's gradient is dy itself, not a copy.
 std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
                                          const std::vector<bool>& wanted) {
   const Node node = graph.node(id);
@@ -82,6 +85,7 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
     const Shape& x = shape_of(graph, node.inputs[0]);
     double normed_together = static_cast<double>(voxels(x));  // which a piece of x does not tell
     if (node.attributes.flag("batch")) normed_together *= static_cast<double>(x[0]);
+    if (node.attributes.flag("constant")) normed_together = std::numeric_limits<double>::infinity();
     inputs.push_back(node.attributes.flag("batch")
                          ? graph.apply("sums_of_batch", node.name + ".batch_sums", {sums})
                          : sums);
@@ -161,7 +165,8 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
 
 // x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x. z = gamma (x - mean) /
 // deviation + beta, y = (z > 0 ? z : slope z) * scale + residual. Attributes slope, has_scale,
-// has_residual (, batch: the statistics are of all samples together, batch_norm.cpp).
+// has_residual (, batch: the statistics are of all samples together, batch_norm.cpp; constant: they are
+// not of x).
 const Operation& norm_activation() {
   static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
                                       per_element<6>,    {{0, 0}},

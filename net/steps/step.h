@@ -74,7 +74,8 @@ struct TrainingStep {
   std::vector<ValueId> input, target, logits;
   ValueId loss = none;
   std::vector<ValueId> parameters;
-  std::vector<ValueId> trained;  // the parameters that any node reads; the others stay as they are
+  std::vector<ValueId>
+      trained;  // the parameters that any node reads and that are not frozen; the others stay as they are
   // Of those one after the other, Adam's named "<parameter>.m" and ".v", SGD's ".momentum"; in f16 then
   // "loss.scale".
   std::vector<ValueId> optimizer_state;

@@ -66,6 +66,18 @@ struct ScheduleOptions {
   std::int64_t patience = 10;  // plateau, epochs
 };
 
+// A mean of the weights that training goes through (pipeline/train/weight_average.h).
+enum class Averaging { none, ema, swa };
+constexpr std::array<std::string_view, 3> names_of(Averaging) {
+  return {"none", "ema", "swa"};
+}
+
+struct AveragingOptions {
+  Averaging name = Averaging::none;
+  double decay = 0.999;    // ema
+  std::int64_t start = 0;  // the epoch with which it begins; 0: ema the first, swa that of the last quarter
+};
+
 // What is written of a training while it goes on, besides its tables.
 struct LogOptions {
   bool tensorboard = false;  // events in tensorboard/
@@ -85,10 +97,11 @@ struct TrainingOptions {
   net::OptimizerOptions optimizer;
   RateOptions rate;
   ScheduleOptions schedule;
+  AveragingOptions averaging;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   net::Loss loss = net::Loss::weighted_dice;
   Targets targets = Targets::labels;
-  fs::path weights;  // a safetensors file to begin with; empty: random ones
+  fs::path init;  // a run, or a safetensors file, whose weights it begins with; empty: random ones
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
   std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all

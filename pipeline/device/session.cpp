@@ -1,15 +1,12 @@
 #include "pipeline/device/session.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "net/networks/networks.h"
 #include "pipeline/device/input_writer.h"
 #include "pipeline/device/upload.h"
 #include "pipeline/record/routines.h"
-#include "pipeline/record/starting_weights.h"
 #include "swap/measure/network_rate.h"
 #include "swap/planners/planner.h"
 
@@ -124,6 +121,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   const bool trains = purpose == Purpose::training;
   if (ranks.is_first() || !trains) take_routines(*s.target.backend, options, !trains || options.resume);
   s.steps = build_steps(options, channels, outputs, s.target, trains);
+  leave_room(s.target, options.memory, held_beside(options, s.steps));
   PlannableStep training;
   if (trains) {
     s.exchange.emplace(ranks, s.target.backend.get());
@@ -249,21 +247,34 @@ void Session::initialize(std::uint64_t seed) {
   }
 }
 
-void Session::start_from(const fs::path& file) {
+StartingWeights Session::start_from(const fs::path& file, const std::vector<std::string>& modalities) {
   State& s = *state_;
-  const StartingWeights weights = starting_weights(file, graph(), s.parameters());
-  std::map<std::string, const Tensor*> by_name;
-  for (const Tensor& tensor : weights.tensors) by_name[tensor.name] = &tensor;
-  for (const net::ValueId id : s.parameters())
-    if (const auto found = by_name.find(graph().value(id).name); found != by_name.end())
-      s.main().executor->write(id, found->second->values.data(), graph().value(id).bytes());
-  log::info("{} of {} parameters begin as in {}{}", weights.tensors.size(), s.parameters().size(),
-            file.string(),
-            weights.random.empty() ? "" : format("; at random {} and what follows", weights.random.front()));
+  StartingWeights begun = starting_weights(file, weights(), modalities);
+  for (std::size_t i = 0; i < begun.tensors.size(); ++i) {
+    const net::ValueId id = s.parameters()[i];
+    s.main().executor->write(id, begun.tensors[i].values.data(), graph().value(id).bytes());
+  }
+  return begun;
 }
 
 std::vector<Tensor> Session::weights() const {
   return state_->read(state_->parameters());
+}
+
+std::size_t Session::weight_count() const {
+  return state_->parameters().size();
+}
+
+const net::Value& Session::weight(std::size_t index) const {
+  return graph().value(state_->parameters()[index]);
+}
+
+void Session::read_weight(std::size_t index, std::span<float> values) const {
+  state_->main().executor->read(state_->parameters()[index], values.data(), weight(index).bytes());
+}
+
+void Session::write_weight(std::size_t index, std::span<const float> values) {
+  state_->main().executor->write(state_->parameters()[index], values.data(), weight(index).bytes());
 }
 
 std::vector<Tensor> Session::optimizer_state() const {

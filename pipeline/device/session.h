@@ -13,6 +13,7 @@
 #include "net/backends/backend.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
+#include "pipeline/record/starting_weights.h"
 
 namespace voxswap::pipeline {
 
@@ -42,9 +43,15 @@ class Session {
                         std::vector<float>* probabilities = nullptr);
 
   void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
-  // The weights of a file in place of those that it has (record/starting_weights.h); says what it lacks.
-  void start_from(const fs::path& weights);
+  // The weights of a file in place of those that it has (record/starting_weights.h). `modalities`: of the
+  // images' channels.
+  StartingWeights start_from(const fs::path& weights, const std::vector<std::string>& modalities);
   std::vector<Tensor> weights() const;
+  // One after the other, in the order of weights().
+  std::size_t weight_count() const;
+  const net::Value& weight(std::size_t index) const;
+  void read_weight(std::size_t index, std::span<float> values) const;
+  void write_weight(std::size_t index, std::span<const float> values);
   std::vector<Tensor> optimizer_state() const;
   void load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state);
   // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.

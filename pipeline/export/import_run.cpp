@@ -37,7 +37,7 @@ void import_run(const RunOptions& run, std::int64_t repeat, const fs::path& file
     if (i == repeat)
       write_checkpoint(folder / best_file, best);
     else
-      write_file(folder / best_file, read_file(checkpoint_folder(run, i) / best_file));
+      write_file(folder / best_file, read_file(predicting_file(run, i)));
   }
 }
 

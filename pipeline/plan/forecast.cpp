@@ -88,6 +88,10 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
   if (target_.network) target_.network->local_rate = target_.rates->link_rate;
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
   Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
+  held_beside_ = pipeline::held_beside(options, steps);
+  leave_room(target_, options.memory, held_beside_);
+  for (const net::ValueId id : steps.training->trained)
+    trained_ += steps.training->graph.value(id).shape.count();
   std::vector<net::ValueId> kept = kept_values(steps.inference);
   inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
   inference_.costs = estimate(inference_, target_, options.memory);
@@ -133,15 +137,18 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.data = data;
   forecast.parameters = net::parameter_count(step.graph());
   forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;
+  forecast.trained = step.trained();
+  forecast.held_bytes = step.held_beside();
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
   const data::Size3& side = options.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
-  // last holds weights and two moments, best the weights, and of each there is the one before; a label map
-  // packs to about a tenth of its voxels.
+  // last holds weights and two moments, best the weights, each of them an average where there is one, and of
+  // each there is the one before; a label map packs to about a tenth of its voxels.
+  const std::int64_t kept = options.training.averaging.name == Averaging::none ? 4 : 6;
   forecast.output_bytes =
-      options.training.repeats * (2 * 4 * 4 * forecast.parameters + data.validation_cases * voxels / 10);
+      options.training.repeats * (2 * 4 * kept * forecast.parameters + data.validation_cases * voxels / 10);
   for (const net::Node& node : step.graph().nodes())
     forecast.step_flops += net::node_flops(step.graph(), node);
   return forecast;

@@ -43,11 +43,14 @@ class StepForecast {
   // Of the training step; throws Exit::does_not_fit. `quick`: less search, to find out what fits.
   swap::Plan plan(const std::string& planner, bool quick = false) const;
   std::int64_t inference_peak(bool quick = false) const;  // likewise
+  std::int64_t held_beside() const { return held_beside_; }
+  std::int64_t trained() const { return trained_; }  // of the parameters
   swap::Bound bound() const { return bound_of(training_, target_.budgets); }
 
  private:
   RunOptions options_;
   Target target_;
+  std::int64_t held_beside_ = 0, trained_ = 0;
   net::Exchange exchange_;  // never begun
   PlannableStep training_, inference_;
 };
@@ -66,11 +69,12 @@ struct Forecast {
   swap::Budgets budgets;
   std::string device, precision, costs, pieces;  // for people
   DataShape data;
-  std::int64_t parameters = 0;
-  std::int64_t free_bytes = 0;    // device memory at hand; 0 when the device is not here
-  std::int64_t arena_bytes = 0;   // training and validation share it
-  std::int64_t cache_bytes = 0;   // prepared volumes on disk
-  std::int64_t output_bytes = 0;  // checkpoints and predictions, about
+  std::int64_t parameters = 0, trained = 0;  // numbers; biases in front of norms are never trained
+  std::int64_t free_bytes = 0;               // device memory at hand; 0 when the device is not here
+  std::int64_t arena_bytes = 0;              // training and validation share it
+  std::int64_t held_bytes = 0;               // of the host's memory beside the plan: averaged weights
+  std::int64_t cache_bytes = 0;              // prepared volumes on disk
+  std::int64_t output_bytes = 0;             // checkpoints and predictions, about
   double step_flops = 0;
 };
 Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);

@@ -368,6 +368,23 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   return steps;
 }
 
+std::int64_t held_beside(const RunOptions& options, const Steps& steps) {
+  if (!steps.training || options.training.averaging.name == Averaging::none) return 0;
+  std::int64_t bytes = 0, largest = 0;  // of the mean, and of what is on its way
+  for (const net::ValueId id : steps.training->parameters) {
+    bytes += steps.training->graph.value(id).bytes();
+    largest = std::max(largest, steps.training->graph.value(id).bytes());
+  }
+  return bytes + largest;
+}
+
+void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes) {
+  const bool shared = target.backend && target.backend->computes_on_host();
+  std::int64_t& budget = shared ? target.budgets.device : target.budgets.host;
+  if (shared ? memory.budget_bytes.has_value() : memory.host_bytes.has_value()) return;
+  budget = std::max<std::int64_t>(budget - bytes, 1);
+}
+
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step) {
   std::vector<net::ValueId> kept = step.probabilities;
   if (step.loss != net::none) kept.push_back(step.loss);

@@ -94,6 +94,10 @@ struct Steps {
 };
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
+// What training keeps in the host's memory beside all plans: a mean of the weights, where it makes one.
+std::int64_t held_beside(const RunOptions& options, const Steps& steps);
+// The budgets of which nobody says how large they are become smaller by that.
+void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
 // Of these steps, which have one for training.
 PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange);

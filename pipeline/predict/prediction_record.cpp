@@ -18,10 +18,10 @@ namespace {
 constexpr const char* file_name = "prediction.json";
 
 // What was learnt, by the files that hold it.
-Json weights_of(const RunOptions& run) {
+Json weights_of(const RunOptions& run, const PredictOptions& how) {
   Json weights = Json::array();
   for (std::int64_t repeat = 1; repeat <= run.training.repeats; ++repeat) {
-    const fs::path file = checkpoint_folder(run, repeat) / "best.safetensors";
+    const fs::path file = predicting_file(run, repeat, how.raw_weights);
     if (fs::exists(file)) weights.push_back(Hasher().add_file(file).digest());
   }
   return weights;
@@ -33,7 +33,7 @@ Json description(const RunOptions& run, const fs::path& input, const PredictOpti
   if (how.window) seen.training.patch = how.window;
   return {{"voxswap", how.version},
           {"run", plain(fs::absolute(run.output)).string()},
-          {"weights", weights_of(run)},
+          {"weights", weights_of(run, how)},
           {"input", plain(fs::absolute(input)).string()},
           {"tta", how.mirror},
           {"ensemble", how.ensemble},

@@ -33,6 +33,12 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
   return options;
 }
 
+void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
+  if (how.raw_weights && options.training.averaging.name == Averaging::none)
+    fail(Exit::usage, "--raw-weights: this run averaged none ({} is none), and has no others; leave it out",
+         key::training_averaging_name);
+}
+
 // A network knows nothing of mirrored volumes that it was never shown.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
   if (!how.mirror) return {};
@@ -58,12 +64,17 @@ Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, co
                  net::classifies_images(options.network.name)},
       dataset_(dataset),
       outputs_(output_count(dataset, options.training)),
+      raw_weights_(how.raw_weights),
       session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
-               Session::Purpose::inference) {}
+               Session::Purpose::inference) {
+  check_raw_weights(options, how);
+}
 
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
   members_.clear();
-  for (const std::int64_t repeat : repeats) members_.push_back(best_weights(options_, dataset_, repeat));
+  for (const std::int64_t repeat : repeats)
+    members_.push_back(best_weights(options_, dataset_, repeat, raw_weights_));
+  for (const BestWeights& member : members_) log::debug("predicting with {}", member.where);
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 

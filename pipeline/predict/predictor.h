@@ -23,6 +23,7 @@ struct PredictOptions {
   bool segmentations = false;          // write label maps with names and colours as well
   bool dicom_segmentations = false;    // write DICOM segmentation objects as well
   bool bids = false;                   // name the files as a BIDS derivative has them
+  bool raw_weights = false;            // of a run that averaged its weights: those that were not
   bool force = false;                  // write over files that voxswap did not write
   std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
 };
@@ -44,6 +45,7 @@ class Predictor {
   InferenceOptions inference_;
   data::Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;
+  bool raw_weights_;
   std::vector<BestWeights> members_;
   Session session_;
 };

@@ -1,5 +1,7 @@
 #include "pipeline/record/generations.h"
 
+#include <array>
+
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/log.h"
@@ -8,10 +10,11 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr const char* best_key = "best";  // of last's metadata
+// Files that `last` goes with, whose digests its metadata has under these names.
+constexpr std::array<const char*, 2> kept_names = {best_weights_name, averaged_weights_name};
 
-fs::path best_of(const fs::path& folder) {
-  return folder / "best.safetensors";
+fs::path kept(const fs::path& folder, const char* name) {
+  return folder / (std::string(name) + ".safetensors");
 }
 fs::path last_of(const fs::path& folder) {
   return folder / "last.safetensors";
@@ -40,11 +43,11 @@ void keep(const fs::path& file) {
   if (is_there(file)) give_name(file, previous(file));
 }
 
-[[noreturn]] void fail_missing_best(const fs::path& folder) {
+[[noreturn]] void fail_missing(const fs::path& file) {
   fail(Exit::bad_data,
        "{}: is missing, though the run had it: put it back from a copy; or remove {}, and voxswap run ... "
        "--resume trains again",
-       best_of(folder).string(), folder.string());
+       file.string(), file.parent_path().string());
 }
 
 std::optional<std::string> digest_of(const fs::path& file) {
@@ -55,33 +58,42 @@ std::optional<std::string> digest_of(const fs::path& file) {
   }
 }
 
-// Which file is the best that a `last` tells of.
-fs::path find_best(const fs::path& folder, const std::string& digest) {
-  const fs::path best = best_of(folder);
+// Which file is the one of that name that a `last` tells of.
+fs::path find_kept(const fs::path& folder, const char* name, const std::string& digest) {
+  const fs::path best = kept(folder, name);
   for (const fs::path& file : {best, previous(best)}) {
     if (is_there(file) && digest_of(file) == digest) return file;
   }
-  if (!is_there(best)) fail_missing_best(folder);
+  if (!is_there(best)) fail_missing(best);
   read_checkpoint(best);  // says what is wrong, if it is damaged
   fail(Exit::bad_data,
-       "{}: is not the best that {} tells of, but an older one or another run's: put back the one of this "
+       "{}: is not the {} that {} tells of, but an older one or another run's: put back the one of this "
        "run; or remove {}, and voxswap run ... --resume trains again",
-       best.string(), last_of(folder).filename().string(), folder.string());
+       best.string(), name, last_of(folder).filename().string(), folder.string());
 }
 
 struct Usable {
   Checkpoint last;
-  fs::path last_file, best_file;  // no best: no epoch was finished
+  std::array<fs::path, kept_names.size()> files;  // empty where there is none yet
 };
+
+// Empty where it tells of none.
+std::string told_digest(const Checkpoint& last, const char* name) {
+  const auto told = last.metadata.find(name);
+  return told == last.metadata.end() ? "" : told->second;
+}
 
 Usable read_generation(const fs::path& folder, const fs::path& file, const Generations::Check& check_last,
                        const Generations::Check& check_best) {
-  Usable usable{read_checkpoint(file), file, {}};
+  Usable usable{read_checkpoint(file), {}};
   check_last(usable.last, file.string());
-  const std::string digest = usable.last.text(best_key, file.string());
-  if (digest.empty()) return usable;
-  usable.best_file = find_best(folder, digest);
-  check_best(read_checkpoint(usable.best_file), usable.best_file.string());
+  usable.last.text(best_weights_name, file.string());  // which every last has
+  for (std::size_t i = 0; i < kept_names.size(); ++i) {
+    const std::string digest = told_digest(usable.last, kept_names[i]);
+    if (digest.empty()) continue;
+    usable.files[i] = find_kept(folder, kept_names[i], digest);
+    check_best(read_checkpoint(usable.files[i]), usable.files[i].string());
+  }
   return usable;
 }
 
@@ -105,9 +117,12 @@ std::optional<Checkpoint> Generations::resume(const Check& check_last, const Che
         log::warn("{}; going on from {}, the checkpoint before it", trouble, file.filename().string());
         give_name(file, newest);
       }
-      if (!usable.best_file.empty() && usable.best_file != best_of(folder_))
-        give_name(usable.best_file, best_of(folder_));
-      best_digest_ = usable.last.text(best_key, file.string());
+      for (std::size_t i = 0; i < kept_names.size(); ++i) {
+        const fs::path named = kept(folder_, kept_names[i]);
+        if (!usable.files[i].empty() && usable.files[i] != named) give_name(usable.files[i], named);
+      }
+      best_digest_ = told_digest(usable.last, best_weights_name);
+      averaged_digest_ = told_digest(usable.last, averaged_weights_name);
       return std::move(usable.last);
     } catch (const Error& error) {
       if (error.exit() != Exit::bad_data) throw;
@@ -119,28 +134,50 @@ std::optional<Checkpoint> Generations::resume(const Check& check_last, const Che
 }
 
 void Generations::write_best(const Checkpoint& best) {
-  keep(best_of(folder_));
-  best_digest_ = write_checkpoint(best_of(folder_), best);
+  keep(kept(folder_, best_weights_name));
+  best_digest_ = write_checkpoint(kept(folder_, best_weights_name), best);
+}
+
+void Generations::write_averaged(const Checkpoint& averaged) {
+  keep(kept(folder_, averaged_weights_name));
+  averaged_digest_ = write_checkpoint(kept(folder_, averaged_weights_name), averaged);
 }
 
 void Generations::write_last(Checkpoint last) {
-  last.metadata[best_key] = best_digest_;
+  last.metadata[best_weights_name] = best_digest_;
+  if (!averaged_digest_.empty()) last.metadata[averaged_weights_name] = averaged_digest_;
   keep(last_file());
   write_checkpoint(last_file(), last);
 }
 
-Checkpoint read_best(const fs::path& folder, const Generations::Check& check) {
-  const fs::path best = best_of(folder);
-  std::optional<Checkpoint> last;
-  std::string trouble;
+namespace {
+
+// The newest `last` whose header can be read; `trouble`: what is wrong with the others.
+std::optional<Checkpoint> newest_last(const fs::path& folder, std::string& trouble) {
   for (const fs::path& file : {last_of(folder), previous(last_of(folder))}) {
-    if (last || !is_there(file)) continue;
+    if (!is_there(file)) continue;
     try {
-      last = read_checkpoint_header(file);
+      return read_checkpoint_header(file);
     } catch (const Error& error) {
       trouble = error.what();
     }
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool has_averaged(const fs::path& folder) {
+  std::string trouble;
+  const std::optional<Checkpoint> last = newest_last(folder, trouble);
+  return last ? !told_digest(*last, averaged_weights_name).empty()
+              : is_there(kept(folder, averaged_weights_name));
+}
+
+Checkpoint read_best(const fs::path& folder, const Generations::Check& check, const char* name) {
+  const fs::path best = kept(folder, name);
+  std::string trouble;
+  const std::optional<Checkpoint> last = newest_last(folder, trouble);
   if (!last && !is_there(best))
     fail(Exit::bad_data,
          "{}: is not there: no epoch of this run is finished yet; voxswap run ... --resume continues it",
@@ -150,12 +187,12 @@ Checkpoint read_best(const fs::path& folder, const Generations::Check& check) {
   fs::path file = best;
   const bool of_others = is_there(best) && digest_of(best) == "";
   if (last && !of_others) {
-    const auto told = last->metadata.find(best_key);
+    const auto told = last->metadata.find(name);
     if (told != last->metadata.end() && told->second.empty())
       fail(Exit::bad_data, "{}: no epoch of this run is finished yet; voxswap run ... --resume continues it",
            folder.string());
-    if (told != last->metadata.end()) file = find_best(folder, told->second);
-    if (!is_there(file)) fail_missing_best(folder);
+    if (told != last->metadata.end()) file = find_kept(folder, name, told->second);
+    if (!is_there(file)) fail_missing(file);
   }
   Checkpoint read = read_checkpoint(file);
   if (!read.digest.empty()) check(read, file.string());

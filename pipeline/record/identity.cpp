@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/keys.h"
 #include "net/networks/networks.h"
+#include "pipeline/record/starting_weights.h"
 
 namespace voxswap::pipeline {
 
@@ -33,9 +34,9 @@ std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
     keys[samples_of_a_batch] = net::takes_batch_at_once(options.network.name)
                                    ? "at once"
                                    : "one after the other, added along a binary tree";
-  if (const fs::path& weights = options.training.weights; !weights.empty()) {
+  if (const fs::path& init = options.training.init; !init.empty()) {
     error_code ignored;
-    keys[first_weights] = fs::exists(weights, ignored) ? Hasher().add_file(weights).digest() : "gone";
+    keys[first_weights] = fs::exists(init, ignored) ? Hasher().add_file(weights_file(init)).digest() : "gone";
   }
   return keys;
 }
@@ -112,8 +113,10 @@ RunIdentity read_identity(const fs::path& folder) {
 }
 
 bool may_change(Decides decides, const RunOptions& options) {
-  const bool by_length =
-      options.training.schedule.name == Schedule::poly || options.training.schedule.name == Schedule::cosine;
+  const TrainingOptions& training = options.training;
+  const bool by_length = training.schedule.name == Schedule::poly ||
+                         training.schedule.name == Schedule::cosine ||
+                         (training.averaging.name == Averaging::swa && training.averaging.start == 0);
   switch (decides) {
     case Decides::nothing:
     case Decides::stop:

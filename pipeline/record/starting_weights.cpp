@@ -1,69 +1,191 @@
 #include "pipeline/record/starting_weights.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/keys.h"
+#include "pipeline/record/generations.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-const Tensor* find(const Checkpoint& checkpoint, const std::string& name) {
-  const auto found = std::find_if(checkpoint.tensors.begin(), checkpoint.tensors.end(),
-                                  [&](const Tensor& tensor) { return tensor.name == name; });
-  return found == checkpoint.tensors.end() ? nullptr : &*found;
+using Fate = StartingWeights::Fate;
+
+// The tensors of a file by name, and which of them were used.
+class Source {
+ public:
+  explicit Source(const Checkpoint& checkpoint) {
+    for (const Tensor& tensor : checkpoint.tensors) by_name_[tensor.name] = &tensor;
+  }
+
+  // A file of a whole classifier gives a segmentation network its backbone.
+  const Tensor* take(const std::string& name) {
+    constexpr std::string_view prefix = "backbone.";
+    if (const Tensor* const tensor = find(name)) return tensor;
+    return name.starts_with(prefix) ? find(name.substr(prefix.size())) : nullptr;
+  }
+
+  std::vector<const Tensor*> left() const {
+    std::vector<const Tensor*> tensors;
+    for (const auto& [name, tensor] : by_name_)
+      if (!used_.contains(name) && !is_kept_by_optimizer(name)) tensors.push_back(tensor);
+    return tensors;
+  }
+
+ private:
+  const Tensor* find(const std::string& name) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return nullptr;
+    used_.insert(name);
+    return found->second;
+  }
+
+  // What training keeps of a parameter beside it, and of all of them.
+  bool is_kept_by_optimizer(const std::string& name) const {
+    const std::size_t dot = name.rfind('.');
+    if (dot == name.npos) return false;
+    const std::string last = name.substr(dot);
+    if (name == "loss.scale") return true;
+    return (last == ".m" || last == ".v" || last == ".momentum" || last == ".average") &&
+           by_name_.contains(name.substr(0, dot));
+  }
+
+  std::map<std::string, const Tensor*> by_name_;
+  std::set<std::string> used_;
+};
+
+// For each of our channels which of the file's `count` has the same name, -1 where none has. Nothing where
+// names tell nothing: the file has none, shares none, or has all of them in our order.
+std::vector<std::int64_t> channels_by_name(const Checkpoint& checkpoint, std::int64_t count,
+                                           const std::vector<std::string>& ours) {
+  const auto found = checkpoint.metadata.find("modalities");
+  if (found == checkpoint.metadata.end()) return {};
+  const std::vector<std::string> theirs = split(found->second, ' ');
+  if (theirs == ours || std::ssize(theirs) != count) return {};
+  std::vector<std::int64_t> places;
+  for (const std::string& name : ours) {
+    const auto at = std::find(theirs.begin(), theirs.end(), name);
+    places.push_back(at == theirs.end() ? -1 : at - theirs.begin());
+  }
+  if (std::all_of(places.begin(), places.end(), [](std::int64_t place) { return place < 0; })) return {};
+  return places;
 }
 
-// A file of a whole classifier gives a segmentation network its backbone.
-const Tensor* find_with_or_without_prefix(const Checkpoint& checkpoint, const std::string& name) {
-  constexpr std::string_view prefix = "backbone.";
-  if (const Tensor* const tensor = find(checkpoint, name)) return tensor;
-  return name.starts_with(prefix) ? find(checkpoint, name.substr(prefix.size())) : nullptr;
-}
-
-bool differ_in_outputs_alone(const Shape& a, const Shape& b) {
-  if (a.rank() != b.rank() || a[0] == b[0]) return false;
-  for (int axis = 1; axis < a.rank(); ++axis)
-    if (a[axis] != b[axis]) return false;
+// O,I,D,H,W over other channels I.
+bool differ_in_channels_alone(const Shape& theirs, const Shape& ours) {
+  if (theirs.rank() != 5 || ours.rank() != 5) return false;
+  for (const int axis : {0, 2, 3, 4})
+    if (theirs[axis] != ours[axis]) return false;
   return true;
 }
 
+void copy_channels(const Tensor& from, const Shape& shape, const std::vector<std::int64_t>& places,
+                   Tensor& to) {
+  const std::int64_t kernel = shape[2] * shape[3] * shape[4];
+  for (std::int64_t o = 0; o < shape[0]; ++o)
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] < 0) continue;
+      const auto begin = from.values.begin() + (o * shape[1] + places[i]) * kernel;
+      std::copy(begin, begin + kernel,
+                to.values.begin() + (o * to.shape[1] + static_cast<std::int64_t>(i)) * kernel);
+    }
+}
+
+std::string channels_text(const std::vector<std::string>& modalities,
+                          const std::vector<std::int64_t>& places) {
+  std::vector<std::string> taken, fresh;
+  for (std::size_t i = 0; i < places.size(); ++i) (places[i] < 0 ? fresh : taken).push_back(modalities[i]);
+  return "channels " + join(taken, ", ") + " taken" + (fresh.empty() ? "" : "; random: " + join(fresh, ", "));
+}
+
+constexpr std::array<std::string_view, 5> fates = {"taken", "by channel", "other shape", "missing", "unused"};
+
+// The table has a line each of so many of a kind.
+constexpr std::size_t most_lines = 12;
+
 }  // namespace
+
+fs::path weights_file(const fs::path& run_or_file) {
+  error_code ignored;
+  if (!fs::exists(run_or_file, ignored))
+    fail(Exit::bad_data, "{}: {}: there is no such run or file", key::network_init, run_or_file.string());
+  if (!fs::is_directory(run_or_file, ignored)) return run_or_file;
+  for (const char* folder : {"checkpoints", "checkpoints/repeat_1"})
+    for (const char* name : {averaged_weights_name, best_weights_name}) {
+      const fs::path file = run_or_file / folder / (std::string(name) + ".safetensors");
+      if (fs::exists(file, ignored)) return file;
+    }
+  fail(Exit::bad_data,
+       "{}: {}: holds no checkpoints/best.safetensors: expected a run that has finished an epoch, or a "
+       ".safetensors file",
+       key::network_init, run_or_file.string());
+}
+
+StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> random,
+                                 const std::vector<std::string>& modalities) {
+  const Checkpoint checkpoint = read_checkpoint(file);
+  Source source(checkpoint);
+  // The first weight of a network is the convolution's that reads the images.
+  const auto first = std::find_if(random.begin(), random.end(),
+                                  [](const Tensor& tensor) { return tensor.shape.rank() == 5; });
+  StartingWeights weights{file, {}, {}};
+  for (auto tensor = random.begin(); tensor != random.end(); ++tensor) {
+    const Tensor* const found = source.take(tensor->name);
+    const Shape shape = found != nullptr ? as_volume(found->shape) : Shape{};
+    std::vector<std::int64_t> places;
+    if (tensor == first && differ_in_channels_alone(shape, tensor->shape))
+      places = channels_by_name(checkpoint, shape[1], modalities);
+    if (found == nullptr) {
+      weights.rows.push_back({Fate::missing, tensor->name, tensor->shape.text()});
+    } else if (!places.empty()) {
+      copy_channels(*found, shape, places, *tensor);
+      weights.rows.push_back({Fate::by_channel, tensor->name, channels_text(modalities, places)});
+    } else if (shape != tensor->shape) {
+      weights.rows.push_back(
+          {Fate::other_shape, tensor->name, format("{} there, {} here", shape.text(), tensor->shape.text())});
+    } else {
+      tensor->values = found->values;
+      weights.rows.push_back({Fate::taken, tensor->name, shape.text()});
+    }
+  }
+  for (const Tensor* tensor : source.left())
+    weights.rows.push_back({Fate::unused, tensor->name, tensor->shape.text()});
+  if (weights.count(Fate::taken) + weights.count(Fate::by_channel) == 0)
+    fail(Exit::bad_data,
+         "{}: {}: has none of the network's {} parameters in its shape, the first of which is "
+         "'{}' of {}",
+         key::network_init, file.string(), random.size(), random.front().name, random.front().shape.text());
+  weights.tensors = std::move(random);
+  return weights;
+}
+
+std::size_t StartingWeights::count(Fate fate) const {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.fate == fate; }));
+}
+
+std::string StartingWeights::table() const {
+  std::string text = format("{}: {} of {} parameters begin as in {}", key::network_init, count(Fate::taken),
+                            tensors.size(), file.string());
+  for (const Fate fate : {Fate::by_channel, Fate::other_shape, Fate::missing, Fate::unused}) {
+    std::size_t told = 0;
+    for (const Row& row : rows)
+      if (row.fate == fate && told++ < most_lines)
+        text += format("\n  {:<12} {}  {}", fates[static_cast<std::size_t>(fate)], row.name, row.remark);
+    if (told > most_lines)
+      text += format("\n  {:<12} {} more", fates[static_cast<std::size_t>(fate)], told - most_lines);
+  }
+  return text;
+}
 
 Shape as_volume(const Shape& shape) {
   if (shape.rank() == 4) return {shape[0], shape[1], shape[2], 1, shape[3]};
   if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
   return shape;
-}
-
-StartingWeights starting_weights(const fs::path& file, const net::Graph& graph,
-                                 const std::vector<net::ValueId>& parameters) {
-  const Checkpoint checkpoint = read_checkpoint(file);
-  StartingWeights weights;
-  // The head: the last parameters of a network, of which some are for each output.
-  const auto is_of_outputs = [&](const net::Value& value) {
-    const std::size_t from = parameters.size() >= 2 ? parameters.size() - 2 : 0;
-    return std::any_of(parameters.begin() + static_cast<std::ptrdiff_t>(from), parameters.end(),
-                       [&](net::ValueId id) { return graph.value(id).name == value.name; });
-  };
-  for (const net::ValueId id : parameters) {
-    const net::Value& value = graph.value(id);
-    const Tensor* const found = find_with_or_without_prefix(checkpoint, value.name);
-    const Shape shape = found != nullptr ? as_volume(found->shape) : Shape{};
-    if (found == nullptr || (is_of_outputs(value) && differ_in_outputs_alone(shape, value.shape))) {
-      weights.random.push_back(value.name);
-    } else if (shape != value.shape) {
-      fail(Exit::bad_data, "{}: {}: '{}' is {}, the experiment's network needs {}", key::training_weights,
-           file.string(), found->name, shape.text(), value.shape.text());
-    } else {
-      weights.tensors.push_back({value.name, value.shape, found->values});
-    }
-  }
-  if (weights.tensors.empty())
-    fail(Exit::bad_data, "{}: {}: has none of the network's {} parameters, the first of which is '{}'",
-         key::training_weights, file.string(), parameters.size(), graph.value(parameters.front()).name);
-  return weights;
 }
 
 }  // namespace voxswap::pipeline

@@ -16,14 +16,32 @@ data::Dataset trained_on(const RunOptions& options) {
   return fs::exists(noted) ? data::read_description(noted) : data::open_dataset(options.data);
 }
 
-BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat) {
+namespace {
+
+const char* predicting_weights(const RunOptions& options, std::int64_t repeat, bool raw) {
+  const bool averaged = options.training.averaging.name != Averaging::none && !raw &&
+                        has_averaged(checkpoint_folder(options, repeat));
+  return averaged ? averaged_weights_name : best_weights_name;
+}
+
+}  // namespace
+
+fs::path predicting_file(const RunOptions& options, std::int64_t repeat, bool raw) {
+  return checkpoint_folder(options, repeat) /
+         (std::string(predicting_weights(options, repeat, raw)) + ".safetensors");
+}
+
+BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat,
+                         bool raw) {
   const fs::path folder = checkpoint_folder(options, repeat);
   auto model = model_metadata(dataset, options, options.identity, repeat);
   if (options.identity.empty()) model.erase("run");
   BestWeights weights{
-      (folder / "best.safetensors").string(),
-      read_best(folder, [&](const Checkpoint& best,
-                            const std::string& where) { check_metadata(best, model, where); }),
+      predicting_file(options, repeat, raw).string(),
+      read_best(
+          folder,
+          [&](const Checkpoint& best, const std::string& where) { check_metadata(best, model, where); },
+          predicting_weights(options, repeat, raw)),
       {}};
   if (weights.checkpoint.digest.empty())
     log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",

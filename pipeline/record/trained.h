@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/filesystem.h"
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/record/checkpoint.h"
@@ -21,8 +22,13 @@ struct BestWeights {
   data::Normalization normalization;  // the data set's; empty where the run does not use it
 };
 
-// Of a repeat, counted from 1. Throws Exit::bad_data where they are missing, damaged, or not of a run with
-// these options on this data; a warning says where nothing vouches for them.
-BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat);
+// The file of the weights that a repeat predicts with: the best averaged ones where the experiment has
+// weights averaged and any were, unless `raw` asks for those that training itself came to.
+fs::path predicting_file(const RunOptions& options, std::int64_t repeat, bool raw = false);
+
+// Its content. Repeats are counted from 1. Throws Exit::bad_data where they are missing, damaged, or not of a
+// run with these options on this data; a warning says where nothing vouches for them.
+BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat,
+                         bool raw = false);
 
 }  // namespace voxswap::pipeline

@@ -95,6 +95,9 @@ Column<Row> seconds(const char* name, double Row::*member) {
           [=](Row& row, const std::string& field) { return read_real(row.*member, field, not_negative); }};
 }
 
+// Columns that not every table has.
+constexpr const char *averaged_loss = "averaged_validation_loss", *averaged_dice = "averaged_dice";
+
 const std::vector<Column<EpochRow>>& epoch_columns() {
   using Row = EpochRow;
   static const std::vector<Column<Row>> columns = {
@@ -211,20 +214,42 @@ Csv to_csv(const std::vector<Row>& rows, const std::vector<Column<Row>>& columns
 }
 
 template <class Row>
+void read_field(const Csv& csv, std::size_t record, std::size_t place, const Column<Row>& column, Row& row,
+                const std::string& where) {
+  const std::string& field = csv.rows[record][place];
+  const std::string expected = column.read(row, field);
+  if (expected.empty()) return;
+  fail(Exit::bad_data, "{}: record {}: column '{}' should be {}, found '{}'", where, record + 1, column.name,
+       expected, field);
+}
+
+template <class Row>
 std::vector<Row> from_csv(const Csv& csv, const std::vector<Column<Row>>& columns, const std::string& where) {
   std::vector<std::size_t> places;
   for (const auto& column : columns) places.push_back(csv.column(column.name, where));
   std::vector<Row> rows(csv.rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string& field = csv.rows[i][places[c]];
-      const std::string expected = columns[c].read(rows[i], field);
-      if (expected.empty()) continue;
-      fail(Exit::bad_data, "{}: record {}: column '{}' should be {}, found '{}'", where, i + 1,
-           columns[c].name, expected, field);
-    }
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      read_field(csv, i, places[c], columns[c], rows[i], where);
   }
   return rows;
+}
+
+// A column to the right of the others where any row has a number there.
+template <class Row>
+void add_column(Csv& csv, const std::vector<Row>& rows, const char* name, double Row::*member) {
+  if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return std::isnan(row.*member); })) return;
+  csv.header.push_back(name);
+  for (std::size_t i = 0; i < rows.size(); ++i) csv.rows[i].push_back(number(rows[i].*member));
+}
+
+// The way back, where the table has it.
+template <class Row>
+void read_column(const Csv& csv, std::vector<Row>& rows, const Column<Row>& column,
+                 const std::string& where) {
+  if (std::find(csv.header.begin(), csv.header.end(), column.name) == csv.header.end()) return;
+  const std::size_t place = csv.column(column.name, where);
+  for (std::size_t i = 0; i < rows.size(); ++i) read_field(csv, i, place, column, rows[i], where);
 }
 
 // The metrics that have a column of the contract.
@@ -255,10 +280,14 @@ std::string outliers_text(const std::vector<double>& outliers) {
 }  // namespace
 
 Csv epochs_csv(const std::vector<EpochRow>& rows) {
-  return to_csv(rows, epoch_columns());
+  Csv csv = to_csv(rows, epoch_columns());
+  add_column(csv, rows, averaged_loss, &EpochRow::averaged_validation_loss);
+  return csv;
 }
 Csv validation_csv(const std::vector<ValidationRow>& rows) {
-  return to_csv(rows, validation_columns());
+  Csv csv = to_csv(rows, validation_columns());
+  add_column(csv, rows, averaged_dice, &ValidationRow::averaged_dice);
+  return csv;
 }
 Csv dice_csv(const std::vector<DiceRow>& rows) {
   Csv csv = to_csv(rows, dice_columns());
@@ -272,11 +301,9 @@ Csv dice_csv(const std::vector<DiceRow>& rows) {
 Csv timing_csv(const std::vector<TimingRow>& rows) {
   return to_csv(rows, timing_columns());
 }
-
 Csv memory_csv(const std::vector<MemoryRow>& rows) {
   return to_csv(rows, memory_columns());
 }
-
 Csv phases_csv(const std::vector<PhaseRow>& rows) {
   return to_csv(rows, phase_columns());
 }
@@ -301,10 +328,14 @@ Csv boxplot_csv(const std::vector<BoxRow>& rows) {
 }
 
 std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where) {
-  return from_csv(csv, epoch_columns(), where);
+  std::vector<EpochRow> rows = from_csv(csv, epoch_columns(), where);
+  read_column(csv, rows, real(averaged_loss, &EpochRow::averaged_validation_loss), where);
+  return rows;
 }
 std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where) {
-  return from_csv(csv, validation_columns(), where);
+  std::vector<ValidationRow> rows = from_csv(csv, validation_columns(), where);
+  read_column(csv, rows, real(averaged_dice, &ValidationRow::averaged_dice, share), where);
+  return rows;
 }
 std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where) {
   std::vector<Column<DiceRow>> columns = dice_columns();

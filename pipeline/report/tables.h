@@ -24,6 +24,8 @@ struct EpochRow {  // epochs.csv
   double wait_seconds = 0, stall_seconds = 0;
   std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
                host_peak_bytes = 0;
+  // With the mean of the weights (training.averaging): a column to the right where any row has one.
+  double averaged_validation_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ValidationRow {  // validation.csv: how good the network was after an epoch
@@ -34,6 +36,7 @@ struct ValidationRow {  // validation.csv: how good the network was after an epo
   double trained_seconds = 0;  // of this epoch and those before it
   std::string region;
   double dice = 0;  // mean over the validation cases, on the training grid
+  double averaged_dice = std::numeric_limits<double>::quiet_NaN();  // likewise, a column where any has one
 };
 
 struct DiceRow {  // dice.csv

@@ -133,7 +133,7 @@ bool see_the_same(const RunOptions& options) {
   net::wait_for_all(*options.ranks);       // the first may be writing them yet
   std::string seen;
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const fs::path file = checkpoint_folder(options, repeat) / "best.safetensors";
+    const fs::path file = predicting_file(options, repeat);
     error_code ignored;
     seen += fs::exists(file, ignored) ? read_file(file, header) : "nothing";
   }

@@ -25,6 +25,7 @@
 #include "pipeline/report/written_files.h"
 #include "pipeline/train/predictions.h"
 #include "pipeline/train/train.h"
+#include "pipeline/train/weight_average.h"
 #include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
 
@@ -147,8 +148,9 @@ TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
   const EpochSampler sampler(job.options, training.seed, job.split.training,
                              job.cases->dataset().cases.size(), job.cases->sample_counts(job.split.training));
   const auto validated = static_cast<std::int64_t>(job.split.validation.size());
-  const std::int64_t epochs = training.repeats * training.epochs;
-  return {{epochs * sampler.steps(), epochs * validated, predicts ? training.repeats * validated : 0},
+  return {{training.repeats * training.epochs * sampler.steps(),
+           training.repeats * validations(training, training.epochs) * validated,
+           predicts ? training.repeats * validated : 0},
           training.batch_size,
           session.plan().predicted_seconds};
 }
@@ -202,10 +204,7 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
     earlier = timing_rows(read_csv(timing_file), timing_file.string());
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
     const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
-    const TrainingTables& made = result.tables;
-    rows.epochs.insert(rows.epochs.end(), made.epochs.begin(), made.epochs.end());
-    rows.validation.insert(rows.validation.end(), made.validation.begin(), made.validation.end());
-    rows.accuracy.insert(rows.accuracy.end(), made.accuracy.begin(), made.accuracy.end());
+    rows.append(result.tables);
     TimingRow row = timing(job, session, result);
     // A repeat that was finished before made no step in this process: its row stays.
     const auto index = static_cast<std::size_t>(repeat - 1);

@@ -1,5 +1,6 @@
 #include "pipeline/train/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -46,9 +47,11 @@ bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int
   return true;
 }
 
-bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch) {
+bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch,
+                 std::int64_t best_of_average) {
   return epoch >= options.epochs ||
-         (options.early_stop > 0 && epoch - state.best_epoch >= options.early_stop);
+         (options.early_stop > 0 &&
+          epoch - std::max(state.best_epoch, best_of_average) >= options.early_stop);
 }
 
 }  // namespace voxswap::pipeline

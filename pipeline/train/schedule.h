@@ -35,6 +35,9 @@ double warm_up_share(const TrainingOptions& options, std::int64_t step, std::int
 bool finish_epoch(const TrainingOptions& options, ScheduleState& state, std::int64_t epoch,
                   double validation_loss);
 
-bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch);
+// `best_of_average`: the epoch in which the mean of the weights was best, where there is one; early stopping
+// waits for what becomes of either.
+bool should_stop(const TrainingOptions& options, const ScheduleState& state, std::int64_t epoch,
+                 std::int64_t best_of_average = 0);
 
 }  // namespace voxswap::pipeline

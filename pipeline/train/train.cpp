@@ -22,10 +22,10 @@
 #include "pipeline/record/run_folder.h"
 #include "pipeline/record/run_logs.h"
 #include "pipeline/record/shared_checkpoint.h"
-#include "pipeline/report/written_files.h"
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
 #include "pipeline/train/validation.h"
+#include "pipeline/train/weight_average.h"
 #include "swap/plan/trace.h"
 
 namespace voxswap::pipeline {
@@ -36,12 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-template <class Row>
-std::vector<Row> joined(std::vector<Row> earlier, const std::vector<Row>& rows) {
-  earlier.insert(earlier.end(), rows.begin(), rows.end());
-  return earlier;
 }
 
 // Where kernels run on the same cores, one core in eight: getting a sample ready costs a small part of a step
@@ -70,6 +64,7 @@ class Trainer {
                  cases.sample_counts(split.training)),
         folder_(checkpoint_folder(options, repeat)),
         checkpoints_(folder_),
+        average_(training_, session),
         moved_per_step_(swap::totals(session.plan())) {}
 
   TrainingResult train() {
@@ -77,7 +72,7 @@ class Trainer {
     if (!position_.finished) start_loading();
     while (!position_.finished) epoch();
     TrainingResult result;
-    result.tables = {mine_, scores_, accuracies_};
+    result.tables = mine_;
     result.steps = steps_;
     result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
     return result;
@@ -87,15 +82,22 @@ class Trainer {
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
-    if (!training_.weights.empty()) session_.start_from(training_.weights);
-    if (options_.resume) take_up();
+    if (!options_.resume || !take_up()) begin_from_others();
     if (ranks_.is_first() && !position_.finished)
       logs_ = RunLogs(options_, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
   }
 
+  // The weights of another run or program, where the experiment names some.
+  void begin_from_others() {
+    if (training_.init.empty()) return;
+    const StartingWeights begun =
+        session_.start_from(weights_file(training_.init), cases_.dataset().modalities);
+    if (repeat_ == 1) log::info("{}", begun.table());
+  }
+
   // Goes on from the checkpoint that is there, if any.
-  void take_up() {
+  bool take_up() {
     const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
     Position position;
     const auto check_last = [&](const Checkpoint& last, const std::string& where) {
@@ -106,6 +108,7 @@ class Trainer {
              where);
       check_metadata(last, model, where);
       session_.check(last, where, true);
+      average_.check(last, where);
       position = to_position(last, training_.epochs, sampler_.steps(), where);
     };
     const auto check_best = [&](const Checkpoint& best, const std::string& where) {
@@ -115,42 +118,19 @@ class Trainer {
     const std::string file = checkpoints_.last_file().string();
     const std::optional<Checkpoint> last =
         hand_on(ranks_, ranks_.is_first() ? checkpoints_.resume(check_last, check_best) : std::nullopt);
-    if (!last) return;
+    if (!last) return false;
     if (!ranks_.is_first()) check_last(*last, file);
     session_.load(*last, file, true);
+    average_.load(*last, file);
     position_ = position;
     // A finished run that is given more epochs goes on.
-    position_.finished =
-        position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1);
-    if (ranks_.is_first()) {
-      take_up("epochs.csv", epoch_rows, mine_);
-      if (cases_.dataset().classes)
-        take_up("accuracy.csv", accuracy_rows, accuracies_);
-      else
-        take_up("validation.csv", validation_rows, scores_);
-    }
+    position_.finished = position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1,
+                                                           average_.best_epoch());
+    if (ranks_.is_first())
+      mine_ = resumed_tables(options_.output, cases_.dataset().classes, repeat_, position_.epoch);
     if (!position_.finished)
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
-  }
-
-  // The rows of this repeat that a table had when it was interrupted, of finished epochs only.
-  template <class Row>
-  void take_up(const char* table, std::vector<Row> (*rows_of)(const Csv&, const std::string&),
-               std::vector<Row>& rows) {
-    if (position_.epoch == 1) return;
-    const fs::path file = options_.output / table;
-    std::int64_t reached = 0;
-    for (Row& row : rows_of(read_csv(file), file.string())) {
-      if (row.repeat != repeat_ || row.epoch >= position_.epoch) continue;
-      if (row.epoch != reached && row.epoch != reached + 1) break;
-      reached = row.epoch;
-      rows.push_back(std::move(row));
-    }
-    if (reached != position_.epoch - 1)
-      fail(Exit::bad_data,
-           "{}: lacks epoch {} of repeat {}, which the checkpoint has behind it; put it back as the run left "
-           "it",
-           file.string(), reached + 1, repeat_);
+    return true;
   }
 
   // From here to the last epoch, across the ends of epochs: what comes after a validation is ready by then.
@@ -171,18 +151,23 @@ class Trainer {
   void epoch() {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
+    average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
-    Validation validation(cases_.dataset(), options_, split_.validation.size());
-    for (std::size_t round = 0; round < validation.rounds(); ++round) {
-      stop_if_interrupted();
-      const auto started = Clock::now();
-      const std::optional<std::size_t> at = validation.position(round);
-      if (!at) continue;
-      validation.add(session_, cases_, split_.validation[*at], *at);
-      left_.timed_validation(seconds_since(started) / ranks_.count());
-    }
-    validation.gather();
-    finish(rate, validation, seconds_since(validation_start));
+    const std::optional<Validation> validation =
+        validate(options_, session_, cases_, split_.validation, left_);
+    if (!validation) stop();
+    const std::optional<Validation> averaged =
+        average_.has_begun() ? validate_average() : std::optional<Validation>();
+    if (average_.has_begun() && !averaged) stop();
+    finish(rate, *validation, averaged, seconds_since(validation_start));
+  }
+
+  // The same with the mean of the weights in their place.
+  std::optional<Validation> validate_average() {
+    average_.exchange();
+    std::optional<Validation> validation = validate(options_, session_, cases_, split_.validation, left_);
+    average_.exchange();
+    return validation;
   }
 
   void steps(double rate) {
@@ -210,6 +195,7 @@ class Trainer {
              loss, position_.epoch, step + 1, folder_.string(), key::training_optimizer_learning_rate);
       }
       note(report);
+      average_.after_step(position_.epoch);
       position_.loss_sum += loss;
       position_.step = step + 1;
       ++position_.total_steps;
@@ -254,25 +240,16 @@ class Trainer {
   }
 
   double seconds_left() {
-    const std::int64_t epochs = (repeat_ - 1) * training_.epochs + position_.epoch - 1;
-    left_.stand_at({epochs * sampler_.steps() + position_.step,
-                    epochs * static_cast<std::int64_t>(split_.validation.size()), 0});
+    const std::int64_t before = repeat_ - 1, done = position_.epoch - 1;
+    left_.stand_at({(before * training_.epochs + done) * sampler_.steps() + position_.step,
+                    (before * validations(training_, training_.epochs) + validations(training_, done)) *
+                        static_cast<std::int64_t>(split_.validation.size()),
+                    0});
     return left_.seconds();
   }
 
-  // REQUIRES: the epoch's row is the last of them.
-  void note(const Validation& validation) {
-    double seconds = 0;
-    for (const EpochRow& row : mine_) seconds += row.seconds;
-    for (const auto& [region, dice] : validation.dice())
-      scores_.push_back(
-          {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, region, dice});
-    if (cases_.dataset().classes)
-      accuracies_.push_back(
-          {options_.name, repeat_, mine_.back().resolution, position_.epoch, seconds, validation.accuracy()});
-  }
-
-  void finish(double rate, const Validation& validation, double validation_seconds) {
+  void finish(double rate, const Validation& validation, const std::optional<Validation>& averaged,
+              double validation_seconds) {
     EpochRow row;
     row.run = options_.name;
     row.repeat = repeat_;
@@ -281,6 +258,7 @@ class Trainer {
     row.seconds = position_.train_seconds + validation_seconds;
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
+    if (averaged) row.averaged_validation_loss = averaged->loss();
     row.learning_rate = rate * share_of(position_.total_steps - 1);  // of the last step
     const data::Size3 side = input_size(options_);
     row.megavoxels_per_second =
@@ -292,19 +270,19 @@ class Trainer {
     row.swapped_in_bytes = position_.moved.in_bytes;
     row.recomputed_nodes = position_.moved.recomputed_nodes;
     row.device_peak_bytes = session_.arena_bytes();
-    row.host_peak_bytes = session_.host_bytes();
-    mine_.push_back(row);
-
-    note(validation);
+    row.host_peak_bytes = session_.host_bytes() + average_.bytes();
+    mine_.add(row, validation, averaged);
     logs_.epoch(row, position_.total_steps, validation.scores());
     if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss) &&
         ranks_.is_first())
       best_ = session_.weights();
-    const bool stop = should_stop(training_, position_.schedule, position_.epoch);
-    const std::string line =
-        format("{}  train {:.4f}  validation {:.4f}{}  {}  {}", title(), row.train_loss, row.validation_loss,
-               position_.schedule.best_epoch == position_.epoch ? " (best)" : "", validation.summary(),
-               format_seconds(row.seconds));
+    if (averaged && average_.finish_epoch(position_.epoch, averaged->loss()) && ranks_.is_first())
+      best_average_ = average_.weights();
+    const bool stop = should_stop(training_, position_.schedule, position_.epoch, average_.best_epoch());
+    const std::string line = format("{}  train {:.4f}  {}{}  {}", title(), row.train_loss,
+                                    told("validation", validation, position_.schedule.best_epoch),
+                                    averaged ? "  " + told("averaged", *averaged, average_.best_epoch()) : "",
+                                    format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
@@ -313,20 +291,26 @@ class Trainer {
     position_.moved = {};
 
     if (!ranks_.is_first()) return;
-    write_noted(options_.output,
-                {{"epochs.csv", csv_text(epochs_csv(joined(rows_.epochs, mine_)))},
-                 {"validation.csv", csv_text(validation_csv(joined(rows_.validation, scores_)))}});
-    if (cases_.dataset().classes)
-      write_noted(options_.output,
-                  {{"accuracy.csv", csv_text(accuracy_csv(joined(rows_.accuracy, accuracies_)))}});
+    TrainingTables all = rows_;
+    all.append(mine_);
+    write_tables(options_.output, cases_.dataset().classes, all);
     // A checkpoint costs time; where epochs are short it is not worth one every time.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
   }
 
+  // "validation 0.3021 (best)  Dice 0.871"
+  std::string told(const char* what, const Validation& validation, std::int64_t best_epoch) const {
+    return format("{} {:.4f}{}  {}", what, validation.loss(), best_epoch == position_.epoch ? " (best)" : "",
+                  validation.summary());
+  }
+
   // A signal to one rank is one to all.
   void stop_if_interrupted() {
-    if (!net::any(ranks_, interrupted())) return;
+    if (net::any(ranks_, interrupted())) stop();
+  }
+
+  [[noreturn]] void stop() {
     save();
     ranks_.leave();  // together: who ends by itself ends the others, and the first may still be writing
     fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
@@ -345,9 +329,14 @@ class Trainer {
       checkpoints_.write_best({metadata, std::move(best_)});
       best_.clear();
     }
+    if (!best_average_.empty()) {
+      checkpoints_.write_averaged({metadata, std::move(best_average_)});
+      best_average_.clear();
+    }
     Checkpoint last{std::move(metadata), session_.weights()};
     std::vector<Tensor> state = session_.optimizer_state();
     std::move(state.begin(), state.end(), std::back_inserter(last.tensors));
+    average_.add_to(last);
     checkpoints_.write_last(std::move(last));
     saved_ = Clock::now();
     save_seconds_ = seconds_since(started);
@@ -375,10 +364,9 @@ class Trainer {
   Generations checkpoints_;
   RunLogs logs_;  // of the first rank
   Position position_;
-  std::vector<EpochRow> mine_;
-  std::vector<ValidationRow> scores_;
-  std::vector<AccuracyRow> accuracies_;
-  std::vector<Tensor> best_;  // weights of the best epoch since the last save
+  TrainingTables mine_;
+  WeightAverage average_;
+  std::vector<Tensor> best_, best_average_;  // weights of the best epoch since the last save
   StepStatistics steps_;
   swap::PlanTotals moved_per_step_;
   data::Sample batch_;  // given to the session last

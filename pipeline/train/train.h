@@ -4,24 +4,16 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/device/session.h"
 #include "pipeline/device/step_statistics.h"
-#include "pipeline/report/class_tables.h"
-#include "pipeline/report/tables.h"
 #include "pipeline/train/time_left.h"
+#include "pipeline/train/training_tables.h"
 
 namespace voxswap::pipeline {
-
-struct TrainingTables {
-  std::vector<EpochRow> epochs;           // epochs.csv
-  std::vector<ValidationRow> validation;  // validation.csv
-  std::vector<AccuracyRow> accuracy;      // accuracy.csv, of images that get one class
-};
 
 struct TrainingResult {
   TrainingTables tables;   // of this repeat

@@ -1,7 +1,9 @@
 #include "pipeline/train/validation.h"
 
+#include <chrono>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "metrics/overlap.h"
 #include "pipeline/cases/patches.h"
@@ -98,6 +100,23 @@ double Validation::accuracy() const {
 std::vector<std::pair<std::string, double>> Validation::scores() const {
   if (dataset_.classes) return {{"accuracy", accuracy()}};
   return dice();
+}
+
+std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
+                                   const std::vector<std::size_t>& validated, TimeLeft& left) {
+  using Clock = std::chrono::steady_clock;
+  Validation validation(cases.dataset(), options, validated.size());
+  for (std::size_t round = 0; round < validation.rounds(); ++round) {
+    if (net::any(*options.ranks, interrupted())) return std::nullopt;
+    const auto started = Clock::now();
+    const std::optional<std::size_t> at = validation.position(round);
+    if (!at) continue;
+    validation.add(session, cases, validated[*at], *at);
+    left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
+                          options.ranks->count());
+  }
+  validation.gather();
+  return validation;
 }
 
 std::string Validation::summary() const {

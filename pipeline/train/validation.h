@@ -11,6 +11,7 @@
 #include "pipeline/cases/cases.h"
 #include "pipeline/device/session.h"
 #include "pipeline/predict/predict.h"
+#include "pipeline/train/time_left.h"
 
 namespace voxswap::pipeline {
 
@@ -29,6 +30,7 @@ class Validation {
   // Means over the cases, all of which were added and gathered. A region that is empty in truth and
   // prediction counts as 1, in one of both as 0: the rule `brats` of metrics/overlap.h.
   double loss() const;
+  bool of_classes() const { return dataset_.classes; }
   std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
   double mean_dice() const;
   double accuracy() const;  // REQUIRES: a data set of classes, in which there is no Dice
@@ -45,5 +47,9 @@ class Validation {
   std::size_t width_;  // numbers of a case: the loss, and Dice of every region; or 1 for the right class
   std::vector<double> numbers_;  // of all cases, in their order
 };
+
+// Of these cases, with the weights that the session has; nothing where a signal came to any rank.
+std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
+                                   const std::vector<std::size_t>& validated, TimeLeft& left);
 
 }  // namespace voxswap::pipeline

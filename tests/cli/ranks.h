@@ -66,8 +66,10 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
       std::sort(files.begin(), files.end());
       for (const fs::path& file : files) text += file.filename().string() + read_file(file);
     }
-    for (const char* name : {"last", "best"}) {
-      const std::string all = read_file(folder_ / out / "checkpoints" / (std::string(name) + ".safetensors"));
+    for (const char* name : {"last", "best", "averaged"}) {
+      const fs::path file = folder_ / out / "checkpoints" / (std::string(name) + ".safetensors");
+      if (!fs::exists(file)) continue;  // of a run that averages nothing
+      const std::string all = read_file(file);
       std::uint64_t header = 0;
       std::memcpy(&header, all.data(), sizeof header);
       text += all.substr(sizeof header + header);

@@ -42,6 +42,17 @@ TEST_F(RanksOfMpi, TrainToTheBytesOfOneByItselfAndLetTheFirstAlonePrint) {
   }
 }
 
+TEST_F(RanksOfMpi, AverageWeightsAndLeaveFrozenPartsToTheBytesOfOne) {
+  const Words more = {"training.averaging.name=ema", "training.averaging.decay=0.5",
+                      "training.freeze=[encoder]"};
+  const Outcome alone = program(run_into("alone", more));
+  ASSERT_EQ(alone.code, 0) << alone.output;
+  EXPECT_TRUE(fs::exists(folder_ / "alone/checkpoints/averaged.safetensors"));
+  const Outcome outcome = on(2, run_into("on_2", more));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(results("on_2"), results("alone"));
+}
+
 TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   const Outcome batch = on(2, run_into("out", {"training.batch_size=13"}));
   EXPECT_NE(batch.code, 0);

@@ -32,6 +32,8 @@ TEST_F(KeysWithoutEffect, AreThoseThatMeanNothingBesideOthers) {
       {"network.name=resnet50", "network.depth=3"},
       {"network.name=deeplabv3", "network.slope=0.1"},
       {"training.optimizer.name=adam", "training.optimizer.momentum=0.5"},
+      {"training.averaging.name=swa", "training.averaging.decay=0.9"},
+      {"training.averaging.name=none", "training.averaging.start=2"},
       {"data.split.folds=3", "data.split.validation=0.5"},
       {"memory.device=cpu", "training.deterministic=false"},
       {"memory.planner=keep", "memory.disk={path: d, budget: 1GiB}"},

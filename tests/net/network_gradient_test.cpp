@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "net/backends/backends.h"
+#include "net/networks/frozen.h"
 #include "net/networks/network.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
@@ -34,12 +35,16 @@ struct NetworkRun {
   StepContext context{.seed = 3, .step = 5, .learning_rate = 0};
   std::vector<std::vector<double>> parameters, gradients;
 
+  Fill labels = Fill::bits;
+
   explicit NetworkRun(const NetworkCase& example) {
     StepOptions options;
     options.network = example.network;
     options.input = example.input;
     options.activations = ElementType::f64;
     options.loss = loss_options(example.loss);
+    options.outputs = options.loss.classes ? 5 : 3;
+    labels = options.loss.classes ? Fill::classes : Fill::bits;
     step = build_training_step(options);
     run = std::make_unique<GraphRun>(step.graph, *backend);
     fill();
@@ -59,7 +64,7 @@ struct NetworkRun {
   void fill() {
     const auto count = [&](ValueId id) { return step.graph.value(id).shape.count(); };
     run->set(step.input[0], normal_values(count(step.input[0]), 1));
-    run->set(step.target[0], fill_values(Fill::bits, count(step.target[0]), 2));
+    run->set(step.target[0], fill_values(labels, count(step.target[0]), 2));
     for (ValueId id : step.optimizer_state) {
       run->set(id, std::vector<double>(static_cast<std::size_t>(count(id)), 0.0));
     }
@@ -100,6 +105,9 @@ TEST_P(NetworkGradient, AgreesWithFiniteDifferences) {
   NetworkRun network(GetParam());
   const std::size_t parameters = network.parameters.size();
   const auto direction_of = [&](std::size_t i, std::uint64_t stream) {
+    // What is frozen stays where it is: nobody knows how the loss would change with it.
+    const std::string& name = network.step.graph.value(network.step.parameters[i]).name;
+    if (is_frozen(GetParam().network, name)) return std::vector<double>(network.parameters[i].size());
     return normal_values(static_cast<std::int64_t>(network.parameters[i].size()), stream);
   };
   std::vector<std::vector<double>> still;
@@ -123,10 +131,15 @@ std::vector<NetworkCase> network_cases() {
   normalized.heads = Heads::normalized;
   const NetworkOptions unet{.name = "unet3d", .base_filters = 2, .depth = 4, .dropout = 0.3};
   const NetworkOptions resnet{.name = "resnet3d", .base_filters = 3, .depth = 4};
+  NetworkOptions partly_frozen = isensee, frozen_norms = {.name = "resnet18", .base_filters = 2};
+  partly_frozen.frozen = {"encoder.1", "decoder.*.up", "head"};
+  frozen_norms.frozen = {"bn1", "*.bn1", "*.bn2", "*.downsample.1", "layer2"};
   return {{"isensee2017", isensee, {1, 32, 16, 16, 4}, Loss::weighted_dice},
           {"isensee2017_normalized_heads", normalized, {1, 16, 32, 16, 2}, Loss::dice_cross_entropy},
           {"unet3d", unet, {1, 16, 16, 16, 2}, Loss::dice_cross_entropy},
-          {"resnet3d", resnet, {1, 6, 7, 9, 2}, Loss::dice_cross_entropy}};
+          {"resnet3d", resnet, {1, 6, 7, 9, 2}, Loss::dice_cross_entropy},
+          {"isensee2017_partly_frozen", partly_frozen, {1, 32, 16, 16, 4}, Loss::weighted_dice},
+          {"resnet18_with_frozen_norms", frozen_norms, {2, 1, 32, 32, 3}, Loss::softmax_cross_entropy}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Whole, NetworkGradient, testing::ValuesIn(network_cases()),

@@ -95,6 +95,57 @@ TEST(TrainingStep, KeepsNoMomentsOfABiasInFrontOfANorm) {
   }
 }
 
+// No gradient of it, nothing that only its gradient would need, no moments.
+TEST(TrainingStep, MakesNothingForWhatIsFrozen) {
+  StepOptions options = small();
+  options.network.frozen = {"encoder"};
+  const TrainingStep whole = build_training_step(small()), step = build_training_step(options);
+  EXPECT_EQ(step.parameters, whole.parameters);
+  EXPECT_EQ(step.optimizer_state.size(), 2 * step.trained.size());
+  for (const ValueId id : step.trained) EXPECT_FALSE(step.graph.value(id).name.starts_with("encoder"));
+  std::size_t of_encoder = 0;
+  for (const Node& node : step.graph.nodes()) {
+    of_encoder += node.name.starts_with("encoder") ? 1 : 0;
+    EXPECT_TRUE(node.phase != Phase::backward || !node.name.starts_with("encoder")) << node.name;
+  }
+  EXPECT_GT(of_encoder, 0U);
+  EXPECT_LT(step.graph.nodes().size(), whole.graph.nodes().size() * 3 / 4);
+}
+
+TEST(TrainingStep, NeverUpdatesTheStatisticsOfAFrozenNorm) {
+  StepOptions options = suited(small(ElementType::f32), "resnet18");
+  options.network.frozen = {"bn1.weight", "bn1.bias", "bn1.running_var", "layer1"};
+  const TrainingStep step = build_training_step(options);
+  std::set<std::string> updated;
+  for (const Node& node : step.graph.nodes())
+    for (const ValueId id : node.updates) updated.insert(step.graph.value(id).name);
+  for (const std::string& name : updated)
+    EXPECT_FALSE(name.starts_with("bn1.") || name.starts_with("layer1.")) << name;
+  EXPECT_TRUE(updated.contains("layer2.0.bn1.running_mean"));
+}
+
+TEST(TrainingStep, RefusesToFreezeWhatIsNotThereOrAll) {
+  const auto refusal = [](const std::vector<std::string>& frozen) {
+    StepOptions options = small();
+    options.network.frozen = frozen;
+    try {
+      build_training_step(options);
+      return std::string("accepted");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::usage);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refusal({"encode"}),
+            "training.freeze: 'encode' is the name of no parameter of isensee2017, nor how one begins; its "
+            "parts are encoder, decoder, head");
+  EXPECT_EQ(refusal({"*"}),
+            "training.freeze: isensee2017 would have nothing left to train; leave a part of it out: encoder, "
+            "decoder, head");
+  for (const char* good : {"encoder.0", "encoder.0.input.conv.weight", "*.norm", "dec*.conv.bias"})
+    EXPECT_EQ(refusal({good}), "accepted") << good;
+}
+
 TEST(TrainingStep, UpdatesLargeParametersWhileOthersAreStillDifferentiatedAndSmallOnesTogether) {
   StepOptions options;
   options.input = {1, 16, 16, 16, 4};

@@ -134,6 +134,37 @@ TEST_F(Generation, RefusesWhenBothAreDamaged) {
   EXPECT_NE(refusal([&] { resumed(); }).find(file("last").string()), std::string::npos);
 }
 
+TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
+  const auto averaged = [&] {
+    return read_best(
+               folder_, [](const Checkpoint&, const std::string&) {}, averaged_weights_name)
+        .tensor("w", "")
+        .values[0];
+  };
+  write(1, 10);
+  EXPECT_FALSE(has_averaged(folder_));
+  checkpoints_.write_averaged(holding(100));
+  EXPECT_FALSE(has_averaged(folder_)) << "as long as no last tells of it";
+  write(2, 0);
+  EXPECT_TRUE(has_averaged(folder_));
+  EXPECT_EQ(averaged(), 100);
+  EXPECT_EQ(predicted(), 10);
+  checkpoints_.write_averaged(holding(200));  // and then the power was gone
+  EXPECT_EQ(averaged(), 100);
+  Generations fresh(folder_);
+  std::vector<float> checked;
+  const auto last = fresh.resume(
+      [](const Checkpoint&, const std::string&) {},
+      [&](const Checkpoint& one, const std::string&) { checked.push_back(one.tensor("w", "").values[0]); });
+  ASSERT_TRUE(last);
+  EXPECT_EQ(checked, (std::vector<float>{10, 100}));
+  EXPECT_EQ(read_checkpoint(file("averaged")).tensor("w", "").values[0], 100);
+  fresh.write_last(holding(3));
+  EXPECT_EQ(averaged(), 100);
+  for (const char* name : {"averaged", "averaged.previous"}) fs::remove(file(name));
+  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, though the run had it"), std::string::npos);
+}
+
 TEST_F(Generation, ABestByItselfPredicts) {
   write(1, 10);
   for (const char* name : {"last", "last.previous"}) fs::remove(file(name));

@@ -40,6 +40,11 @@ TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
     EXPECT_TRUE(may_change(Decides::nothing, options));
     EXPECT_FALSE(may_change(Decides::model, options));
   }
+  options.training.schedule.name = Schedule::constant;
+  options.training.averaging.name = Averaging::swa;
+  EXPECT_FALSE(may_change(Decides::epochs, options)) << "which begins where the last quarter does";
+  options.training.averaging.start = 5;
+  EXPECT_TRUE(may_change(Decides::epochs, options));
 }
 
 // Earlier versions gave all of a batch to a kernel at once, and said nothing of it.

@@ -35,6 +35,7 @@ TEST(Schedule, StopsAfterTheLastEpochOrWithoutImprovement) {
   finish_epoch(options, state, 1, 0);
   EXPECT_FALSE(should_stop(options, state, 8));
   EXPECT_TRUE(should_stop(options, state, 9));
+  EXPECT_FALSE(should_stop(options, state, 9, /*best_of_average=*/2));
   state.best_epoch = 99;
   EXPECT_TRUE(should_stop(options, state, 100));
 }

@@ -130,6 +130,28 @@ TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
   EXPECT_TRUE(swapping.predict(image) == probabilities);
 }
 
+TEST_F(Sessions, LeaveWhatIsFrozenAsItIsInLessMemory) {
+  RunOptions options = options_for("keep", ample);
+  Session whole = open(options);
+  train(whole);
+  options.network.frozen = {"encoder"};
+  Session session = open(options);
+  session.initialize(3);
+  const std::vector<Tensor> before = session.weights();
+  train(session);
+  const std::vector<Tensor> after = session.weights();
+  for (std::size_t i = 0; i < after.size(); ++i)
+    EXPECT_TRUE(!after[i].name.starts_with("encoder") || after[i].values == before[i].values)
+        << after[i].name;
+  const auto changed = [&](const char* name) {
+    for (std::size_t i = 0; i < after.size(); ++i)
+      if (after[i].name == name) return after[i].values != before[i].values;
+    return false;
+  };
+  EXPECT_TRUE(changed("head.0.conv.weight"));
+  EXPECT_LT(session.plan().peak_bytes, whole.plan().peak_bytes * 4 / 5);
+}
+
 TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   RunOptions options = options_for("keep", ample);
   options.training.precision = Precision::f16;

@@ -68,7 +68,7 @@ TEST(StartingWeights, OfTorchvisionGiveItsProbabilities) {
   const Shape& shape = images.shape;
   Session session(options_for("resnet50", shape), shape[4], 5, Session::Purpose::inference);
   session.initialize(3);
-  session.start_from(folder / "resnet50.safetensors");
+  session.start_from(folder / "resnet50.safetensors", {});
   const net::Tensor& predicted = expected.at("32/predicted");
   const std::int64_t pixels = shape.count() / shape[0];
   for (std::int64_t n = 0; n < shape[0]; ++n) {
@@ -89,7 +89,7 @@ TEST(StartingWeights, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
   Session session(options_for("resnet50", shape), shape[4], 2, Session::Purpose::inference);
   session.initialize(3);
   const std::vector<Tensor> random = session.weights();
-  session.start_from(folder / "resnet50.safetensors");
+  session.start_from(folder / "resnet50.safetensors", {});
   const std::vector<Tensor> begun = session.weights();
   for (std::size_t i = 0; i < begun.size(); ++i) {
     const bool head = begun[i].name.starts_with("fc.");
@@ -103,7 +103,7 @@ TEST(StartingWeights, OfAClassifierAreABackbone) {
   write_as_torchvision(folder / "resnet50.safetensors", from);
   Session session(options_for("deeplabv3", from.at("input").shape), 3, 2, Session::Purpose::inference);
   session.initialize(3);
-  session.start_from(folder / "resnet50.safetensors");
+  session.start_from(folder / "resnet50.safetensors", {});
   for (const Tensor& tensor : session.weights()) {
     if (tensor.name != "backbone.layer4.2.conv3.weight") continue;
     const std::vector<double>& expected = from.at("parameter/layer4.2.conv3.weight").values;
@@ -111,17 +111,83 @@ TEST(StartingWeights, OfAClassifierAreABackbone) {
   }
 }
 
-TEST(StartingWeights, OfAnotherNetworkAreRefused) {
+using Fate = StartingWeights::Fate;
+
+Tensor tensor(const std::string& name, const Shape& shape, float value) {
+  return {name, shape, std::vector<float>(static_cast<std::size_t>(shape.count()), value)};
+}
+
+std::vector<Fate> fates(const StartingWeights& weights) {
+  std::vector<Fate> all;
+  for (const StartingWeights::Row& row : weights.rows) all.push_back(row.fate);
+  return all;
+}
+
+TEST(StartingWeights, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
   const test::TemporaryFolder folder;
-  const Fixture from = fixture("resnet18");
-  write_as_torchvision(folder / "resnet18.safetensors", from);
-  const Shape& shape = from.at("input").shape;
-  Session other(options_for("resnet50", shape), 3, 5, Session::Purpose::inference);
-  other.initialize(3);
-  EXPECT_THROW(other.start_from(folder / "resnet18.safetensors"), Error);
-  Session grey(options_for("resnet18", shape), 1, 5, Session::Purpose::inference);
-  grey.initialize(3);
-  EXPECT_THROW(grey.start_from(folder / "resnet18.safetensors"), Error);
+  const fs::path file = folder / "a.safetensors";
+  write_checkpoint(file, {{},
+                          {tensor("a.weight", {2, 1, 1, 1, 1}, 7), tensor("head.weight", {3, 2, 1, 1, 1}, 7),
+                           tensor("gone.weight", {4}, 7), tensor("a.weight.m", {2, 1, 1, 1, 1}, 7),
+                           tensor("loss.scale", {3}, 7)}});
+  const StartingWeights weights =
+      starting_weights(file,
+                       {tensor("a.weight", {2, 1, 1, 1, 1}, 1), tensor("b.bias", {5}, 1),
+                        tensor("head.weight", {4, 2, 1, 1, 1}, 1)},
+                       {"t1"});
+  EXPECT_EQ(fates(weights), (std::vector{Fate::taken, Fate::missing, Fate::other_shape, Fate::unused}));
+  EXPECT_EQ(weights.tensors[0].values[0], 7);
+  EXPECT_EQ(weights.tensors[1].values[0], 1);
+  EXPECT_EQ(weights.tensors[2].values[0], 1);
+  EXPECT_EQ(weights.table(), "network.init: 1 of 3 parameters begin as in " + file.string() +
+                                 "\n  other shape  head.weight  3x2x1x1x1 there, 4x2x1x1x1 here"
+                                 "\n  missing      b.bias  5"
+                                 "\n  unused       gone.weight  4");
+}
+
+TEST(StartingWeights, OfTheFirstConvolutionAreTakenByTheNamesOfChannels) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "a.safetensors";
+  Tensor first{"first.weight", {2, 3, 1, 1, 2}, {}};
+  for (int i = 0; i < 12; ++i) first.values.push_back(static_cast<float>(i));
+  write_checkpoint(file,
+                   {{{"modalities", "t1 t2 flair"}}, {first, tensor("next.weight", {4, 3, 1, 1, 1}, 5)}});
+  const auto begun = [&](std::int64_t channels, const std::vector<std::string>& modalities) {
+    return starting_weights(
+        file,
+        {tensor("first.weight", {2, channels, 1, 1, 2}, -1), tensor("next.weight", {4, 3, 1, 1, 1}, -1)},
+        modalities);
+  };
+  const StartingWeights fewer = begun(2, {"flair", "ct"});
+  EXPECT_EQ(fewer.tensors[0].values, (std::vector<float>{4, 5, -1, -1, 10, 11, -1, -1}));
+  EXPECT_EQ(fates(fewer), (std::vector{Fate::by_channel, Fate::taken}));
+  EXPECT_NE(fewer.table().find("channels flair taken; random: ct"), std::string::npos) << fewer.table();
+  const StartingWeights turned = begun(3, {"flair", "t1", "t2"});
+  EXPECT_EQ(turned.tensors[0].values, (std::vector<float>{4, 5, 0, 1, 2, 3, 10, 11, 6, 7, 8, 9}));
+  EXPECT_EQ(begun(3, {"t1", "t2", "flair"}).tensors[0].values, first.values);
+  EXPECT_EQ(begun(3, {"ct", "pet", "mr"}).tensors[0].values, first.values) << "names that tell nothing";
+  EXPECT_EQ(fates(begun(2, {"ct", "pet"})), (std::vector{Fate::other_shape, Fate::taken}));
+}
+
+TEST(StartingWeights, OfARunAreItsBest) {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder / "run/checkpoints/repeat_1");
+  EXPECT_THROW(weights_file(folder / "run"), Error);
+  EXPECT_THROW(weights_file(folder / "nothing"), Error);
+  const fs::path best = folder / "run/checkpoints/repeat_1/best.safetensors";
+  write_checkpoint(best, {{}, {tensor("a", {1}, 1)}});
+  EXPECT_EQ(weights_file(folder / "run"), best);
+  EXPECT_EQ(weights_file(best), best);
+  const fs::path averaged = folder / "run/checkpoints/repeat_1/averaged.safetensors";
+  write_checkpoint(averaged, {{}, {tensor("a", {1}, 2)}});
+  EXPECT_EQ(weights_file(folder / "run"), averaged);
+}
+
+TEST(StartingWeights, OfWhichNoneFitsAreRefused) {
+  const test::TemporaryFolder folder;
+  write_checkpoint(folder / "a.safetensors", {{}, {tensor("a", {2}, 1)}});
+  EXPECT_THROW(starting_weights(folder / "a.safetensors", {tensor("b", {2}, 1)}, {}), Error);
+  EXPECT_THROW(starting_weights(folder / "a.safetensors", {tensor("a", {3}, 1)}, {}), Error);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
 
 std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const Node& node) {
   const RowLayout layout = row_layout(input_shape(graph, node));
-  const auto voxels = static_cast<double>(node.attributes.integer("voxels"));
+  const double voxels = node.attributes.real("voxels");
   WorkspacePlan plan;
   const NormPlaces places(layout, node, 6, plan);
   const std::int64_t first = plan.book(expanded_bytes(layout)), second = plan.book(expanded_bytes(layout));

@@ -135,7 +135,7 @@ void norm_activation_plane_sums(const Call& call) {
 void norm_activation_gradient(const Call& call) {
   const Array &dy = call.inputs[4], &sums = call.inputs[5], &dx = call.outputs[0];
   const Normalized norm(call, 6);
-  const auto voxels = static_cast<double>(call.attributes.integer("voxels"));
+  const double voxels = call.attributes.real("voxels");
   for_each_element(dx.shape, [&](std::int64_t i, std::int64_t instance, std::int64_t c) {
     const double* sum = sums.data + 2 * instance;
     dx.data[i] =
