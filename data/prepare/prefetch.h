@@ -12,7 +12,7 @@ namespace voxswap::data {
 struct Sample {
   std::size_t case_index = 0;
   std::vector<float> image;          // D,H,W,C, normalised, augmented
-  std::vector<std::uint8_t> target;  // D,H,W target bits
+  std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as they take
 };
 
 // Calls produce(0), produce(1), … produce(count-1) on `threads` threads of its own, at most `depth` ahead of

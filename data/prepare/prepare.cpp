@@ -167,26 +167,33 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
 
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes) {
-  constexpr std::uint8_t none = 255;
-  std::vector<std::uint8_t> class_of(1U << 16, none);  // by label value, as an unsigned 16-bit number
+  const bool wide = classes.size() > 255;
+  std::vector<std::uint16_t> class_of(1U << 16, wide ? 65535 : 255);  // by label, as an unsigned number
   for (std::size_t c = classes.size(); c-- > 0;)
     for (const int value : classes[c])
-      class_of[static_cast<std::uint16_t>(value)] = static_cast<std::uint8_t>(c);
-  std::vector<std::uint8_t> targets(truth.size());
-  for (std::size_t i = 0; i < truth.size(); ++i) targets[i] = class_of[static_cast<std::uint16_t>(truth[i])];
+      class_of[static_cast<std::uint16_t>(value)] = static_cast<std::uint16_t>(c);
+  std::vector<std::uint8_t> targets;
+  targets.reserve(truth.size() * (wide ? 2 : 1));
+  for (const std::int16_t value : truth) {
+    const std::uint16_t target = class_of[static_cast<std::uint16_t>(value)];
+    targets.push_back(static_cast<std::uint8_t>(target & 255U));
+    if (wide) targets.push_back(static_cast<std::uint8_t>(target >> 8U));
+  }
   return targets;
 }
 
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes) {
-  assert(classes.size() <= 8);
-  std::vector<std::uint8_t> bits_of(1U << 16);  // by label value, as an unsigned 16-bit number
+  const std::size_t bytes = (classes.size() + 7) / 8;
+  std::vector<std::uint8_t> bits_of(bytes << 16U);  // by label value, as an unsigned 16-bit number
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const int value : classes[c])
-      bits_of[static_cast<std::uint16_t>(value)] |= static_cast<std::uint8_t>(1U << c);
+      bits_of[bytes * static_cast<std::uint16_t>(value) + c / 8] |= static_cast<std::uint8_t>(1U << c % 8);
   }
-  std::vector<std::uint8_t> bits(truth.size());
-  for (std::size_t i = 0; i < truth.size(); ++i) bits[i] = bits_of[static_cast<std::uint16_t>(truth[i])];
+  std::vector<std::uint8_t> bits(bytes * truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    std::copy_n(bits_of.data() + bytes * static_cast<std::uint16_t>(truth[i]), bytes,
+                bits.data() + bytes * i);
   return bits;
 }
 

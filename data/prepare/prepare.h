@@ -85,12 +85,12 @@ Normalization normalization_for(const PreparedCase& prepared, const PrepareOptio
                                 const Normalization& dataset);
 void normalize(PreparedCase& prepared, const Normalization& normalization);
 
-// Target bits per voxel for the loss: bit c is set where the truth belongs to `classes[c]` (a set of label
-// values).
+// Target bits per voxel for the loss: bit c % 8 of a voxel's byte c / 8 is set where the truth belongs to
+// `classes[c]` (a set of label values). As many bytes as it takes.
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes);
 // Target class per voxel for the loss: the first c of which `classes[c]` holds the value; 255 where none
-// does.
+// does. Of more than 255 classes it takes two bytes, the low one first, and 65535 stands for none.
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes);
 

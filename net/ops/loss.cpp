@@ -9,8 +9,8 @@ namespace {
 std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
   assert(inputs.size() == 2);
   const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
-  assert(logits.rank() == 5 && logits[4] <= 8 && graph.value(inputs[1]).type == ElementType::u8);
-  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3]}));
+  assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
+  assert(bytes_of_target(logits, target) == (logits[4] + 7) / 8);
   return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
 }
 
@@ -55,10 +55,13 @@ std::vector<OperationCase> cases_volume(bool backward) {
       {"8 labels, batch of two", {2, 3, 4, 5, 8}},
       {"one label, one voxel", {1, 1, 1, 1, 1}},
       {"2 labels, longer", {1, 12, 13, 11, 2}},
+      {"9 labels, two bytes of a voxel", {1, 3, 5, 6, 9}},
+      {"32 labels, batch of two", {2, 2, 5, 7, 32}},
+      {"117 labels", {1, 2, 5, 7, 117}},
   };
   std::vector<OperationCase> result;
   for (const auto& [name, x] : volumes) {
-    result.push_back({name, {full(x), bits({x[0], x[1], x[2], x[3]})}, {}, {}});
+    result.push_back({name, {full(x), bits({x[0], x[1], x[2], x[3] * ((x[4] + 7) / 8)})}, {}, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
   }
   return result;
@@ -94,7 +97,8 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 }  // namespace
 
-// logits, target u8[N,D,H,W] (bit c: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross
+// logits, target u8[N,D,H,W B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of byte c / 8:
+// channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross
 // entropy; p = sigmoid(logit); accumulate in double.
 const Operation& loss_sums() {
   static const Operation operation = {"loss_sums",

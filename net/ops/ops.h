@@ -74,6 +74,14 @@ inline const Shape& shape_of(const Graph& graph, ValueId id) {
   return graph.value(id).shape;
 }
 
+// Bytes that a voxel has in a target u8[N,D,H,W B] of these logits: labels of many channels, and of many
+// classes, take several, which lie side by side.
+inline std::int64_t bytes_of_target(const Shape& logits, const Shape& target) {
+  const std::int64_t bytes = target[3] / logits[3];
+  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3] * bytes}));
+  return bytes;
+}
+
 // D * H * W of N,D,H,W,C.
 inline std::int64_t voxels(const Shape& shape) {
   return shape[1] * shape[2] * shape[3];

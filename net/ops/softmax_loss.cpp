@@ -10,7 +10,7 @@ namespace {
 void check_target(const Graph& graph, const std::vector<ValueId>& inputs) {
   [[maybe_unused]] const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
   assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
-  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3]}));
+  assert(bytes_of_target(logits, target) <= 2);
 }
 
 std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
@@ -45,16 +45,22 @@ std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const Valu
 }
 
 std::vector<OperationCase> cases_volume(bool backward) {
-  const std::vector<std::pair<std::string, Shape>> volumes = {
+  struct Volume {
+    std::string name;
+    Shape x;
+    std::int64_t bytes = 1;  // of a voxel's class
+  };
+  const std::vector<Volume> volumes = {
       {"3 classes", {1, 7, 5, 6, 3}},
       {"9 classes, batch of two", {2, 3, 4, 5, 9}},
       {"2 classes, one voxel", {1, 1, 1, 1, 2}},
       {"117 classes", {1, 2, 5, 7, 117}},
       {"2 classes, planes of several blocks", {1, 2, 70, 75, 2}},
+      {"900 classes, of two bytes", {2, 1, 3, 5, 900}, 2},
   };
   std::vector<OperationCase> result;
-  for (const auto& [name, x] : volumes) {
-    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3]})}, {}, {}});
+  for (const auto& [name, x, bytes] : volumes) {
+    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3] * bytes})}, {}, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
   }
   return result;
@@ -62,8 +68,9 @@ std::vector<OperationCase> cases_volume(bool backward) {
 
 }  // namespace
 
-// logits, target u8[N,D,H,W] (a class) -> [N,C,4] full: sum t p, sum t, sum p, sum of -t log p; p = soft-max
-// of the logits; accumulated in double. A voxel whose target is none of the classes is not looked at.
+// logits, target u8[N,D,H,W B] (a class in one byte, or in two, the low one first) -> [N,C,4] full: sum t p,
+// sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. A voxel whose target is
+// none of the classes is not looked at.
 const Operation& softmax_loss_sums() {
   static const Operation operation = {"softmax_loss_sums",
                                       infer_sums,

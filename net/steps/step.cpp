@@ -19,16 +19,14 @@ namespace voxswap::net {
 namespace {
 
 // Of every voxel that has logits.
-ValueId add_target(Graph& graph, ValueId logits) {
+ValueId add_target(Graph& graph, ValueId logits, const LossOptions& loss) {
   const Shape shape = graph.value(logits).shape;
-  return graph.add_value("target", {shape[0], shape[1], shape[2], shape[3]}, ElementType::u8, Role::input);
+  const std::int64_t bytes = target_bytes(shape[4], loss.classes);
+  return graph.add_value("target", {shape[0], shape[1], shape[2], shape[3] * bytes}, ElementType::u8,
+                         Role::input);
 }
 
-void check_target(const StepOptions& options, bool with_loss) {
-  const std::int64_t most = options.loss.classes ? 256 : 8;
-  if (with_loss && options.outputs > most)
-    fail(Exit::usage, "network: expected 1 to {} output channels ({}), found {}", most,
-         options.loss.classes ? "classes" : "labels", options.outputs);
+void check_network(const StepOptions& options) {
   if (classifies_images(options.network.name) && (!options.loss.classes || options.loss.dice > 0))
     fail(Exit::usage,
          "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "
@@ -63,13 +61,16 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
 }
 
 // The target of logits that are on a lower level.
-ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits) {
+ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits,
+                    const LossOptions& loss) {
   graph.phase = Phase::loss;
   const Shape large = graph.value(target).shape, small = graph.value(logits).shape;
+  const std::int64_t bytes = target_bytes(small[4], loss.classes);
   return graph.apply("subsample", name, {target},
                      {{"d", static_cast<double>(large[1] / small[1])},
                       {"h", static_cast<double>(large[2] / small[2])},
-                      {"w", static_cast<double>(large[3] / small[3])}});
+                      {"w", static_cast<double>(large[3] / bytes / small[3])},
+                      {"bytes", static_cast<double>(bytes)}});
 }
 
 // The losses of all levels that have one, by their weights (deep supervision: Lee et al., "Deeply-Supervised
@@ -84,8 +85,9 @@ ValueId add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, co
   for (std::size_t level = 1; level <= forward.lower_logits.size(); ++level) {
     const ValueId logits = forward.lower_logits[level - 1];
     const std::string name = format("loss.{}", level);
-    const ValueId lower = add_loss(graph, logits, target_like(graph, name + ".target", target, logits),
-                                   options.loss, name, weights[level] / all, options.share.batch);
+    const ValueId lower =
+        add_loss(graph, logits, target_like(graph, name + ".target", target, logits, options.loss),
+                 options.loss, name, weights[level] / all, options.share.batch);
     const bool is_last = level == forward.lower_logits.size();
     sum = graph.apply("add", is_last ? "loss" : name + ".sum", {sum, lower});
   }
@@ -244,10 +246,15 @@ LossOptions loss_options(Loss loss) {
   return {.dice = loss == Loss::softmax_cross_entropy ? 0.0 : 1.0, .cross_entropy = 1, .classes = classes};
 }
 
+std::int64_t target_bytes(std::int64_t outputs, bool classes) {
+  if (!classes) return (outputs + 7) / 8;
+  return outputs <= 255 ? 1 : 2;
+}
+
 TrainingStep build_training_step(const StepOptions& options) {
   assert(options.share.batch == 1 || options.input[0] == 1);
   const bool scaled = options.activations == ElementType::f16;
-  check_target(options, /*with_loss=*/true);
+  check_network(options);
   TrainingStep step;
   ForwardGraph forward = build_network(
       options.network, options.input, options.outputs, options.activations, /*training=*/true,
@@ -258,7 +265,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.parameters = forward.parameters;
   step.trained = forward.trained;
   check_share(options, step.graph);
-  const ValueId target = add_target(step.graph, forward.logits);
+  const ValueId target = add_target(step.graph, forward.logits, options.loss);
   step.loss = add_losses(step.graph, forward, target, options);
 
   step.graph.phase = Phase::backward;
@@ -291,7 +298,7 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
 
 // The loss comes before the probabilities, which may then be written over the logits.
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
-  check_target(options, with_loss);
+  check_network(options);
   InferenceStep step;
   ForwardGraph forward = build_network(options.network, options.input, options.outputs, options.activations,
                                        /*training=*/false, options.voxel_alignment);
@@ -299,7 +306,7 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   step.parameters = forward.parameters;
   ValueId target = none, loss = none;
   if (with_loss) {
-    target = add_target(step.graph, forward.logits);
+    target = add_target(step.graph, forward.logits, options.loss);
     loss = add_loss(step.graph, forward.logits, target, options.loss);
   }
   step.graph.phase = Phase::forward;

@@ -24,6 +24,9 @@ constexpr std::array<std::string_view, 4> names_of(Loss) {
   return {"weighted_dice", "dice_cross_entropy", "softmax_cross_entropy", "softmax_dice_cross_entropy"};
 }
 LossOptions loss_options(Loss loss);
+// Bytes of a voxel's target, which lie side by side: a bit for each output, or the number of a class, the low
+// byte first, where the largest number that they hold stands for none of them.
+std::int64_t target_bytes(std::int64_t outputs, bool classes);
 
 enum class Optimizer { adam, sgd };
 constexpr std::array<std::string_view, 2> names_of(Optimizer) {
@@ -54,7 +57,7 @@ struct StepOptions {
   Shape input;  // N,D,H,W,C of the images
   std::int64_t voxel_alignment =
       1;                     // bytes of which their voxels take a multiple, by zeros behind the channels
-  std::int64_t outputs = 3;  // channels of the logits; at most 8 (target bits), or 256 classes to train on
+  std::int64_t outputs = 3;  // channels of the logits
   ElementType activations = ElementType::f32;
   LossOptions loss;
   OptimizerOptions optimizer;

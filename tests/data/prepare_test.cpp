@@ -131,6 +131,22 @@ TEST(TargetBits, AreSetForEveryClassThatHoldsTheLabel) {
   EXPECT_EQ(target_bits({0, 1, 2, 4}, {{1, 2, 4}, {1, 4}, {4}}), (std::vector<std::uint8_t>{0, 3, 1, 7}));
 }
 
+// Label k belongs to class k - 1, label 17 to all of them.
+TEST(TargetBits, OfMoreThanEightClassesTakeSeveralBytesOfAVoxel) {
+  std::vector<std::vector<int>> classes;
+  for (int c = 0; c < 17; ++c) classes.push_back({c + 1, 1000});
+  EXPECT_EQ(target_bits({0, 1, 9, 1000, 17}, classes),
+            (std::vector<std::uint8_t>{0, 0, 0, 1, 0, 0, 0, 1, 0, 255, 255, 1, 0, 0, 1}));
+}
+
+TEST(TargetClasses, OfMoreThan255TakeTwoBytesAndTheLargestNumberIsNone) {
+  std::vector<std::vector<int>> classes;
+  for (int c = 0; c < 300; ++c) classes.push_back({c});
+  EXPECT_EQ(target_classes({0, 299, 300}, classes), (std::vector<std::uint8_t>{0, 0, 43, 1, 255, 255}));
+  classes.resize(255);
+  EXPECT_EQ(target_classes({0, 254, 255}, classes), (std::vector<std::uint8_t>{0, 254, 255}));
+}
+
 void expect_equal(const PreparedCase& a, const PreparedCase& b) {
   EXPECT_EQ(a.id, b.id);
   EXPECT_EQ(a.size, b.size);

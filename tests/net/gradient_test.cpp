@@ -157,9 +157,11 @@ class LossGradient : public testing::TestWithParam<Loss> {};
 TEST_P(LossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
   const LossOptions loss = loss_options(GetParam());
   Differentiated d;
-  const Shape shape = {2, 4, 3, 5, 3};
+  const std::int64_t channels = loss.classes ? 3 : 11;
+  const Shape shape = {2, 4, 3, 5, channels};
   const ValueId logits = d.add_input("logits", shape, Fill::normal);
-  const ValueId target = d.add_input("target", {2, 4, 3, 5}, loss.classes ? Fill::classes : Fill::bits);
+  const ValueId target = d.add_input("target", {2, 4, 3, 5 * target_bytes(channels, loss.classes)},
+                                     loss.classes ? Fill::classes : Fill::bits);
   const ValueId sums =
       d.graph.apply(loss.classes ? "softmax_loss_sums" : "loss_sums", "sums", {logits, target});
   d.outputs = {d.graph.apply("loss_value", "loss", {sums},

@@ -6,26 +6,28 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-using Bits = std::uint8_t;  // bit c of a voxel's target belongs to channel c
+using Bits = std::uint8_t;  // bit c % 8 of byte c / 8 of a voxel's target belongs to channel c
 
-// What of the targets a lane meets: a bit of the voxel `voxel`, and then of every `step`-th after it.
+// What of the targets a lane meets: a bit of the byte `byte`, and then of every `step`-th after it.
 template <int width>
 struct TargetBits {
-  std::int64_t voxel[width], step;
+  std::int64_t byte[width], step;
   int channel[width];
 
-  __device__ TargetBits(const Rows& rows, const Walk& walk) : step(walk.step * width / rows.channels) {
+  __device__ TargetBits(const Rows& rows, const Walk& walk) {
+    const int bytes = (rows.channels + 7) / 8;  // of a voxel
+    step = walk.step * width / rows.channels * bytes;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.z) * rows.vectors + walk.first;
     for (int lane = 0; lane < width; ++lane) {
-      voxel[lane] = (first * width + lane) / rows.channels;
       channel[lane] = channel_of_lane<width>(rows, lane);
+      byte[lane] = (first * width + lane) / rows.channels * bytes + channel[lane] / 8;
     }
   }
   __device__ float target(const Bits* bits, int lane) const {
-    return static_cast<float>(bits[voxel[lane]] >> channel[lane] & 1);
+    return static_cast<float>(bits[byte[lane]] >> channel[lane] % 8 & 1);
   }
   __device__ void next() {
-    for (int lane = 0; lane < width; ++lane) voxel[lane] += step;
+    for (int lane = 0; lane < width; ++lane) byte[lane] += step;
   }
 };
 

@@ -12,7 +12,22 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-using Class = std::uint8_t;
+// Of every voxel, in one byte or in two, the low one first.
+struct Classes {
+  const std::uint8_t* target;
+  bool wide;
+
+  __device__ int of(std::int64_t voxel) const {
+    return wide ? target[2 * voxel] | target[2 * voxel + 1] << 8 : target[voxel];
+  }
+};
+Classes classes_of(const KernelArguments& arguments, bool wide) {
+  return {input<std::uint8_t>(arguments, 1), wide};
+}
+bool are_wide(const Graph& graph, const Node& node) {
+  return graph.value(node.inputs[1]).shape[3] != graph.value(node.inputs[0]).shape[3];
+}
+
 constexpr int kinds = 4;
 constexpr int voxels_of_thread = 4;
 constexpr std::int64_t voxels_of_block = voxels_of_thread * block_threads;
@@ -47,7 +62,7 @@ __device__ inline void add_threads(double (&shared)[kinds][block_threads], const
 
 // written[planes][blocks][C][4]
 template <class T>
-__global__ void sums_of_blocks(Planes planes, const T* logits, const Class* target, double* written) {
+__global__ void sums_of_blocks(Planes planes, const T* logits, Classes target, double* written) {
   __shared__ double shared[kinds][block_threads];
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t plane =
@@ -60,8 +75,8 @@ __global__ void sums_of_blocks(Planes planes, const T* logits, const Class* targ
     const std::int64_t at =
         static_cast<std::int64_t>(blockIdx.x) * voxels_of_block + k * block_threads + thread;
     const std::int64_t voxel = plane * planes.voxels + at;
-    const bool looked_at = at < planes.voxels && target[voxel] < planes.channels;
-    of[k] = looked_at ? target[voxel] : -1;
+    const bool looked_at = at < planes.voxels && target.of(voxel) < planes.channels;
+    of[k] = looked_at ? target.of(voxel) : -1;
     if (!looked_at) continue;
     x[k] = logits + voxel * planes.channels;
     softmax[k] = look_at(x[k], planes.channels);
@@ -105,24 +120,25 @@ __global__ void add_planes(Planes planes, const double* found, float* to) {
 }
 
 template <class T>
-void find_planes(const Planes& planes, const KernelArguments& arguments, double* written, double* to) {
+void find_planes(const Planes& planes, bool wide, const KernelArguments& arguments, double* written,
+                 double* to) {
   const std::int64_t high = std::min<std::int64_t>(planes.count, 32768);
   const dim3 grid(static_cast<unsigned>(planes.blocks), static_cast<unsigned>(high),
                   static_cast<unsigned>((planes.count + high - 1) / high));
   launch("softmax_loss_sums", sums_of_blocks<T>, grid, block_threads, planes, input<T>(arguments, 0),
-         input<Class>(arguments, 1), written);
+         classes_of(arguments, wide), written);
   launch("softmax_loss_sums, blocks", add_blocks, blocks_for(planes.count * planes.channels * kinds),
          block_threads, planes, written, to);
 }
 
 template <class T>
 __global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::int64_t channels,
-                              const T* logits, const Class* target, const float* dsums, T* dlogits) {
+                              const T* logits, Classes target, const float* dsums, T* dlogits) {
   const std::int64_t voxel = index_of_thread();
   if (voxel >= voxels) return;
   const T* x = logits + voxel * channels;
   T* to = dlogits + voxel * channels;
-  const int of = target[voxel];
+  const int of = target.of(voxel);
   if (of >= channels) {
     for (std::int64_t c = 0; c < channels; ++c) set_rounded(to[c], 0.0f);
     return;
@@ -141,13 +157,14 @@ __global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::
 
 std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node, Device&) {
   const Planes planes(input_shape(graph, node));
+  const bool wide = are_wide(graph, node);
   WorkspacePlan plan;
   const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own(
         [=](const KernelArguments& arguments) {
           double* found = place<double>(arguments, whole);
-          find_planes<T>(planes, arguments, place<double>(arguments, blocks), found);
+          find_planes<T>(planes, wide, arguments, place<double>(arguments, blocks), found);
           launch("softmax_loss_sums, planes", add_planes,
                  blocks_for(planes.count / planes.depth * planes.channels * kinds), block_threads, planes,
                  found, output<float>(arguments));
@@ -158,10 +175,11 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
 
 std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node, Device&) {
   const Planes planes(input_shape(graph, node));
+  const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own(
         [=](const KernelArguments& arguments) {
-          find_planes<T>(planes, arguments, place<double>(arguments, 0), output<double>(arguments));
+          find_planes<T>(planes, wide, arguments, place<double>(arguments, 0), output<double>(arguments));
         },
         planes.bytes(planes.blocks));
   });
@@ -170,10 +188,11 @@ std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const N
 std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node, Device&) {
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own([=](const KernelArguments& arguments) {
       launch("softmax_loss_sums_gradient", sums_gradient<T>, blocks_for(voxels), block_threads, voxels,
-             of_sample, channels, input<T>(arguments, 0), input<Class>(arguments, 1),
+             of_sample, channels, input<T>(arguments, 0), classes_of(arguments, wide),
              input<float>(arguments, 2), output<T>(arguments));
     });
   });

@@ -1,4 +1,4 @@
-// The voxel at the middle of every block of a target: a thread per voxel that is made.
+// The voxel at the middle of every block of a target: a thread per byte that is made.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 
@@ -6,23 +6,26 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// How many voxels are made along the axes, and how large their blocks are.
+// How many bytes and voxels are made along the axes, and how large their blocks are.
 template <class Index>
 struct Subsampled {
-  Index voxels, height, width;
+  Index count, height, width, bytes;  // bytes of a voxel
   std::int64_t d, h, w;
 };
 
 template <class Index>
 __global__ void subsample(Subsampled<Index> made, const std::uint8_t* x, std::uint8_t* y) {
-  const std::int64_t voxel = index_of_thread();
-  if (voxel >= static_cast<std::int64_t>(made.voxels)) return;
-  Index rest = static_cast<Index>(voxel);
+  const std::int64_t thread = index_of_thread();
+  if (thread >= static_cast<std::int64_t>(made.count)) return;
+  Index rest = static_cast<Index>(thread);
+  const std::int64_t byte = take_axis(rest, made.bytes);
   const std::int64_t column = take_axis(rest, made.width), row = take_axis(rest, made.height);
   const std::int64_t plane = static_cast<std::int64_t>(rest) * made.d + made.d / 2;  // through the samples
   const std::int64_t line =
       plane * static_cast<std::int64_t>(made.height) * made.h + row * made.h + made.h / 2;
-  y[voxel] = x[line * static_cast<std::int64_t>(made.width) * made.w + column * made.w + made.w / 2];
+  const std::int64_t voxel =
+      line * static_cast<std::int64_t>(made.width) * made.w + column * made.w + made.w / 2;
+  y[thread] = x[voxel * static_cast<std::int64_t>(made.bytes) + byte];
 }
 
 }  // namespace
@@ -30,11 +33,16 @@ __global__ void subsample(Subsampled<Index> made, const std::uint8_t* x, std::ui
 std::unique_ptr<Kernel> make_subsample(const Graph& graph, const Node& node, Device&) {
   const Shape y = graph.value(node.outputs[0]).shape;
   const std::int64_t d = node.attributes.integer("d"), h = node.attributes.integer("h"),
-                     w = node.attributes.integer("w");
+                     w = node.attributes.integer("w"), bytes = node.attributes.integer_or("bytes", 1);
   return make_own([=](const KernelArguments& arguments) {
     for_index(y.count(), [&]<class Index>() {
-      const Subsampled<Index> made = {
-          static_cast<Index>(y.count()), static_cast<Index>(y[2]), static_cast<Index>(y[3]), d, h, w};
+      const Subsampled<Index> made = {static_cast<Index>(y.count()),
+                                      static_cast<Index>(y[2]),
+                                      static_cast<Index>(y[3] / bytes),
+                                      static_cast<Index>(bytes),
+                                      d,
+                                      h,
+                                      w};
       launch("subsample", subsample<Index>, blocks_for(y.count()), block_threads, made,
              input<std::uint8_t>(arguments, 0), output<std::uint8_t>(arguments));
     });

@@ -1,4 +1,4 @@
-// The passes over the logits: sums of the loss and their gradient. Few channels and a bit mask per voxel, so
+// The passes over the logits: sums of the loss and their gradient. A voxel has a bit mask of its channels, so
 // the target of every lane is looked up through small tables.
 #include <cstdint>
 #include <vector>
@@ -13,31 +13,39 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Which voxel of its row, and which bit of that voxel's target, a lane belongs to.
+// Which byte of its row's targets, and which bit of it, a lane belongs to.
 struct LaneTable {
-  std::vector<std::int32_t> voxel, bit;
-  std::int64_t channels = 1;
+  std::vector<std::int32_t> byte, bit;
+  std::int64_t bytes = 1;  // of a voxel
 };
 LaneTable lane_table(const RowLayout& layout) {
   LaneTable table;
-  table.channels = layout.channels;
+  table.bytes = (layout.channels + 7) / 8;
   for (std::int64_t lane = 0; lane < layout.wide; ++lane) {
-    table.voxel.push_back(static_cast<std::int32_t>(lane / layout.channels));
-    table.bit.push_back(static_cast<std::int32_t>(lane % layout.channels));
+    const std::int64_t voxel = lane / layout.channels, channel = lane % layout.channels;
+    table.byte.push_back(static_cast<std::int32_t>(voxel * table.bytes + channel / 8));
+    table.bit.push_back(static_cast<std::int32_t>(channel % 8));
   }
   return table;
 }
 
 struct Targets {
   const std::uint8_t* bits;
-  const std::int32_t *voxel, *bit;
+  const std::int32_t *byte, *bit;
+  std::int64_t bytes;
+
+  Targets(const KernelArguments& arguments, const LaneTable& table)
+      : bits(input<std::uint8_t>(arguments, 1)),
+        byte(table.byte.data()),
+        bit(table.bit.data()),
+        bytes(table.bytes) {}
 
   // The targets of the lanes from `lane` on, in the row that starts at voxel `first`.
   template <class V>
   VOXSWAP_INLINE V at(std::int64_t first, std::int64_t lane) const {
     float targets[lanes<V>];
     for (std::int64_t l = 0; l < lanes<V>; ++l) {
-      targets[l] = static_cast<float>((bits[first + voxel[lane + l]] >> bit[lane + l]) & 1);
+      targets[l] = static_cast<float>((bits[first * bytes + byte[lane + l]] >> bit[lane + l]) & 1);
     }
     return load<V>(targets);
   }
@@ -113,7 +121,7 @@ struct LossSums {
 
   template <class T>
   void find(const KernelArguments& arguments, double* to) const {
-    const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
+    const Targets targets(arguments, table);
     sum_planes<4>(layout, Sums<T>{input<T>(arguments, 0), targets, layout.channels},
                   place<double>(arguments, sums), to, [](std::int64_t, std::int64_t, double*) {});
   }
@@ -149,7 +157,7 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          const Targets targets{input<std::uint8_t>(arguments, 1), table.voxel.data(), table.bit.data()};
+          const Targets targets(arguments, table);
           const float* dsums = input<float>(arguments, 2);
           const std::int64_t size = layout.samples * layout.wide;
           float* factors = place<float>(arguments, 0);

@@ -16,6 +16,22 @@ namespace {
 constexpr std::int64_t kinds = 4;
 constexpr std::int64_t most_blocks = 16;  // of a plane: many channels have large sums
 
+// Of every voxel, in one byte or in two, the low one first.
+struct Classes {
+  const std::uint8_t* target;
+  bool wide;
+
+  VOXSWAP_INLINE std::int64_t of(std::int64_t voxel) const {
+    return wide ? target[2 * voxel] | target[2 * voxel + 1] << 8 : target[voxel];
+  }
+};
+Classes classes_of(const KernelArguments& arguments, bool wide) {
+  return {input<std::uint8_t>(arguments, 1), wide};
+}
+bool are_wide(const Graph& graph, const Node& node) {
+  return graph.value(node.inputs[1]).shape[3] != graph.value(node.inputs[0]).shape[3];
+}
+
 struct Planes {
   std::int64_t samples, depth, voxels, channels;  // voxels of a plane
   std::int64_t block, blocks;                     // voxels of a block, blocks of a plane
@@ -35,7 +51,7 @@ template <class T>
 struct BlockSums {
   Planes planes;
   const T* logits;
-  const std::uint8_t* target;
+  Classes target;
   double* sums;  // [planes][blocks][C][4]
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
@@ -47,7 +63,7 @@ struct BlockSums {
       double* to = sums + index * planes.sums();
       std::fill_n(to, planes.sums(), 0.0);
       for (std::int64_t voxel = plane + first; voxel < plane + last; ++voxel) {
-        const std::int64_t of = target[voxel];
+        const std::int64_t of = target.of(voxel);
         if (of >= channels) continue;
         const T* x = logits + voxel * channels;
         const VoxelSoftmax v = look_at(x, channels);
@@ -64,9 +80,10 @@ struct BlockSums {
 
 // to[planes][C][4]
 template <class T>
-void sum_planes(const Planes& planes, const KernelArguments& arguments, double* blocks, double* to) {
+void sum_planes(const Planes& planes, bool wide, const KernelArguments& arguments, double* blocks,
+                double* to) {
   parallel(planes.count() * planes.blocks, 1,
-           BlockSums<T>{planes, input<T>(arguments, 0), input<std::uint8_t>(arguments, 1), blocks});
+           BlockSums<T>{planes, input<T>(arguments, 0), classes_of(arguments, wide), blocks});
   for (std::int64_t plane = 0; plane < planes.count(); ++plane)
     for (std::int64_t i = 0; i < planes.sums(); ++i) {
       double sum = 0;
@@ -79,7 +96,7 @@ void sum_planes(const Planes& planes, const KernelArguments& arguments, double* 
 template <class T>
 struct SumsGradient {
   const T* logits;
-  const std::uint8_t* target;
+  Classes target;
   const float* dsums;
   T* dlogits;
   std::int64_t channels, of_sample;  // voxels of a sample
@@ -88,7 +105,7 @@ struct SumsGradient {
     for (std::int64_t voxel = begin; voxel < end; ++voxel) {
       const T* x = logits + voxel * channels;
       T* to = dlogits + voxel * channels;
-      const std::int64_t of = target[voxel];
+      const std::int64_t of = target.of(voxel);
       if (of >= channels) {
         for (std::int64_t c = 0; c < channels; ++c) store(to + c, 0.0f);
         continue;
@@ -109,13 +126,14 @@ struct SumsGradient {
 
 std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node) {
   const Planes planes(input_shape(graph, node));
+  const bool wide = are_wide(graph, node);
   WorkspacePlan plan;
   const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
           double* found = place<double>(arguments, whole);
-          sum_planes<T>(planes, arguments, place<double>(arguments, blocks), found);
+          sum_planes<T>(planes, wide, arguments, place<double>(arguments, blocks), found);
           for (std::int64_t n = 0; n < planes.samples; ++n)
             for (std::int64_t i = 0; i < planes.sums(); ++i) {
               double sum = 0;
@@ -130,10 +148,11 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
 
 std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node) {
   const Planes planes(input_shape(graph, node));
+  const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          sum_planes<T>(planes, arguments, place<double>(arguments, 0), output<double>(arguments));
+          sum_planes<T>(planes, wide, arguments, place<double>(arguments, 0), output<double>(arguments));
         },
         planes.bytes(planes.blocks));
   });
@@ -142,10 +161,11 @@ std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const N
 std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node) {
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
       parallel(voxels, block_of(channels),
-               SumsGradient<T>{input<T>(arguments, 0), input<std::uint8_t>(arguments, 1),
+               SumsGradient<T>{input<T>(arguments, 0), classes_of(arguments, wide),
                                input<float>(arguments, 2), output<T>(arguments), channels, of_sample});
     });
   });

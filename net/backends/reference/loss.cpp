@@ -13,14 +13,18 @@ double probability(double logit) {
   return 1 / (1 + std::exp(-logit));
 }
 
-// Calls visit(element, n * C + c, target) for every logit; bit c of a voxel's target belongs to channel c.
+// Of the logit's voxel, the bit that belongs to its channel.
+int target_of(const Array& target, std::int64_t element, std::int64_t channels) {
+  const std::int64_t voxel = element / channels, c = element % channels;
+  return (static_cast<int>(target.data[voxel * ((channels + 7) / 8) + c / 8]) >> c % 8) & 1;
+}
+
+// Calls visit(element, n * C + c, target) for every logit.
 template <class Visit>
 void for_each_logit(const Array& logits, const Array& target, Visit visit) {
   const auto [samples, voxels, channels] = extents(logits.shape);
-  for (std::int64_t i = 0; i < logits.shape.count(); ++i) {
-    const std::int64_t voxel = i / channels, c = i % channels;
-    visit(i, voxel / voxels * channels + c, (static_cast<int>(target.data[voxel]) >> c) & 1);
-  }
+  for (std::int64_t i = 0; i < logits.shape.count(); ++i)
+    visit(i, i / channels / voxels * channels + i % channels, target_of(target, i, channels));
 }
 
 }  // namespace
@@ -30,9 +34,9 @@ namespace {
 void sum_losses(const Call& call, Sum what) {
   const Array &logits = call.inputs[0], &target = call.inputs[1];
   const std::int64_t channels = logits.shape[-1];
-  const auto add = [&](std::int64_t i, std::int64_t, std::int64_t c, double* sums) {
+  const auto add = [&](std::int64_t i, std::int64_t, std::int64_t, double* sums) {
     const double x = logits.data[i], p = probability(x);
-    const int t = (static_cast<int>(target.data[i / channels]) >> c) & 1;
+    const int t = target_of(target, i, channels);
     sums[0] += t * p;
     sums[1] += t;
     sums[2] += p;
