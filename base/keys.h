@@ -18,6 +18,8 @@
   X(data_split_file, "data.split.file")                                   \
   X(data_split_folds, "data.split.folds")                                 \
   X(data_split_fold, "data.split.fold")                                   \
+  X(data_split_patient, "data.split.patient")                             \
+  X(data_split_stratify, "data.split.stratify")                           \
   X(preprocess_section, "preprocess.")                                    \
   X(preprocess_background, "preprocess.background")                       \
   X(preprocess_bias_correction, "preprocess.bias_correction")             \

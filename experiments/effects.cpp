@@ -53,13 +53,22 @@ Reason unless_scored(const Words& metrics) {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
-      {{"data.split.validation", "data.split.seed"},
+      {{"data.split.validation", "data.split.seed", "data.split.stratify"},
        [](const pipeline::RunOptions& o) {
          return o.split.file.empty() ? "" : "data.split.file says which cases validate";
        }},
       {{"data.split.validation"},
        [](const pipeline::RunOptions& o) {
          return o.split.folds > 0 ? "data.split.folds says how many cases validate" : "";
+       }},
+      {{"data.split.table"},
+       [](const pipeline::RunOptions& o) {
+         const bool named =
+             !o.split.stratify.empty() && o.split.stratify != pipeline::SplitOptions::by_foreground;
+         const bool has_patients =
+             !o.split.patient.empty() && o.split.patient.find('{') == o.split.patient.npos;
+         return named || has_patients ? ""
+                                      : "neither data.split.stratify nor data.split.patient names a column";
        }},
       {{"network.depth"},
        unless_network({"isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d", "resnet"})},

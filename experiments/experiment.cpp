@@ -48,6 +48,7 @@ constexpr PathKey path_keys[] = {
     {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
     {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
     {"network.init", [](pipeline::RunOptions& o) -> fs::path& { return o.training.init; }},
+    {"data.split.table", [](pipeline::RunOptions& o) -> fs::path& { return o.split.table; }},
     {"data.cache", [](pipeline::RunOptions& o) -> fs::path& { return o.cache; }},
     {"memory.disk", [](pipeline::RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
     {"output.dir", [](pipeline::RunOptions& o) -> fs::path& { return o.output; }},

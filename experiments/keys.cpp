@@ -79,6 +79,21 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
           allowed::text()};
 }
 
+template <class Field>
+Key text_or_none(const std::string& path, const std::string& takes, const std::string& meaning, Field field) {
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    const std::string text = read_text(value, path);
+    field(o) = text == "none" ? "" : text;
+  };
+  return {path,
+          "none | " + takes,
+          meaning,
+          read,
+          [=](const pipeline::RunOptions& o) { return field(o).empty() ? "none" : yaml_scalar(field(o)); },
+          Key::Shape::text,
+          allowed::text()};
+}
+
 // A viewer of no bytes is none.
 Key viewer() {
   const std::string path = "output.viewer", expected = "none or a size above 0B, such as 32MiB";
@@ -160,6 +175,17 @@ void add_data(std::vector<Key>& table) {
   add(table, Decides::fold,
       whole("data.split.fold", "which fold validates, counted from 0: of those, or of splits_final.json",
             AT(split.fold), {0, 1e6}));
+  add(table, Decides::source,
+      place_or_none("data.split.table", "a CSV with a column `case` and others for stratify and patient",
+                    AT(split.table)));
+  add(table, Decides::data,
+      text_or_none("data.split.stratify", "foreground | a column",
+                   "spreads its values evenly over parts and folds; foreground: sizes of what is labelled",
+                   AT(split.stratify)));
+  add(table, Decides::data,
+      text_or_none("data.split.patient", "a column | a pattern",
+                   "cases of a patient never train and validate both; a pattern: \"{patient}_*\", of names",
+                   AT(split.patient)));
   add(table, Decides::nothing, place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
 }
 
@@ -280,7 +306,7 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::model, deep_supervision());
   add(table, Decides::model, frozen());
   add(table, Decides::model,
-      choice("training.targets", "output channels: exclusive labels or nested regions",
+      choice("training.targets", "output channels: exclusive labels, nested regions, or both",
              AT(training.targets)));
   add(table, Decides::model,
       choice("training.precision", "of activations; auto: the fastest that is safe on the device",
@@ -324,6 +350,10 @@ void add_rest(std::vector<Key>& table) {
   add(table, Decides::scores,
       real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
            AT(evaluate.lesions.volume), {0, any_size}));
+  add(table, Decides::shown,
+      choice("evaluate.postprocessing",
+             "auto: find which post-processing helps on the validation cases, which predict then does",
+             AT(evaluate.postprocessing)));
   add(table, Decides::nothing, combinations());
   add(table, Decides::nothing,
       place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));

@@ -81,6 +81,21 @@ void check_files(const pipeline::RunOptions& options, const Where& where) {
   }
 }
 
+void check_table(const pipeline::RunOptions& options, const Where& where) {
+  const pipeline::SplitOptions& split = options.split;
+  if (!split.table.empty()) return;
+  if (!split.stratify.empty() && split.stratify != pipeline::SplitOptions::by_foreground)
+    fail(Exit::usage,
+         "{}: data.split.stratify: '{}' is a column, and there is no data.split.table; name one, "
+         "or take foreground",
+         where("data.split.stratify"), split.stratify);
+  if (!split.patient.empty() && split.patient.find("{patient}") == split.patient.npos)
+    fail(Exit::usage,
+         "{}: data.split.patient: '{}' is a column, and there is no data.split.table; name one, "
+         "or give a pattern of the cases' names with {{patient}} in it",
+         where("data.split.patient"), split.patient);
+}
+
 // Where there are no folds, a fold would be the same as every other.
 void check_fold(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   const pipeline::SplitOptions& split = options.split;
@@ -103,16 +118,7 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
 }
 
 void check_labels(const pipeline::RunOptions& options, const Where& where) {
-  // A voxel's targets are the bits of a byte, or its class is; of voxels, the background is one.
-  const bool classes = net::loss_options(options.training.loss).classes;
-  const std::size_t most_outputs = classes ? 255 : 8;
   const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
-  const bool by_region = options.training.targets == pipeline::Targets::regions;
-  const std::size_t outputs = by_region ? regions.size() : labels.size();
-  const std::string key = by_region ? "data.regions" : "data.labels";
-  if (outputs > most_outputs)
-    fail(Exit::usage, "{}: {}: {} output channels; at most {} can be trained", where(key), key, outputs,
-         most_outputs);
   if (labels.empty()) return;
   for (const auto& [name, values] : regions) {
     for (const int value : values) {
@@ -143,9 +149,10 @@ void check_images(const pipeline::RunOptions& options, const Where& where) {
     fail(Exit::usage,
          "{}: training.loss: {} gives an image one class: expected softmax_cross_entropy, found {}",
          where("training.loss"), network, choice_name(options.training.loss));
-  if (classes && options.training.targets == pipeline::Targets::regions)
-    fail(Exit::usage, "{}: training.targets: with {} a voxel has one label: expected labels, found regions",
-         where("training.targets"), choice_name(options.training.loss));
+  if (classes && options.training.targets != pipeline::Targets::labels)
+    fail(Exit::usage, "{}: training.targets: with {} a voxel has one label: expected labels, found {}",
+         where("training.targets"), choice_name(options.training.loss),
+         choice_name(options.training.targets));
 }
 
 void check_averaging(const pipeline::RunOptions& options, const Where& where) {
@@ -197,6 +204,7 @@ void check_rules(const pipeline::RunOptions& options, const Where& where, const 
   check_sides(options, where);
   check_patch(options, where);
   check_files(options, where);
+  check_table(options, where);
   check_fold(options, where, given);
   check_images(options, where);
   check_labels(options, where);

@@ -173,7 +173,7 @@ void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& c
   settings["output.dir"] = yaml_text((sweep.base.run.output / cell.name).string(), on_the_line);
   if (sweep.command == "run" && !sweep.draws_splits) {
     settings["data.split.file"] = yaml_text(split_file(sweep).string(), on_the_line);
-    for (const char* key : {"data.split.fold", "data.split.folds"})
+    for (const char* key : {"data.split.fold", "data.split.folds", "data.split.stratify"})
       settings.erase(key);  // they chose that split
   }
   try {

@@ -2,11 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "base/filesystem.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "cli/sweep_cell.h"
 #include "pipeline/predict/new_scans.h"
+#include "pipeline/predict/postprocessing.h"
 
 namespace voxswap::cli {
 
@@ -47,6 +50,37 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
   return run;
 }
 
+// The runs in a sweep's folder, one for each cell that trained; of a run's own folder, that one.
+std::vector<std::string> runs_in(const std::string& folder) {
+  if (fs::exists(fs::path(folder) / "experiment.yaml") || !fs::is_directory(folder)) return {folder};
+  std::vector<std::string> runs, unfinished;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!fs::exists(entry.path() / cell_file)) continue;
+    const bool is_done =
+        fs::exists(entry.path() / "experiment.yaml") && fs::exists(entry.path() / "dice.csv");
+    (is_done ? runs : unfinished).push_back(entry.path().string());
+  }
+  std::sort(runs.begin(), runs.end());
+  if (!unfinished.empty())
+    fail(Exit::bad_data, "{}: {} of its cells are not finished runs ({} is one); run the sweep to its end",
+         folder, unfinished.size(), unfinished.front());
+  if (runs.empty()) return {folder};  // what is missing of a run is told there
+  return runs;
+}
+
+// Where it stands what is done to label maps: of a run in its folder, of several in that of their sweep.
+fs::path postprocessing_of(const std::vector<std::string>& folders, const std::vector<std::string>& runs,
+                           const std::string& asked) {
+  if (asked == "none") return {};
+  if (!asked.empty()) return asked;
+  std::set<fs::path> places;
+  for (const std::string& run : runs)
+    places.insert(runs.size() == 1 ? fs::path(run) : plain(fs::absolute(run)).parent_path());
+  if (folders.size() == 1) places = {fs::path(folders.front())};
+  const fs::path file = *places.begin() / pipeline::postprocessing_file;
+  return places.size() == 1 && fs::exists(file) ? file : fs::path();
+}
+
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
@@ -55,9 +89,17 @@ Exit predict_command(const Arguments& arguments) {
       "voxswap predict");
   CommonOptions common;
   pipeline::PredictOptions how;
-  std::string folder, input, out, window, largest;
-  std::vector<std::string> overrides;
-  app.add_option("RUN_DIR", folder, "the folder of a finished run")->required();
+  std::string input, out, window, largest, postprocessing;
+  std::vector<std::string> folders, overrides;
+  app.validate_positionals();
+  app.add_option("RUN_DIR", folders,
+                 "the folder of a finished run; of several, or of a sweep's cells, the mean is predicted")
+      ->required()
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return text.find('=') == text.npos ? "" : "expected a folder, found " + text;
+          },
+          ""));
   app.add_option(
       "key=value", overrides,
       "how the new scans lie there: data.layout, data.files, data.align, and data.modalities, what the "
@@ -69,7 +111,8 @@ Exit predict_command(const Arguments& arguments) {
       "average over the ways to mirror the input along the axes that training mirrored, and only those; for "
       "all three eight times as long");
   app.add_flag("--ensemble", how.ensemble,
-               "average over the run's repeats; without it each repeat has a folder of its own");
+               "average over the run's repeats; without it each repeat has a folder of its own. Of several "
+               "runs that is always so");
   app.add_option(
       "--window", window,
       "what the network sees at a time: whole, N or X,Y,Z voxels of the prepared volume; by default "
@@ -77,6 +120,10 @@ Exit predict_command(const Arguments& arguments) {
   app.add_option("--overlap", how.overlap, "of windows, as a part of them")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
+  app.add_option(
+      "--postprocessing", postprocessing,
+      "a file that says what is done to label maps, or none; by default the run's, or the sweep's, "
+      "postprocessing.json, if there is one");
   app.add_option("--keep-largest", largest,
                  "regions of which only the largest connected part stays: all, or names with commas between");
   app.add_flag("--probabilities", how.probabilities,
@@ -100,9 +147,14 @@ Exit predict_command(const Arguments& arguments) {
   how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  const pipeline::RunOptions run = run_for(folder, overrides);
+  std::vector<std::string> runs;
+  for (const std::string& folder : folders)
+    for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
+  how.postprocessing = postprocessing_of(folders, runs, postprocessing);
+  std::vector<pipeline::RunOptions> members;
+  for (const std::string& run : runs) members.push_back(run_for(run, overrides));
   const auto lock = lock_output(out);
-  pipeline::predict(run, input, out, how);
+  pipeline::predict(members, input, out, how);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

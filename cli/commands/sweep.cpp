@@ -25,6 +25,7 @@
 #include "net/collective/launched.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
+#include "pipeline/predict/find_postprocessing.h"
 #include "pipeline/sweep/sweep_output.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -153,6 +154,27 @@ experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
   return mine;
 }
 
+// Of cells that are one experiment on several folds: what helps over all of them.
+void find_postprocessing(const experiments::Sweep& sweep) {
+  using pipeline::Decides;
+  std::vector<pipeline::RunOptions> runs;
+  bool in_folds = false;
+  for (const experiments::SweepCell& cell : sweep.cells) {
+    const pipeline::RunOptions& run = cell.experiment.run;
+    if (!fs::exists(run.output / "dice.csv") ||
+        run.evaluate.postprocessing == pipeline::FindPostprocessing::none)
+      return;
+    runs.push_back(run);
+    for (const pipeline::Setting& setting : experiments::changed_settings(runs.front(), run)) {
+      if (pipeline::tells_models_apart(setting.decides) || setting.decides == Decides::resolution) return;
+      in_folds = in_folds || setting.decides == Decides::fold;
+    }
+  }
+  if (!in_folds) return;
+  const data::Dataset dataset = data::open_dataset(runs.front().data);
+  if (!dataset.classes) pipeline::write_postprocessing(runs, dataset, sweep.base.run.output);
+}
+
 void merge(const experiments::Sweep& sweep, bool json) {
   std::vector<CellStatus> statuses = settled_cells(sweep);
   for (std::size_t i = 0; i < statuses.size(); ++i)  // with what others came to instead
@@ -161,6 +183,7 @@ void merge(const experiments::Sweep& sweep, bool json) {
   if (results.cells.empty()) return;
   const fs::path& out = sweep.base.run.output;
   choose_split(sweep, results);
+  if (sweep.command == "run" && results.failures.empty()) find_postprocessing(sweep);
   pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
   if (json) {
     const Json told = {{"report", (out / "report.html").string()},

@@ -20,26 +20,6 @@ void shift_origin(Geometry& geometry, const std::array<double, 3>& voxels) {
   }
 }
 
-// Along one axis: the output voxel i lies between inputs low[i] and high[i], `weight[i]` of the way.
-struct LinearAxis {
-  std::vector<std::size_t> low, high;
-  std::vector<double> weight;
-};
-
-LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
-  LinearAxis axis;
-  for (std::int64_t i = 0; i < to; ++i) {
-    const double exact =
-        (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
-    const double source = std::clamp(exact, 0.0, static_cast<double>(from - 1));
-    const auto low = static_cast<std::int64_t>(source);
-    axis.low.push_back(index(low));
-    axis.high.push_back(index(std::min(low + 1, from - 1)));
-    axis.weight.push_back(source - static_cast<double>(low));
-  }
-  return axis;
-}
-
 // Rounds half up, as ITK does, in whole numbers: floor((i + 1/2) * from / to).
 std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
   std::vector<std::size_t> sources;
@@ -132,18 +112,30 @@ LabelMap crop(const LabelMap& labels, const Box& box) {
 
 // Row by row: the four input rows around an output row are blended first, then the blend is read along x. All
 // in double, rounded once, so that the result is ITK's to the last bit or so.
-Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {
-  const Size3 from = image.geometry.size;
+LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
+  LinearAxis axis;
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double exact =
+        (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
+    const double source = std::clamp(exact, 0.0, static_cast<double>(from - 1));
+    const auto low = static_cast<std::int64_t>(source);
+    axis.low.push_back(index(low));
+    axis.high.push_back(index(std::min(low + 1, from - 1)));
+    axis.weight.push_back(source - static_cast<double>(low));
+  }
+  return axis;
+}
+
+std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
+                                        std::int64_t slab_first, const Size3& size, std::int64_t first,
+                                        std::int64_t count) {
   const LinearAxis along_x = linear_axis(from[0], size[0]), along_y = linear_axis(from[1], size[1]),
                    along_z = linear_axis(from[2], size[2]);
-  Image result;
-  result.geometry =
-      crop_geometry(resample_geometry(image.geometry, size), {{0, 0, first}, {size[0], size[1], count}});
-  result.voxels.resize(index(result.geometry.count()));
+  std::vector<float> result(index(size[0] * size[1] * count));
   std::vector<double> blend(index(from[0]));
-  float* target = result.voxels.data();
+  float* target = result.data();
   const auto row = [&](std::size_t y, std::size_t z) {
-    return image.voxels.data() + (z * index(from[1]) + y) * index(from[0]);
+    return slab.data() + ((z - index(slab_first)) * index(from[1]) + y) * index(from[0]);
   };
   for (std::size_t z = index(first); z < index(first + count); ++z) {
     const double wz = along_z.weight[z];
@@ -165,6 +157,11 @@ Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t
     }
   }
   return result;
+}
+
+Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {
+  return {crop_geometry(resample_geometry(image.geometry, size), {{0, 0, first}, {size[0], size[1], count}}),
+          resample_linear_slab(image.voxels, image.geometry.size, 0, size, first, count)};
 }
 
 Image resample_linear(const Image& image, const Size3& size) {

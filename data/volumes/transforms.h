@@ -35,9 +35,22 @@ Geometry resample_geometry(const Geometry& geometry, const Size3& size);
 Image crop(const Image& image, const Box& box);
 LabelMap crop(const LabelMap& labels, const Box& box);
 
+// Along one axis of resample_linear: the output voxel i lies between inputs low[i] and high[i], `weight[i]`
+// of the way.
+struct LinearAxis {
+  std::vector<std::size_t> low, high;
+  std::vector<double> weight;
+};
+LinearAxis linear_axis(std::int64_t from, std::int64_t to);
+
 Image resample_linear(const Image& image, const Size3& size);
 // Only the planes z = first, …, first + count - 1 of what resample_linear gives.
 Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count);
+// The same voxels, of an image of which only planes are there: those from `slab_first` on, of `depth`.
+// REQUIRES: the ones that they lie between (linear_axis) are among them.
+std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
+                                        std::int64_t slab_first, const Size3& size, std::int64_t first,
+                                        std::int64_t count);
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 
 // Puts labels on the grid of a box back into the full grid `whole`, background (0) elsewhere, resampling by

@@ -34,37 +34,54 @@ data::Example example_of(data::PreparedCase prepared) {
           std::move(prepared.truth)};
 }
 
+data::Regions region_targets(const data::Dataset& dataset, const TrainingOptions& training) {
+  if (training.targets == Targets::labels) return {};
+  data::Regions regions = dataset.regions;
+  if (training.targets == Targets::both)
+    std::erase_if(regions, [&](const auto& region) {
+      return std::any_of(dataset.labels.begin(), dataset.labels.end(),
+                         [&](const auto& label) { return region.second == std::vector<int>{label.second}; });
+    });
+  return regions;
+}
+
+// What the output channels are of, by name.
+data::Regions outputs_of(const data::Dataset& dataset, const TrainingOptions& training) {
+  data::Regions outputs = region_targets(dataset, training);
+  if (has_background(dataset, training)) outputs.push_back({"background", {0}});
+  if (training.targets != Targets::regions)
+    for (const auto& [name, value] : dataset.labels) outputs.push_back({name, {value}});
+  return outputs;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const TrainingOptions& training) {
   std::vector<std::vector<int>> classes;
-  if (has_background(dataset, training)) classes.push_back({0});
-  if (training.targets == Targets::regions) {
-    for (const auto& [name, values] : dataset.regions) classes.push_back(values);
-  } else {
-    for (const auto& [name, value] : dataset.labels) classes.push_back({value});
-  }
+  for (const auto& [name, values] : outputs_of(dataset, training)) classes.push_back(values);
   return classes;
+}
+
+std::size_t region_outputs(const data::Dataset& dataset, const TrainingOptions& training) {
+  return region_targets(dataset, training).size();
 }
 
 std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training) {
   std::vector<std::string> names;
-  if (has_background(dataset, training)) names.emplace_back("background");
-  if (training.targets == Targets::regions) {
-    for (const auto& [name, values] : dataset.regions) names.push_back(name);
-  } else {
-    for (const auto& [name, value] : dataset.labels) names.push_back(name);
-  }
+  for (const auto& [name, values] : outputs_of(dataset, training)) names.push_back(name);
   return names;
 }
 
 std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training) {
-  const std::size_t count = output_classes(dataset, training).size();
-  const std::size_t most = net::loss_options(training.loss).classes ? 256 : 8;
-  if (count == 0 || count > most) {
-    fail(Exit::usage,
-         "{}: {} gives {} output channels; there may be 1 to {}. Name the ones that matter in {}",
-         key::training_targets, choice_name(training.targets), count, most,
+  std::vector<std::string> names = output_names(dataset, training);
+  const std::size_t count = names.size();
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(Exit::usage, "{}: {}: '{}' is a label and a region of more; give one of them another name in {}",
+         key::training_targets, choice_name(training.targets), *twice, key::data_regions);
+  if (count == 0) {
+    fail(Exit::usage, "{}: {} gives no output channel. Name the ones that matter in {}",
+         key::training_targets, choice_name(training.targets),
          training.targets == Targets::regions ? key::data_regions : key::data_labels);
   }
   return static_cast<std::int64_t>(count);

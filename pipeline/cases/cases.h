@@ -15,11 +15,14 @@
 
 namespace voxswap::pipeline {
 
-// The label values that make each output channel's target: the labels, or the regions; where a voxel has one
-// of several classes (a loss of classes), the background comes first. Of a data set of classes, these.
+// The label values that make each output channel's target: the regions, then the labels, as far as they are
+// targets; where a voxel has one of several classes (a loss of classes), the background comes first. Of a
+// data set of classes, these.
 std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const TrainingOptions& training);
+// The regions among them: the first so many, or 0.
+std::size_t region_outputs(const data::Dataset& dataset, const TrainingOptions& training);
 std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training);
-// How many channels the network puts out; throws Exit::usage when a voxel's target cannot hold them.
+// How many channels the network puts out; throws Exit::usage when there are none, or two of one name.
 std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training);
 // Throws Exit::usage where network, loss and preprocess.slices are not for such a data set.
 void check_suits(const RunOptions& options, const data::Dataset& dataset);

@@ -28,6 +28,12 @@ struct SplitOptions {
   fs::path file;           // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
   std::int64_t fold = 0;   // that validates: of `folds`, or of splits_final.json
   std::int64_t folds = 0;  // into which the cases are dealt; 0: `validation` of them are drawn
+  fs::path table{};        // a CSV with a column `case` and what is known of it; empty: none
+  // A column of the table whose values are spread evenly, or by_foreground; empty: none.
+  std::string stratify{};
+  static constexpr const char* by_foreground = "foreground";
+  // A column of the table, or a pattern of the case's name with {patient}: cases of one lie on one side.
+  std::string patient{};
 };
 
 enum class Schedule { plateau, poly, cosine, constant };
@@ -35,11 +41,11 @@ constexpr std::array<std::string_view, 4> names_of(Schedule) {
   return {"plateau", "poly", "cosine", "constant"};
 }
 
-// Channels that the network gives: one per label, of which a voxel has one; or one per region, of which it
-// may have several.
-enum class Targets { labels, regions };
-constexpr std::array<std::string_view, 2> names_of(Targets) {
-  return {"labels", "regions"};
+// Channels that the network gives: one per label, of which a voxel has one; one per region, of which it may
+// have several; or one for each of both, regions of a single label but once.
+enum class Targets { labels, regions, both };
+constexpr std::array<std::string_view, 3> names_of(Targets) {
+  return {"labels", "regions", "both"};
 }
 
 // Of activations. automatic: the fastest that is safe on the device.
@@ -129,12 +135,19 @@ struct MemoryOptions {
   std::int64_t lms_threshold = 8 << 20;
 };
 
+// Whether the post-processing that helps on the validation cases is looked for.
+enum class FindPostprocessing { automatic, none };
+constexpr std::array<std::string_view, 2> names_of(FindPostprocessing) {
+  return {"auto", "none"};
+}
+
 struct EvaluateOptions {
   std::vector<std::string> at{"native"};  // native | training | the side of a cube, or of a square
   std::string empty = "brats";            // brats | nnunet
   std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
   double surface_tolerance = 1;  // mm
   metrics::LesionOptions lesions;
+  FindPostprocessing postprocessing = FindPostprocessing::automatic;
 };
 
 struct RunOptions {

@@ -170,12 +170,20 @@ void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layo
   }
 }
 
-void paint_legend(Pixels& sheet, const data::Dataset& dataset) {
-  std::int64_t left = margin;
+// The labels' names from the top left corner on, as many in a line as there is room for; its height.
+// Nothing is painted without a sheet.
+std::int64_t paint_legend(Pixels* sheet, std::int64_t width, const data::Dataset& dataset) {
+  std::int64_t left = margin, top = margin;
   for (const auto& [name, value] : dataset.labels) {
-    write_text(sheet, left, margin, name, label_color(static_cast<std::int16_t>(value)));
-    left += static_cast<std::int64_t>(name.size() + 2) * letter_width;
+    const auto needed = static_cast<std::int64_t>(name.size() + 2) * letter_width;
+    if (left > margin && left + needed > width) {
+      left = margin;
+      top += line_height;
+    }
+    if (sheet != nullptr) write_text(*sheet, left, top, name, label_color(static_cast<std::int16_t>(value)));
+    left += needed;
   }
+  return top - margin + line_height;
 }
 
 }  // namespace
@@ -190,16 +198,17 @@ void preview(const RunOptions& options, const PreviewOptions& what, const fs::pa
 
   std::vector<Block> blocks;
   std::vector<Layout> layouts;
-  std::int64_t width = 0, height = 2 * margin + line_height;
+  std::int64_t width = 0, height = 2 * margin;
   for (const std::size_t index : wanted) {
     blocks.push_back(block_of(cases, index, options, what.epochs));
     layouts.push_back(layout_of(blocks.back()));
     width = std::max(width, 2 * margin - gap + (what.epochs + 1) * (layouts.back().column + gap));
     height += layouts.back().height;
   }
-  Pixels sheet(width, height);
-  paint_legend(sheet, cases.dataset());
-  std::int64_t top = 2 * margin + line_height;
+  const std::int64_t legend = paint_legend(nullptr, width, cases.dataset());
+  Pixels sheet(width, height + legend);
+  paint_legend(&sheet, width, cases.dataset());
+  std::int64_t top = 2 * margin + legend;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     paint_block(sheet, top, blocks[i], layouts[i]);
     top += layouts[i].height;

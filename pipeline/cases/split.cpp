@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/philox.h"
+#include "pipeline/cases/dealing.h"
 
 namespace voxswap::pipeline {
 
@@ -46,6 +47,33 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
     (validates ? split.validation : split.training).push_back(order[i].second);
   }
   return split;
+}
+
+// By patients and strata.
+Split dealt_out(const data::Dataset& dataset, const std::vector<std::size_t>& cases,
+                const SplitOptions& options) {
+  Split split;
+  split.validation = dealt(dataset, cases, options);
+  std::sort(split.validation.begin(), split.validation.end());
+  for (const std::size_t index : cases)
+    if (!std::binary_search(split.validation.begin(), split.validation.end(), index))
+      split.training.push_back(index);
+  return split;
+}
+
+// What somebody wrote down is looked at, too.
+void check_patients(const data::Dataset& dataset, const Split& split, const SplitOptions& options) {
+  const std::map<std::string, std::string> patients = patients_of(dataset, options);
+  if (patients.empty()) return;
+  std::map<std::string, std::string> trains;  // a case of each patient
+  for (const std::size_t index : split.training)
+    trains[patients.at(dataset.cases[index].id)] = dataset.cases[index].id;
+  for (const std::size_t index : split.validation) {
+    const std::string& id = dataset.cases[index].id;
+    if (const auto found = trains.find(patients.at(id)); found != trains.end())
+      fail(Exit::bad_data, "{}: '{}' trains and '{}' validates, and both are of the patient '{}'",
+           options.file.string(), found->second, id, found->first);
+  }
 }
 
 using Parts = std::vector<std::pair<std::string, std::string>>;  // case, training | validation
@@ -119,6 +147,7 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
   Split split;
   if (!options.file.empty()) {
     split = from_file(dataset, options);
+    check_patients(dataset, split, options);
   } else {
     std::vector<std::size_t> cases;
     for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
@@ -133,7 +162,8 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
     if (options.folds > static_cast<std::int64_t>(cases.size()))
       fail(Exit::bad_data, "{}: {}: {} cases with a truth cannot be dealt into {} folds",
            dataset.root.string(), key::data_split_folds, cases.size(), options.folds);
-    split = drawn(cases, options);
+    split = options.patient.empty() && options.stratify.empty() ? drawn(cases, options)
+                                                                : dealt_out(dataset, cases, options);
   }
   if (split.training.empty() || split.validation.empty()) {
     fail(Exit::bad_data, "{}: the split has {} training and {} validation cases; both need at least one",

@@ -84,31 +84,59 @@ template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const d
 template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const data::Size3&, const data::Box&,
                                        std::int64_t);
 
-std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const data::Box&)>& compute) {
+namespace {
+
+// A window's part of the planes from `first` on, which it lies in.
+void add_window(const Windows& windows, std::size_t number, std::int64_t channels,
+                const std::vector<float>& part, std::int64_t first, std::vector<float>& planes) {
   const auto& [nx, ny, nz] = windows.volume;
   const data::Size3& side = windows.window;
-  std::vector<float> whole(index(nx * ny * nz * channels));
-  for (std::size_t number = 0; number < windows.count(); ++number) {
-    const std::size_t columns = windows.axes[0].starts.size(), rows = windows.axes[1].starts.size();
-    const std::vector<float>&wx = windows.axes[0].weights[number % columns],
-          &wy = windows.axes[1].weights[number / columns % rows],
-          &wz = windows.axes[2].weights[number / (columns * rows)];
-    const data::Box box = windows.box(number);
-    const std::vector<float> part = compute(box);
-    assert(static_cast<std::int64_t>(part.size()) == side[0] * side[1] * side[2] * channels);
-    const float* from = part.data();
-    for (std::int64_t z = 0; z < side[2]; ++z) {
-      for (std::int64_t y = 0; y < side[1]; ++y) {
-        float* to =
-            &whole[index((((box.start[2] + z) * ny + box.start[1] + y) * nx + box.start[0]) * channels)];
-        for (std::int64_t x = 0; x < side[0]; ++x) {
-          const float weight = wx[index(x)] * (wy[index(y)] * wz[index(z)]);
-          for (std::int64_t c = 0; c < channels; ++c) *to++ += weight * *from++;
-        }
+  const std::size_t columns = windows.axes[0].starts.size(), rows = windows.axes[1].starts.size();
+  const std::vector<float>&wx = windows.axes[0].weights[number % columns],
+        &wy = windows.axes[1].weights[number / columns % rows],
+        &wz = windows.axes[2].weights[number / (columns * rows)];
+  const data::Box box = windows.box(number);
+  assert(static_cast<std::int64_t>(part.size()) == side[0] * side[1] * side[2] * channels);
+  const float* from = part.data();
+  for (std::int64_t z = 0; z < side[2]; ++z) {
+    for (std::int64_t y = 0; y < side[1]; ++y) {
+      const std::int64_t row = (box.start[2] - first + z) * ny + box.start[1] + y;
+      float* to = &planes[index((row * nx + box.start[0]) * channels)];
+      for (std::int64_t x = 0; x < side[0]; ++x) {
+        const float weight = wx[index(x)] * (wy[index(y)] * wz[index(z)]);
+        for (std::int64_t c = 0; c < channels; ++c) *to++ += weight * *from++;
       }
     }
   }
+}
+
+}  // namespace
+
+void stitch(const Windows& windows, std::int64_t channels,
+            const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take) {
+  if (windows.count() == 1) return take(compute(windows.box(0)));
+  const std::int64_t plane = windows.volume[0] * windows.volume[1] * channels;
+  const std::vector<std::int64_t>& starts = windows.axes[2].starts;
+  const std::size_t of_layer = windows.count() / starts.size();
+  std::vector<float> planes(index(plane * windows.window[2]));
+  for (std::size_t layer = 0; layer < starts.size(); ++layer) {
+    for (std::size_t number = layer * of_layer; number < (layer + 1) * of_layer; ++number)
+      add_window(windows, number, channels, compute(windows.box(number)), starts[layer], planes);
+    const bool is_last = layer + 1 == starts.size();
+    const std::int64_t done = is_last ? windows.window[2] : starts[layer + 1] - starts[layer];
+    const auto end = planes.begin() + plane * done;  // windows leave no gap
+    take({planes.begin(), end});
+    std::fill(std::move(end, planes.end(), planes.begin()), planes.end(), 0.0F);
+  }
+}
+
+std::vector<float> stitch(const Windows& windows, std::int64_t channels,
+                          const std::function<std::vector<float>(const data::Box&)>& compute) {
+  if (windows.count() == 1) return compute(windows.box(0));
+  std::vector<float> whole;
+  whole.reserve(index(windows.volume[0] * windows.volume[1] * windows.volume[2] * channels));
+  stitch(windows, channels, compute,
+         [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "data/volumes/transforms.h"
@@ -38,7 +39,14 @@ template <class T>
 std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
                    std::int64_t channels);
 
-// Puts together what `compute` says about each window's box, D,H,W,`channels`; takes the memory of the whole.
+// What takes the planes of a volume, D,H,W,C, one after the other in order, some at a time.
+using TakePlanes = std::function<void(std::span<const float>)>;
+
+// Puts together what `compute` says about each window's box, D,H,W,`channels`, and hands planes on as soon as
+// no window is left that sees them: no more of them are held than a window is deep.
+void stitch(const Windows& windows, std::int64_t channels,
+            const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take);
+// All of them at once.
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
                           const std::function<std::vector<float>(const data::Box&)>& compute);
 

@@ -1,5 +1,6 @@
 #include "pipeline/device/benchmark.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/interrupt.h"
@@ -22,7 +23,7 @@ struct RandomBatch {
   std::vector<std::uint8_t> targets;
 };
 
-// Voxels from -1 to 1; any of the outputs' bits, or of the classes.
+// Voxels from -1 to 1; any of the outputs' bits, or of the classes, the low byte first.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   const data::Size3 side = input_size(options);
   const auto voxels = static_cast<std::size_t>(options.training.batch_size * side[0] * side[1] * side[2]);
@@ -30,13 +31,18 @@ RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   RandomBatch batch;
   batch.images.resize(voxels * static_cast<std::size_t>(data.channels));
   for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = 2 * random.uniform(i) - 1;
-  batch.targets.resize(net::classifies_images(options.network.name)
-                           ? static_cast<std::size_t>(options.training.batch_size)
-                           : voxels);
+  const std::size_t count = net::classifies_images(options.network.name)
+                                ? static_cast<std::size_t>(options.training.batch_size)
+                                : voxels;
   const bool classes = net::loss_options(options.training.loss).classes;
-  const auto targets = static_cast<std::uint32_t>(classes ? data.outputs : std::int64_t{1} << data.outputs);
-  for (std::size_t i = 0; i < batch.targets.size(); ++i)
-    batch.targets[i] = static_cast<std::uint8_t>(random.word(i) % targets);
+  const auto bytes = static_cast<std::size_t>(net::target_bytes(data.outputs, classes));
+  const std::int64_t bits = std::min<std::int64_t>(data.outputs, 8);
+  const auto values = static_cast<std::uint32_t>(classes ? data.outputs : std::int64_t{1} << bits);
+  batch.targets.resize(count * bytes);
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    const std::uint32_t value = random.word(classes ? i / bytes : i) % values;
+    batch.targets[i] = static_cast<std::uint8_t>(value >> (classes ? 8 * (i % bytes) : 0));
+  }
   return batch;
 }
 

@@ -57,7 +57,8 @@ Json of_preprocess(const RunOptions& run) {
 
 // How label maps are made of probabilities (predict/predict.h).
 Json of_decoder(const LabelDecoder& decoder) {
-  return {{"exclusive", decoder.exclusive},
+  return {{"exclusive", decoder.nested == 0},
+          {"nested", decoder.nested},
           {"least", decoder.least},
           {"labels", decoder.values},
           {"sequence", decoder.sequence}};

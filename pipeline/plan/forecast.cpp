@@ -23,16 +23,16 @@ namespace {
 
 DataShape shape_without_data(const RunOptions& options) {
   const bool by_region = options.training.targets == Targets::regions;
+  data::Dataset named;
+  named.labels = options.data.labels;
+  named.regions = options.data.regions;
+  named.classes = net::classifies_images(options.network.name);
   const char* const outputs = by_region ? key::data_regions : key::data_labels;
   DataShape shape;
   shape.found = false;
   shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
-  shape.outputs =
-      static_cast<std::int64_t>(by_region ? options.data.regions.size() : options.data.labels.size());
-  // The background is a class of voxels, not of images.
-  if (shape.outputs > 0 && net::loss_options(options.training.loss).classes &&
-      !net::classifies_images(options.network.name))
-    ++shape.outputs;
+  if (!(by_region ? named.regions.empty() : named.labels.empty()))
+    shape.outputs = output_count(named, options.training);
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
          "{}: there is no such folder ({}); without the data set, {} and {} have to name the channels and "

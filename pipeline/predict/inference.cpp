@@ -1,7 +1,6 @@
 #include "pipeline/predict/inference.h"
 
 #include "base/error.h"
-#include "pipeline/cases/windows.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -26,8 +25,8 @@ std::vector<float> mirrored_mean(Session& session, const std::vector<float>& ima
     const data::Symmetry mirror = data::symmetry(flips);
     if (!flips_only(mirror, options.mirrored)) continue;
     ++count;
-    const std::vector<float> there = session.predict(data::apply(mirror, image, size, channels));
-    const std::vector<float> back = options.of_images ? there : data::apply(mirror, there, size, outputs);
+    std::vector<float> back = session.predict(data::apply(mirror, image, size, channels));
+    if (!options.of_images) back = data::apply(mirror, back, size, outputs);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
   }
   for (float& value : sum) value /= count;
@@ -36,8 +35,8 @@ std::vector<float> mirrored_mean(Session& session, const std::vector<float>& ima
 
 }  // namespace
 
-std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
-                         const InferenceOptions& options) {
+void infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+           const InferenceOptions& options, const TakePlanes& take) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (options.window[axis] > prepared.size[axis])
       fail(Exit::usage,
@@ -45,12 +44,21 @@ std::vector<float> infer(Session& session, const data::PreparedCase& prepared, s
            resolution_text(options.window), resolution_text(prepared.size));
   }
   if (options.of_images)
-    return mirrored_mean(session, prepared.image, prepared.size, prepared.channels, outputs, options);
+    return take(mirrored_mean(session, prepared.image, prepared.size, prepared.channels, outputs, options));
   const Windows windows = make_windows(prepared.size, options.window, options.overlap);
-  return stitch(windows, outputs, [&](const data::Box& box) {
+  const auto compute = [&](const data::Box& box) {
     const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
     return mirrored_mean(session, image, box.size, prepared.channels, outputs, options);
-  });
+  };
+  stitch(windows, outputs, compute, take);
+}
+
+std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+                         const InferenceOptions& options) {
+  std::vector<float> whole;
+  infer(session, prepared, outputs, options,
+        [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
+  return whole;
 }
 
 }  // namespace voxswap::pipeline

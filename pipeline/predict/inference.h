@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/prepare/prepare.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/device/session.h"
 
 namespace voxswap::pipeline {
@@ -17,8 +18,12 @@ struct InferenceOptions {
   bool of_images = false;          // the network says one thing of what it sees, not one for every voxel
 };
 
-// D,H,W,outputs, or outputs of the image. `prepared` is normalised. Takes twice the memory of the result and
-// of a window. Throws Exit::usage when a window is larger than the volume.
+// D,H,W,outputs, or outputs of the image; `take` gets them in order of depth. `prepared` is normalised. Takes
+// the memory of what a window says, twice where it is mirrored, and of planes as many as a window is deep
+// where there are several. Throws Exit::usage when a window is larger than the volume.
+void infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+           const InferenceOptions& options, const TakePlanes& take);
+// All at once.
 std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
                          const InferenceOptions& options);
 

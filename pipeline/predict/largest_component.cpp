@@ -14,21 +14,6 @@ bool contains(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// The label that voxels taken from `region` get: of the smallest region around it, the first that is not its
-// own.
-std::int16_t left_over(const std::vector<int>& region, const data::Regions& regions) {
-  const std::vector<int>* around = nullptr;
-  for (const auto& [name, values] : regions) {
-    const bool holds = std::all_of(region.begin(), region.end(), [&](int v) { return contains(values, v); });
-    if (holds && values.size() > region.size() && (!around || values.size() < around->size()))
-      around = &values;
-  }
-  if (!around) return 0;
-  const auto found =
-      std::find_if(around->begin(), around->end(), [&](int value) { return !contains(region, value); });
-  return static_cast<std::int16_t>(*found);
-}
-
 void keep_largest(data::LabelMap& labels, const std::vector<int>& region, std::int16_t replacement) {
   const metrics::Extent& size = labels.geometry.size;
   const metrics::VoxelBox box =
@@ -49,6 +34,19 @@ void keep_largest(data::LabelMap& labels, const std::vector<int>& region, std::i
 }
 
 }  // namespace
+
+std::int16_t left_over(const std::vector<int>& region, const data::Regions& regions) {
+  const std::vector<int>* around = nullptr;
+  for (const auto& [name, values] : regions) {
+    const bool holds = std::all_of(region.begin(), region.end(), [&](int v) { return contains(values, v); });
+    if (holds && values.size() > region.size() && (!around || values.size() < around->size()))
+      around = &values;
+  }
+  if (!around) return 0;
+  const auto found =
+      std::find_if(around->begin(), around->end(), [&](int value) { return !contains(region, value); });
+  return static_cast<std::int16_t>(*found);
+}
 
 data::Regions choose_regions(const data::Regions& regions, const std::vector<std::string>& names) {
   std::vector<std::string> known;

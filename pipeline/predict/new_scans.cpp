@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "base/csv.h"
@@ -20,7 +19,9 @@
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/predict/classify.h"
+#include "pipeline/predict/ensemble.h"
 #include "pipeline/predict/largest_component.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/prediction_files.h"
 #include "pipeline/predict/prediction_record.h"
@@ -35,14 +36,14 @@ namespace {
 using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
 
 void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
-                         const ProbabilityMaps& maps, const data::PreparedCase& prepared,
+                         std::span<const float> probabilities, const data::PreparedCase& prepared,
                          const std::vector<std::string>& outputs) {
   for (std::size_t c = 0; c < outputs.size(); ++c) {
     const fs::path file = files.probability(id, outputs[c]);
     make_directories(file.parent_path());
     write(file, [&] {
-      data::write_image(file,
-                        data::as_stored(native_probability(maps.channels[c], prepared), prepared.stored));
+      data::write_image(file, data::as_stored(native_probability(probabilities, c, outputs.size(), prepared),
+                                              prepared.stored));
     });
   }
 }
@@ -67,32 +68,36 @@ void check_for_dicom(const data::Dataset& dataset) {
            files.channels.front().string(), files.id);
 }
 
-// Folders of predictions, one for each network that predicts by itself.
-std::vector<PredictionFiles> prediction_files(const RunOptions& options, const fs::path& out,
-                                              const data::Dataset& dataset, const PredictOptions& how) {
-  std::vector<PredictionFiles> all;
-  if (how.ensemble || options.training.repeats == 1)
-    all.emplace_back(out, dataset, how);
-  else
-    for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
-      all.emplace_back(out / format("repeat_{}", repeat), dataset, how);
-  return all;
+// Those that predict together, and where to.
+struct Team {
+  std::vector<Member> members;
+  PredictionFiles files;
+};
+
+std::vector<Team> teams_of(const std::vector<RunOptions>& runs, const fs::path& out,
+                           const data::Dataset& dataset, const PredictOptions& how) {
+  const std::vector<Member> members = members_of(runs);
+  if (how.ensemble || runs.size() > 1 || members.size() == 1)
+    return {{members, PredictionFiles(out, dataset, how)}};
+  std::vector<Team> teams;
+  for (const Member& member : members)
+    teams.push_back({{member}, PredictionFiles(out / format("repeat_{}", member.repeat), dataset, how)});
+  return teams;
 }
 
 // What may be written of all that predict() will write: known before the first case is read.
-Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
-                       const std::vector<PredictionFiles>& folders, const std::vector<std::string>& outputs,
-                       const PredictOptions& how) {
+Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input, const std::vector<Team>& teams,
+                       const std::vector<std::string>& outputs, const PredictOptions& how) {
   Outputs files(how.force);
   files.protect(input);
   files.protect_below(input);
   files.protect_below(dataset.root);
   for (const data::CaseFiles& one : dataset.cases)
     for (const fs::path& channel : one.channels) files.protect(channel);
-  for (const PredictionFiles& folder : folders) {
-    for (const auto& [file, content] : folder.shared()) files.check(file);
+  for (const Team& team : teams) {
+    for (const auto& [file, content] : team.files.shared()) files.check(file);
     for (const data::CaseFiles& one : dataset.cases)
-      for (const fs::path& file : folder.of_case(one.id, outputs)) files.check(file);
+      for (const fs::path& file : team.files.of_case(one.id, outputs)) files.check(file);
   }
   return files;
 }
@@ -138,68 +143,119 @@ void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_ou
             out.string());
 }
 
-}  // namespace
-
-void predict(const RunOptions& given, const fs::path& input, const fs::path& out, const PredictOptions& how) {
-  const RunOptions options = confirmed_for_prediction(given);
-  const data::Dataset trained = trained_on(options),
-                      dataset = data::open_for_prediction(trained, options.data, input);
-  check_suits(options, dataset);
+// What cannot be written of such cases.
+void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
   if (dataset.classes) check_for_classes(how);
   for (const auto& [asked, name] : {std::pair{how.segmentations, "--segmentations"}, {how.bids, "--bids"}})
     if (asked && dataset.images)
       fail(Exit::usage, "{}: is for volumes, and these cases are pictures; leave it out", name);
   if (how.dicom_segmentations) check_for_dicom(dataset);
-  const data::Regions largest = choose_regions(dataset.regions, how.largest);
-  const LabelDecoder decoder = make_decoder(dataset, options.training);
-  const data::PrepareOptions preparing = data::for_modalities(options.preprocess, dataset.modalities);
-  const std::vector<std::string> names = output_names(dataset, options.training);
-  const std::vector<PredictionFiles> folders = prediction_files(options, out, dataset, how);
-  const Outputs outputs = outputs_beside(dataset, input, folders, names, how);
-  Predictor predictor(options, trained, how);
+}
+
+// Steps of the runs' post-processing, told of.
+std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOptions& how) {
+  if (how.postprocessing.empty()) return {};
+  const Postprocessing found = read_postprocessing(how.postprocessing, dataset.regions);
+  for (const PostStep& step : found.steps) log::info("{}: {}", how.postprocessing.string(), step_words(step));
+  return found.steps;
+}
+
+// Predicts cases and writes what is asked for of them.
+class ScanPredictor {
+ public:
+  ScanPredictor(const std::vector<RunOptions>& runs, const data::Dataset& trained,
+                const data::Dataset& dataset, const PredictOptions& how)
+      : dataset_(dataset),
+        how_(how),
+        largest_(choose_regions(dataset.regions, how.largest)),
+        steps_(steps_of(dataset, how)),
+        decoder_(make_decoder(dataset, runs.front().training)),
+        preparing_(data::for_modalities(runs.front().preprocess, dataset.modalities)),
+        names_(output_names(dataset, runs.front().training)),
+        predictor_(runs.front(), trained, how) {}
+
+  void use(const Team& team) { predictor_.use_members(team.members); }
+
+  ClassRow classify(const data::CaseFiles& files) {
+    return class_row(dataset_, files, predictor_.probabilities(prepared(files)));
+  }
+
+  void predict(const data::CaseFiles& files, const PredictionFiles& folder, const Write& write) {
+    const data::PreparedCase one = prepared(files);
+    Decision decision(one, decoder_);
+    std::vector<float> probabilities;  // kept where they are to be written
+    predictor_.predict(one, [&](std::span<const float> planes) {
+      decision.add(planes);
+      if (how_.probabilities) probabilities.insert(probabilities.end(), planes.begin(), planes.end());
+    });
+    data::LabelMap labels = decision.finish().native;
+    for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
+    keep_largest_components(labels, largest_, dataset_.regions);
+    const fs::path file = folder.label_map(files.id);
+    make_directories(file.parent_path());
+    const data::LabelMap stored = data::as_stored(std::move(labels), one.stored);
+    write(file, [&] { data::write_label_map(file, stored); });
+    if (how_.segmentations) {
+      const fs::path named = folder.segmentation(files.id);
+      write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset_)); });
+    }
+    if (how_.dicom_segmentations)
+      write_dicom(write, folder.dicom_segmentation(files.id), stored, dataset_, files, how_);
+    if (how_.probabilities) write_probabilities(write, folder, files.id, probabilities, one, names_);
+  }
+
+ private:
+  data::PreparedCase prepared(const data::CaseFiles& files) const {
+    return data::prepare(data::read_case(dataset_, files), preparing_);
+  }
+
+  const data::Dataset& dataset_;
+  const PredictOptions& how_;
+  data::Regions largest_;
+  std::vector<PostStep> steps_;
+  LabelDecoder decoder_;
+  data::PrepareOptions preparing_;
+  std::vector<std::string> names_;
+  Predictor predictor_;
+};
+
+}  // namespace
+
+void predict(const std::vector<RunOptions>& given, const fs::path& input, const fs::path& out,
+             const PredictOptions& how) {
+  std::vector<RunOptions> runs;
+  std::vector<data::Dataset> trained;
+  for (const RunOptions& run : given) {
+    runs.push_back(confirmed_for_prediction(run));
+    trained.push_back(trained_on(runs.back()));
+  }
+  check_alike(runs, trained, how);
+  const data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().data, input);
+  check_suits(runs.front(), dataset);
+  check_suits(dataset, how);
+  const std::vector<Team> teams = teams_of(runs, out, dataset, how);
+  const Outputs outputs =
+      outputs_beside(dataset, input, teams, output_names(dataset, runs.front().training), how);
+  ScanPredictor predictor(runs, trained.front(), dataset, how);
   make_writable_directory(out);
-  std::vector<std::int64_t> repeats(static_cast<std::size_t>(options.training.repeats));
-  std::iota(repeats.begin(), repeats.end(), 1);
-  const std::size_t together = how.ensemble ? repeats.size() : 1;
   std::set<std::string> left_out;
-  PredictionRecord record(out, options, input, how);
-  Progress progress("predicting", "cases",
-                    static_cast<std::int64_t>(dataset.cases.size() * (repeats.size() / together)));
-  for (std::size_t first = 0; first < repeats.size(); first += together) {
-    predictor.use({repeats.begin() + static_cast<std::ptrdiff_t>(first),
-                   repeats.begin() + static_cast<std::ptrdiff_t>(first + together)});
-    const PredictionFiles& folder = folders[first / together];
-    make_directories(folder.folder());
+  PredictionRecord record(out, runs, input, how);
+  Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
+  for (const Team& team : teams) {
+    predictor.use(team);
+    make_directories(team.files.folder());
     std::vector<ClassRow> classes;
-    const auto predict_case = [&](const data::CaseFiles& files) {
-      const data::PreparedCase prepared = data::prepare(data::read_case(dataset, files), preparing);
-      if (dataset.classes) {
-        classes.push_back(class_row(dataset, files, predictor.probabilities(prepared)));
-        return;
-      }
-      const ProbabilityMaps maps = probability_maps(prepared, predictor.probabilities(prepared));
-      data::LabelMap labels = decide(maps, prepared, decoder).native;
-      keep_largest_components(labels, largest, dataset.regions);
+    for (const data::CaseFiles& files : dataset.cases) {
+      throw_if_interrupted();
       const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
         outputs.write(file, produce);
         record.wrote(files.id, file);
       };
-      const fs::path file = folder.label_map(files.id);
-      make_directories(file.parent_path());
-      const data::LabelMap stored = data::as_stored(std::move(labels), prepared.stored);
-      write(file, [&] { data::write_label_map(file, stored); });
-      if (how.segmentations) {
-        const fs::path named = folder.segmentation(files.id);
-        write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset)); });
-      }
-      if (how.dicom_segmentations)
-        write_dicom(write, folder.dicom_segmentation(files.id), stored, dataset, files, how);
-      if (how.probabilities) write_probabilities(write, folder, files.id, maps, prepared, names);
-    };
-    for (const data::CaseFiles& files : dataset.cases) {
-      throw_if_interrupted();
       try {
-        predict_case(files);
+        if (dataset.classes)
+          classes.push_back(predictor.classify(files));
+        else
+          predictor.predict(files, team.files, write);
       } catch (const Error& error) {  // a damaged case does not cost the others
         if (error.exit() != Exit::bad_data || dataset.cases.size() == 1) throw;
         log::warn("{}: left out: {}", files.id, error.what());
@@ -207,12 +263,12 @@ void predict(const RunOptions& given, const fs::path& input, const fs::path& out
       }
       progress.advance();
     }
-    write_classes(folder.folder(), classes, outputs, record);
-    for (const auto& [file, content] : folder.shared())
+    write_classes(team.files.folder(), classes, outputs, record);
+    for (const auto& [file, content] : team.files.shared())
       outputs.write(file, [&] { write_file(file, content); });
   }
   record.finish();
-  tell_end(dataset, left_out, repeats.size() / together, out);
+  tell_end(dataset, left_out, teams.size(), out);
 }
 
 }  // namespace voxswap::pipeline

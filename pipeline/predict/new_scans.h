@@ -2,6 +2,8 @@
 // predict` does. Nothing is known of a truth.
 #pragma once
 
+#include <vector>
+
 #include "base/filesystem.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
@@ -9,10 +11,10 @@
 namespace voxswap::pipeline {
 
 // Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
-// with the weights of a finished run.
-// With several repeats a folder for each, or, with how.ensemble, one mean. Probabilities go to
-// OUT/probabilities/CASE_OUTPUT.nii.gz.
-void predict(const RunOptions& options, const fs::path& input, const fs::path& out,
+// with the weights of finished runs.
+// Of one run with several repeats a folder for each, or, with how.ensemble, one mean; of several runs, which
+// are alike (ensemble.h), one mean of all. Probabilities go to OUT/probabilities/CASE_OUTPUT.nii.gz.
+void predict(const std::vector<RunOptions>& runs, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
 
 }  // namespace voxswap::pipeline

@@ -1,7 +1,10 @@
 #include "pipeline/predict/predict.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
+
+#include "base/index.h"
 
 namespace voxswap::pipeline {
 
@@ -21,35 +24,24 @@ void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& wh
 
 LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training) {
   LabelDecoder decoder;
-  if (training.targets != Targets::regions) {
-    for (const std::vector<int>& value : output_classes(dataset, training)) {
-      decoder.sequence.push_back(decoder.values.size());
-      decoder.values.push_back(static_cast<std::int16_t>(value.front()));
-    }
-    if (decoder.values.front() == 0) decoder.least = 0;
-    return decoder;
-  }
-  decoder.exclusive = false;
-  const data::Regions& regions = dataset.regions;
-  const auto contains = [&](std::size_t outer, int value) {
-    return std::find(regions[outer].second.begin(), regions[outer].second.end(), value) !=
-           regions[outer].second.end();
-  };
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    std::vector<int> left = regions[i].second;
-    for (std::size_t j = 0; j < regions.size(); ++j) {
-      if (regions[j].second.size() < regions[i].second.size()) {
-        std::erase_if(left, [&](int value) { return contains(j, value); });
+  const std::vector<std::vector<int>> outputs = output_classes(dataset, training);
+  decoder.nested = region_outputs(dataset, training);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<int> left = outputs[i];
+    for (std::size_t j = 0; j < decoder.nested && i < decoder.nested; ++j)
+      if (outputs[j].size() < outputs[i].size()) {
+        std::erase_if(left, [&](int value) {
+          return std::find(outputs[j].begin(), outputs[j].end(), value) != outputs[j].end();
+        });
       }
-    }
-    decoder.values.push_back(
-        static_cast<std::int16_t>(left.empty() ? regions[i].second.front() : left.front()));
+    decoder.values.push_back(static_cast<std::int16_t>(left.empty() ? outputs[i].front() : left.front()));
   }
-  decoder.sequence.resize(regions.size());
+  if (decoder.nested == 0 && decoder.values.front() == 0) decoder.least = 0;
+  decoder.sequence.resize(outputs.size());
   std::iota(decoder.sequence.begin(), decoder.sequence.end(), std::size_t{0});
-  std::stable_sort(decoder.sequence.begin(), decoder.sequence.end(), [&](std::size_t a, std::size_t b) {
-    return regions[a].second.size() > regions[b].second.size();
-  });
+  const auto labels = decoder.sequence.begin() + static_cast<std::ptrdiff_t>(decoder.nested);
+  std::stable_sort(decoder.sequence.begin(), labels,
+                   [&](std::size_t a, std::size_t b) { return outputs[a].size() > outputs[b].size(); });
   return decoder;
 }
 
@@ -58,7 +50,7 @@ void LabelDecoder::take(std::size_t channel, std::span<const float> probabilitie
   const std::int16_t value = values[channel];
   for (std::size_t v = 0; v < labels.size(); ++v) {
     const float p = probabilities[v];
-    if (!exclusive) {
+    if (channel < nested) {
       if (p >= least) labels[v] = value;
     } else if (p > largest[v]) {
       largest[v] = p;
@@ -82,50 +74,84 @@ std::string label_map_name(const data::Dataset& dataset, const std::string& id) 
   return id + (dataset.images ? ".png" : ".nii.gz");
 }
 
-ProbabilityMaps probability_maps(const data::PreparedCase& prepared, std::span<const float> probabilities) {
-  const auto voxels = static_cast<std::size_t>(prepared.size[0] * prepared.size[1] * prepared.size[2]);
-  ProbabilityMaps maps;
-  maps.channels.assign(probabilities.size() / voxels, {prepared.training_geometry(), {}});
-  for (std::size_t c = 0; c < maps.channels.size(); ++c) {
-    std::vector<float>& map = maps.channels[c].voxels;
-    map.resize(voxels);
-    for (std::size_t v = 0; v < voxels; ++v) map[v] = probabilities[v * maps.channels.size() + c];
-  }
-  return maps;
+Decision::Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder)
+    : prepared_(prepared),
+      decoder_(decoder),
+      depth_(data::linear_axis(prepared.size[2], prepared.box.size[2])),
+      slab_(decoder.values.size()) {
+  prediction_.on_training_grid.geometry = prepared.training_geometry();
+  prediction_.native.geometry = prepared.original;
+  prediction_.native.voxels.resize(static_cast<std::size_t>(prepared.original.count()));
 }
 
-// Labels are decided on the crop's own grid, where borders are finer than voxels.
-Prediction decide(const ProbabilityMaps& maps, const data::PreparedCase& prepared,
+void Decision::add(std::span<const float> planes) {
+  const auto plane = static_cast<std::size_t>(prepared_.size[0] * prepared_.size[1]) * slab_.size();
+  const std::size_t at_once = plane * std::max<std::size_t>(1, (std::size_t{1} << 24) / plane);
+  for (; !planes.empty(); planes = planes.subspan(std::min(at_once, planes.size())))
+    take_planes(planes.first(std::min(at_once, planes.size())));
+}
+
+void Decision::take_planes(std::span<const float> planes) {
+  const std::size_t channels = slab_.size(), voxels = planes.size() / channels;
+  const std::size_t before = slab_.front().size();
+  for (std::size_t c = 0; c < channels; ++c) {
+    slab_[c].resize(before + voxels);
+    for (std::size_t v = 0; v < voxels; ++v) slab_[c][before + v] = planes[v * channels + c];
+  }
+  std::vector<std::int16_t> labels(voxels);
+  std::vector<float> largest(voxels);
+  for (const std::size_t c : decoder_.sequence)
+    decoder_.take(c, std::span(slab_[c]).subspan(before), largest, labels);
+  std::vector<std::int16_t>& made = prediction_.on_training_grid.voxels;
+  made.insert(made.end(), labels.begin(), labels.end());
+
+  const std::int64_t plane = prepared_.size[0] * prepared_.size[1];
+  const data::Size3& size = prepared_.box.size;
+  const std::int64_t at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / (size[0] * size[1]));
+  end_ += static_cast<std::int64_t>(voxels) / plane;
+  const auto there = std::upper_bound(depth_.high.begin(), depth_.high.end(), end_ - 1) - depth_.high.begin();
+  for (std::int64_t first = decided_; first < there; first += at_once)
+    decide_planes(first, std::min(at_once, there - first));
+  decided_ = there;
+  const std::int64_t needed =
+      decided_ < size[2] ? static_cast<std::int64_t>(depth_.low[index(decided_)]) : end_;
+  const std::int64_t dropped = std::min(needed, end_) - slab_first_;
+  for (std::vector<float>& one : slab_) one.erase(one.begin(), one.begin() + dropped * plane);
+  slab_first_ += dropped;
+}
+
+// On the crop's own grid, where borders are finer than voxels.
+void Decision::decide_planes(std::int64_t first, std::int64_t count) {
+  const data::Box& box = prepared_.box;
+  std::vector<std::int16_t> labels(index(count * box.size[0] * box.size[1]));
+  std::vector<float> largest(labels.size());
+  for (const std::size_t c : decoder_.sequence)
+    decoder_.take(c,
+                  data::resample_linear_slab(slab_[c], prepared_.size, slab_first_, box.size, first, count),
+                  largest, labels);
+  place(labels, {{box.start[0], box.start[1], box.start[2] + first}, {box.size[0], box.size[1], count}},
+        prediction_.native);
+}
+
+Prediction Decision::finish() {
+  assert(decided_ == prepared_.box.size[2]);
+  return std::move(prediction_);
+}
+
+Prediction decide(std::span<const float> probabilities, const data::PreparedCase& prepared,
                   const LabelDecoder& decoder) {
-  Prediction prediction;
-  prediction.on_training_grid.geometry = prepared.training_geometry();
-  prediction.on_training_grid.voxels.resize(maps.channels.front().voxels.size());
-  std::vector<float> largest(prediction.on_training_grid.voxels.size());
-  for (const std::size_t c : decoder.sequence)
-    decoder.take(c, maps.channels[c].voxels, largest, prediction.on_training_grid.voxels);
-
-  const data::Box& box = prepared.box;
-  const std::int64_t plane = box.size[0] * box.size[1];
-  const std::int64_t planes_at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / plane);
-  prediction.native.geometry = prepared.original;
-  prediction.native.voxels.resize(static_cast<std::size_t>(prepared.original.count()));
-  for (std::int64_t first = 0; first < box.size[2]; first += planes_at_once) {
-    const std::int64_t planes = std::min(planes_at_once, box.size[2] - first);
-    std::vector<std::int16_t> labels(static_cast<std::size_t>(planes * plane));
-    largest.assign(labels.size(), 0);
-    for (const std::size_t c : decoder.sequence)
-      decoder.take(c, data::resample_linear_planes(maps.channels[c], box.size, first, planes).voxels, largest,
-                   labels);
-    place(labels, {{box.start[0], box.start[1], box.start[2] + first}, {box.size[0], box.size[1], planes}},
-          prediction.native);
-  }
-  return prediction;
+  Decision decision(prepared, decoder);
+  decision.add(probabilities);
+  return decision.finish();
 }
 
-data::Image native_probability(const data::Image& channel, const data::PreparedCase& prepared) {
+data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
+                               std::size_t channels, const data::PreparedCase& prepared) {
+  data::Image one{prepared.training_geometry(), std::vector<float>(probabilities.size() / channels)};
+  for (std::size_t v = 0; v < one.voxels.size(); ++v) one.voxels[v] = probabilities[v * channels + channel];
   data::Image whole{prepared.original,
                     std::vector<float>(static_cast<std::size_t>(prepared.original.count()))};
-  place(data::resample_linear(channel, prepared.box.size).voxels, prepared.box, whole);
+  place(data::resample_linear(one, prepared.box.size).voxels, prepared.box, whole);
   return whole;
 }
 

@@ -10,13 +10,13 @@
 
 namespace voxswap::pipeline {
 
-// What each output channel writes into a label map. targets labels: the channel with the largest probability
-// of at least 0.5, of equal ones the first; where the background is a channel, of any size. targets regions:
+// What each output channel writes into a label map. Labels: the channel with the largest probability
+// of at least 0.5, of equal ones the first; where the background is a channel, of any size. Regions:
 // nested, from the largest to the smallest; each writes the label that its subregions leave over (whole
-// tumour: oedema; core: necrosis; enhancing: enhancing). Channels are taken one after the other, so that
-// nobody needs to hold all of them.
+// tumour: oedema; core: necrosis; enhancing: enhancing). Of both, labels are written over regions. Channels
+// are taken one after the other, so that nobody needs to hold all of them.
 struct LabelDecoder {
-  bool exclusive = true;
+  std::size_t nested = 0;             // channels that are regions: the first ones
   float least = 0.5F;                 // probability that writes anything
   std::vector<std::int16_t> values;   // per channel
   std::vector<std::size_t> sequence;  // in which channels are taken
@@ -32,22 +32,38 @@ LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& t
 // "CASE.nii.gz"; of pictures, "CASE.png".
 std::string label_map_name(const data::Dataset& dataset, const std::string& id);
 
-// A prepared case's probabilities, a channel after the other, on the training grid.
-struct ProbabilityMaps {
-  std::vector<data::Image> channels;
-};
-ProbabilityMaps probability_maps(const data::PreparedCase& prepared, std::span<const float> probabilities);
-
 struct Prediction {
   data::LabelMap
       native;  // on the case's own grid: probabilities resampled linearly onto the crop, then decided
   data::LabelMap on_training_grid;  // decided where the network computes
 };
-// Beside its result and what it is given, it takes the memory of a few planes of the crop.
-Prediction decide(const ProbabilityMaps& maps, const data::PreparedCase& prepared,
+
+// Decides as probabilities come, a few planes at a time: nobody needs to hold those of a whole volume,
+// neither where the network computes nor, times as many, on the case's own grid.
+class Decision {
+ public:
+  Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder);  // both outlive it
+
+  void add(std::span<const float> planes);  // the next of the training grid, D,H,W,channels
+  Prediction finish();                      // REQUIRES: all were added
+
+ private:
+  void take_planes(std::span<const float> planes);
+  void decide_planes(std::int64_t first, std::int64_t count);  // of the crop
+
+  const data::PreparedCase& prepared_;
+  const LabelDecoder& decoder_;
+  Prediction prediction_;
+  data::LinearAxis depth_;                 // of the crop's planes between those of the training grid
+  std::vector<std::vector<float>> slab_;   // of each channel, planes of the training grid that are needed yet
+  std::int64_t slab_first_ = 0, end_ = 0;  // those are slab_first_ to end_, without end_
+  std::int64_t decided_ = 0;               // planes of the crop
+};
+Prediction decide(std::span<const float> probabilities, const data::PreparedCase& prepared,
                   const LabelDecoder& decoder);
 
-// A channel on the case's own grid; 0 outside the crop.
-data::Image native_probability(const data::Image& channel, const data::PreparedCase& prepared);
+// A channel of D,H,W,`channels` on the case's own grid; 0 outside the crop.
+data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
+                               std::size_t channels, const data::PreparedCase& prepared);
 
 }  // namespace voxswap::pipeline

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/predict/ensemble.h"
 #include "pipeline/record/run_folder.h"
 #include "pipeline/report/tables.h"
 
@@ -18,29 +19,34 @@ namespace {
 constexpr const char* file_name = "prediction.json";
 
 // What was learnt, by the files that hold it.
-Json weights_of(const RunOptions& run, const PredictOptions& how) {
+Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) {
   Json weights = Json::array();
-  for (std::int64_t repeat = 1; repeat <= run.training.repeats; ++repeat) {
-    const fs::path file = predicting_file(run, repeat, how.raw_weights);
+  for (const Member& member : members_of(runs)) {
+    const fs::path file = predicting_file(*member.run, member.repeat, how.raw_weights);
     if (fs::exists(file)) weights.push_back(Hasher().add_file(file).digest());
   }
   return weights;
 }
 
-Json description(const RunOptions& run, const fs::path& input, const PredictOptions& how) {
-  RunOptions seen = run;  // what the network saw at a time
+Json description(const std::vector<RunOptions>& runs, const fs::path& input, const PredictOptions& how) {
+  RunOptions seen = runs.front();  // what the network saw at a time
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
-  return {{"voxswap", how.version},
-          {"run", plain(fs::absolute(run.output)).string()},
-          {"weights", weights_of(run, how)},
-          {"input", plain(fs::absolute(input)).string()},
-          {"tta", how.mirror},
-          {"ensemble", how.ensemble},
-          {"window", resolution_text(input_size(seen))},
-          {"overlap", how.overlap},
-          {"keep_largest", how.largest},
-          {"probabilities", how.probabilities}};
+  Json json = {{"voxswap", how.version},
+               {"run", plain(fs::absolute(seen.output)).string()},
+               {"weights", weights_of(runs, how)},
+               {"input", plain(fs::absolute(input)).string()},
+               {"tta", how.mirror},
+               {"ensemble", how.ensemble || runs.size() > 1},
+               {"window", resolution_text(input_size(seen))},
+               {"overlap", how.overlap},
+               {"keep_largest", how.largest},
+               {"probabilities", how.probabilities}};
+  if (!how.postprocessing.empty())
+    json["postprocessing"] = Json::parse(read_file(how.postprocessing)).at("steps");
+  for (const RunOptions& run : runs)
+    if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.output)).string());
+  return json;
 }
 
 // Whether two predictions differ in more than where their scans lay.
@@ -59,9 +65,9 @@ bool lies_beside(const fs::path& file) {
 
 }  // namespace
 
-PredictionRecord::PredictionRecord(fs::path folder, const RunOptions& run, const fs::path& input,
-                                   const PredictOptions& how)
-    : folder_(std::move(folder)), now_{description(run, input, how).dump(), {}} {
+PredictionRecord::PredictionRecord(fs::path folder, const std::vector<RunOptions>& runs,
+                                   const fs::path& input, const PredictOptions& how)
+    : folder_(std::move(folder)), now_{description(runs, input, how).dump(), {}} {
   if (fs::exists(folder_ / file_name)) read();
 }
 

@@ -18,7 +18,8 @@ namespace voxswap::pipeline {
 class PredictionRecord {
  public:
   // Reads what lies in `folder`; throws Exit::bad_data for a prediction.json that is none.
-  PredictionRecord(fs::path folder, const RunOptions& run, const fs::path& input, const PredictOptions& how);
+  PredictionRecord(fs::path folder, const std::vector<RunOptions>& runs, const fs::path& input,
+                   const PredictOptions& how);
   ~PredictionRecord();  // finishes, so that a prediction that was cut off is on record as far as it came
   PredictionRecord(const PredictionRecord&) = delete;
   PredictionRecord& operator=(const PredictionRecord&) = delete;

@@ -60,6 +60,7 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
 
 Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
     : options_(with_window(options, how)),
+      given_(options),
       inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how),
                  net::classifies_images(options.network.name)},
       dataset_(dataset),
@@ -71,30 +72,47 @@ Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, co
 }
 
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
+  std::vector<Member> members;
+  for (const std::int64_t repeat : repeats) members.push_back({&given_, repeat});
+  use_members(members);
+}
+
+void Predictor::use_members(const std::vector<Member>& members) {
   members_.clear();
-  for (const std::int64_t repeat : repeats)
-    members_.push_back(best_weights(options_, dataset_, repeat, raw_weights_));
+  for (const Member& member : members)
+    members_.push_back(best_weights(*member.run, dataset_, member.repeat, raw_weights_));
   for (const BestWeights& member : members_) log::debug("predicting with {}", member.where);
   session_.load(members_.front().checkpoint, members_.front().where, false);
 }
 
-std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
+void Predictor::predict(const BestWeights& member, const data::PreparedCase& prepared,
+                        const TakePlanes& take) {
+  if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
+  data::PreparedCase normal = prepared;
+  data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));
+  infer(session_, normal, outputs_, inference_, take);
+}
+
+void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {
+  if (members_.size() == 1) return predict(members_.front(), prepared, take);
   std::vector<float> sum;
   for (const BestWeights& member : members_) {
-    if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
-    data::PreparedCase normal = prepared;
-    data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));
-    std::vector<float> one = infer(session_, normal, outputs_, inference_);
-    if (sum.empty()) {
-      sum = std::move(one);
-    } else {
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
-    }
+    std::size_t at = 0;
+    const bool is_first = &member == &members_.front();
+    predict(member, prepared, [&](std::span<const float> planes) {
+      if (is_first) return void(sum.insert(sum.end(), planes.begin(), planes.end()));
+      for (const float value : planes) sum[at++] += value;
+    });
   }
-  if (members_.size() > 1) {
-    for (float& value : sum) value /= static_cast<float>(members_.size());
-  }
-  return sum;
+  for (float& value : sum) value /= static_cast<float>(members_.size());
+  take(sum);
+}
+
+std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
+  std::vector<float> whole;
+  predict(prepared,
+          [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
+  return whole;
 }
 
 }  // namespace voxswap::pipeline

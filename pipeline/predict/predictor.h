@@ -25,7 +25,14 @@ struct PredictOptions {
   bool bids = false;                   // name the files as a BIDS derivative has them
   bool raw_weights = false;            // of a run that averaged its weights: those that were not
   bool force = false;                  // write over files that voxswap did not write
+  fs::path postprocessing{};           // the file that says what is done to label maps; empty: nothing
   std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
+};
+
+// A network of an ensemble: a repeat, counted from 1, of a run.
+struct Member {
+  const RunOptions* run;
+  std::int64_t repeat = 1;
 };
 
 class Predictor {
@@ -34,14 +41,20 @@ class Predictor {
   // take, and for mirroring where training did none.
   Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
 
-  // Reads the best weights of these repeats, counted from 1.
+  // Reads the best weights of these repeats of its run, counted from 1; or of several runs, which
+  // are alike (ensemble.h).
   void use(const std::vector<std::int64_t>& repeats);
-  // D,H,W,outputs, or outputs of an image that gets one class; the mean over the repeats in use. `prepared`
-  // is not normalised: each does that as it was trained.
-  std::vector<float> probabilities(const data::PreparedCase& prepared);
+  void use_members(const std::vector<Member>& members);
+  // D,H,W,outputs, or outputs of an image that gets one class, which `take` gets in order of depth; the mean
+  // over the members in use. `prepared` is not normalised: each does that as it was trained. Of several
+  // members it takes the memory of a volume, else what infer() takes.
+  void predict(const data::PreparedCase& prepared, const TakePlanes& take);
+  std::vector<float> probabilities(const data::PreparedCase& prepared);  // all at once
 
  private:
-  RunOptions options_;
+  void predict(const BestWeights& member, const data::PreparedCase& prepared, const TakePlanes& take);
+
+  RunOptions options_, given_;  // as it computes, and as the run is
   InferenceOptions inference_;
   data::Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;

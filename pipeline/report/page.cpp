@@ -12,6 +12,7 @@
 #include "pipeline/report/page_runs.h"
 #include "pipeline/report/page_scores.h"
 #include "pipeline/report/page_speed.h"
+#include "pipeline/report/page_trust.h"
 #include "pipeline/report/page_viewer.h"
 
 namespace voxswap::pipeline {
@@ -51,6 +52,8 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
   table("classes.csv", !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
   table("accuracy.csv", !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
   table("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
+  table("calibration.csv", !parts.calibration.empty(), [&] { return calibration_csv(parts.calibration); });
+  table("folds.csv", !parts.folds.rows.empty(), [&] { return folds_csv(parts.folds.rows); });
   table("boxplot.csv", !parts.boxes.empty(), [&] { return boxplot_csv(parts.boxes); });
   table("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
   table("epochs.csv", !parts.epochs.empty(), [&] { return epochs_csv(parts.epochs); });
@@ -63,8 +66,9 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
     for (const char* extension : {".svg", ".png"})
       beside.push_back(format("<a href=\"{0}\">{0}</a>", picture.name + extension));
   }
-  for (const char* name : {"arena.svg", "timeline.json", "split.csv", "experiment.yaml", "dataset.json",
-                           "plan.json", "checkpoints", "predictions", "slices", "viewer"}) {
+  for (const char* name :
+       {"arena.svg", "timeline.json", "split.csv", "experiment.yaml", "dataset.json", "plan.json",
+        postprocessing_file, "checkpoints", "predictions", "slices", "viewer"}) {
     if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
   }
   return "<h2>Files</h2>\n<p>In this page:</p>\n<ul>\n" + items +
@@ -81,10 +85,11 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
                                                        : format("{} runs", names.size());
   const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
                            notes_section(parts) + facts_section(parts) + parts.frame.section +
-                           classes_section(parts) + dice_section(parts) + comparison_section(parts) +
-                           viewer_section(parts) + cases_section(parts) + training_section(parts) +
-                           speed_section(parts) + memory_section(parts) + data_section(parts) +
-                           runs_section(parts) + files_section(parts, out);
+                           classes_section(parts) + dice_section(parts) + folds_section(parts) +
+                           comparison_section(parts) + postprocessing_section(parts, out) +
+                           calibration_section(parts) + viewer_section(parts) + cases_section(parts) +
+                           training_section(parts) + speed_section(parts) + memory_section(parts) +
+                           data_section(parts) + runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

@@ -39,6 +39,7 @@ RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
   run.validation = read_rows(folder / "validation.csv", validation_rows);
   run.dice = read_rows(folder / "dice.csv", dice_rows);
   run.classes = read_rows(folder / "classes.csv", class_rows);
+  run.calibration = read_rows(folder / "calibration.csv", calibration_rows);
   run.accuracy = read_rows(folder / "accuracy.csv", accuracy_rows);
   run.timing = read_rows(folder / "timing.csv", timing_rows);
   run.memory = read_rows(folder / "memory.csv", memory_rows);
@@ -74,6 +75,7 @@ void rename(RunFolder& run, const std::string& suffix) {
   for (ValidationRow& row : run.validation) row.run += suffix;
   for (ClassRow& row : run.classes) row.run += suffix;
   for (AccuracyRow& row : run.accuracy) row.run += suffix;
+  for (CalibrationRow& row : run.calibration) row.run += suffix;
   for (DiceRow& row : run.dice) row.run += suffix;
   for (TimingRow& row : run.timing) row.run += suffix;
   for (MemoryRow& row : run.memory) row.run += suffix;

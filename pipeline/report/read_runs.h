@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/filesystem.h"
+#include "pipeline/report/calibration_table.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/setting.h"
@@ -23,7 +24,8 @@ struct RunFolder {
   std::vector<DiceRow> dice;      // empty: not scored
   std::vector<ClassRow> classes;  // empty: not scored, or of voxels
   std::vector<AccuracyRow> accuracy;
-  std::vector<TimingRow> timing;  // empty: stopped before its end
+  std::vector<CalibrationRow> calibration;  // empty: not scored, or by an earlier version
+  std::vector<TimingRow> timing;            // empty: stopped before its end
   std::vector<MemoryRow> memory;
   std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1
   std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there

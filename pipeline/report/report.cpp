@@ -36,6 +36,7 @@ ReportParts gather(RunFolders folders) {
   parts.dice = merged(parts.runs, &RunFolder::dice);
   parts.classes = merged(parts.runs, &RunFolder::classes);
   parts.accuracy = merged(parts.runs, &RunFolder::accuracy);
+  parts.calibration = merged(parts.runs, &RunFolder::calibration);
   parts.timing = merged(parts.runs, &RunFolder::timing);
   parts.memory = merged(parts.runs, &RunFolder::memory);
   parts.phases = merged(parts.runs, &RunFolder::phases);
@@ -47,6 +48,7 @@ ReportParts gather(RunFolders folders) {
   parts.boxes = box_rows(parts.dice, parts.groups);
   parts.comparisons = compare(parts.groups, parts.dice);
   parts.ranking = rank(parts.groups, parts.dice);
+  parts.folds = folds_of(parts.runs, parts.groups);
   return parts;
 }
 
@@ -72,6 +74,9 @@ void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
   add("dice.csv", copies && !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
   add("classes.csv", copies && !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
   add("accuracy.csv", copies && !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
+  add("calibration.csv", copies && !parts.calibration.empty(),
+      [&] { return calibration_csv(parts.calibration); });
+  add("folds.csv", !parts.folds.rows.empty(), [&] { return folds_csv(parts.folds.rows); });
   add("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
   add("boxplot.csv", !parts.dice.empty(), [&] { return boxplot_csv(parts.boxes); });
   add("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
@@ -108,6 +113,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rea
   ReportParts parts = gather(read_runs(folders, out, read_settings));
   parts.frame = frame;
   for (const std::string& note : parts.notes) log::warn("{}", note);
+  for (const std::string& note : parts.folds.notes) log::warn("{}", note);
   for (const RunFolder& run : parts.runs) {
     if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))
       fail(Exit::usage,

@@ -7,6 +7,7 @@
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/drawing.h"
+#include "pipeline/report/folds.h"
 #include "pipeline/report/ranking.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/report/report_frame.h"
@@ -30,6 +31,7 @@ struct ReportParts {
   std::vector<DiceRow> dice;
   std::vector<ClassRow> classes;
   std::vector<AccuracyRow> accuracy;
+  std::vector<CalibrationRow> calibration;
   std::vector<TimingRow> timing;
   std::vector<MemoryRow> memory;
   std::vector<PhaseRow> phases;
@@ -37,6 +39,7 @@ struct ReportParts {
   std::vector<ComparisonRow> comparisons;
   std::vector<NamedPicture> pictures;
   Ranking ranking;
+  Folds folds;
   std::string plot_problem;  // why there are no plots
   ReportFrame frame;
 };

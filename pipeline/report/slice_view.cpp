@@ -1,5 +1,7 @@
 #include "pipeline/report/slice_view.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/text.h"
@@ -85,11 +87,24 @@ double to_fit(const data::Geometry& geometry, double pixels) {
   return std::min(8.0, pixels / longest_side(geometry));
 }
 
+// After the first, which all can tell apart, hues a golden section of the circle apart: of no two of many
+// labels the same, and of neighbours far from each other. The viewer has the same (viewer_drawing.js).
 Color label_color(std::int16_t label) {
   static constexpr Color colors[] = {{230, 159, 0},  {86, 180, 233}, {0, 190, 140},  {255, 90, 170},
                                      {240, 228, 66}, {213, 94, 0},   {160, 130, 255}};
-  const int index = (label - 1) % static_cast<int>(std::size(colors));
-  return colors[index < 0 ? index + static_cast<int>(std::size(colors)) : index];
+  constexpr int given = std::size(colors);
+  const int place = label < 1 ? 32767 + label : label - 1;
+  if (place < given) return colors[place];
+  const double turns = 0.6180339887 * (place - given), hue = 6 * (turns - std::floor(turns));
+  const double least = place % 3 == 0 ? 0.0 : place % 3 == 1 ? 0.35 : 0.6;  // of red, green and blue
+  const double most = place % 2 == 0 ? 1.0 : 0.8;
+  Color color{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double away = std::fabs(std::remainder(hue - 2 * static_cast<double>(c), 6.0));  // 0 to 3
+    const double part = least + (1 - least) * std::clamp(2 - away, 0.0, 1.0);
+    color[c] = static_cast<std::uint8_t>(std::lround(255 * most * part));
+  }
+  return color;
 }
 
 Window window_of(const data::Image& image) {

@@ -14,6 +14,8 @@
 namespace voxswap::pipeline {
 
 inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap check` says of the data
+// What helped on validation cases, and prediction does (predict/postprocessing.h): of a run, or of a sweep.
+inline constexpr const char* postprocessing_file = "postprocessing.json";
 
 struct EpochRow {  // epochs.csv
   std::string run;

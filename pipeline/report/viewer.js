@@ -222,11 +222,11 @@ class Viewer {
       element("button", { type: "button", click: () => { this.resetWindow(); this.control(); this.paint(); } }, "Reset"),
       study.truth !== null && choices("Truth (dashed)", modes, view.truth, (truth) => this.change({ truth })),
       choices("Prediction", modes, view.prediction, (prediction) => this.change({ prediction })),
-      ...study.regions.map(({ name }, i) => tick(name.replaceAll("_", " "), !view.hidden.has(name), (on) => {
+      element("div", { class: "regions" }, ...study.regions.map(({ name }, i) => tick(name.replaceAll("_", " "), !view.hidden.has(name), (on) => {
         if (on) view.hidden.delete(name);
         else view.hidden.add(name);
         this.paint();
-      }, colorOf(i))),
+      }, colorOf(i)))),
       study.truth !== null && tick("errors", view.errors, (errors) => this.change({ errors })),
       study.truth !== null && view.errors && element("span", { class: "key" },
         element("span", { class: "swatch", style: `background: ${errorColors.missed}` }), " missed ",

@@ -17,6 +17,9 @@ namespace voxswap::pipeline {
 
 inline constexpr const char* viewer_folder = "viewer";  // of a run
 
+// A label of a voxel is a byte there. Cases with more are not looked into.
+constexpr std::size_t most_viewed_labels = 255;
+
 // What is shown. All of it is in the canonical frame (data/volumes/orientation.h), on one grid.
 struct ViewedCase {
   const data::Volume& volume;  // its truth may be missing
@@ -27,7 +30,7 @@ struct ViewedCase {
 };
 
 // The content of viewer/CASE.json: at most `most_bytes` of it where blocks of up to 8 voxels along each axis
-// get it there. REQUIRES: at most 255 labels
+// get it there. REQUIRES: at most most_viewed_labels
 std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes);
 
 }  // namespace voxswap::pipeline

@@ -3,7 +3,18 @@
 const regionColors = ["#e69f00", "#56b4e9", "#00be8c", "#ff5aaa", "#f0e442", "#d55e00", "#a082ff"];
 const errorColors = { missed: "#ff3030", false: "#20e0ff" };
 
-const colorOf = (index) => regionColors[index % regionColors.length];
+// As label_color() of slice_view.cpp.
+function colorOf(index) {
+  const place = index - regionColors.length;
+  if (place < 0) return regionColors[index];
+  const turns = 0.6180339887 * place, hue = 6 * (turns - Math.floor(turns));
+  const least = [0, 0.35, 0.6][index % 3], most = index % 2 === 0 ? 1 : 0.8;
+  const part = [0, 2, 4].map((c) => {
+    const way = Math.abs(hue - c), away = Math.min(way, 6 - way);
+    return least + (1 - least) * Math.min(1, Math.max(0, 2 - away));
+  });
+  return `rgb(${part.map((n) => Math.round(255 * most * n)).join(", ")})`;
+}
 
 // Millimetres that a plane shows, {width, height}.
 function extent(study, plane) {

@@ -16,9 +16,11 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/predict/classify.h"
 #include "pipeline/predict/evaluate.h"
+#include "pipeline/predict/find_postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
 #include "pipeline/record/run_folder.h"
+#include "pipeline/report/calibration_table.h"
 #include "pipeline/report/slices.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/report/viewer_case.h"
@@ -46,6 +48,12 @@ Comparison compare_on(const std::string& at, const data::Volume& volume, const d
           data::resample_nearest(prediction.on_training_grid, grid)};
 }
 
+// What is known of a prediction once it is made.
+struct Scores {
+  std::vector<DiceRow> dice;                // of every grid and region
+  std::vector<CalibrationRow> calibration;  // of every output
+};
+
 // A case that a repeat's weights predict.
 struct Turn {
   std::int64_t repeat = 1;
@@ -59,33 +67,78 @@ std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
   return turns;
 }
 
+// Of every output, as probabilities come.
+class Reliability {
+ public:
+  Reliability(const std::vector<std::int16_t>& truth, const std::vector<std::vector<int>>& outputs)
+      : bits_(data::target_bits(truth, outputs)), bytes_((outputs.size() + 7) / 8), found_(outputs.size()) {}
+
+  void add(std::span<const float> planes) {
+    for (std::size_t i = 0; i < planes.size(); i += found_.size(), ++voxel_)
+      for (std::size_t c = 0; c < found_.size(); ++c)
+        found_[c].add(static_cast<double>(planes[i + c]),
+                      (bits_[voxel_ * bytes_ + c / 8] >> c % 8 & 1U) != 0);
+  }
+  const std::vector<metrics::Calibration>& outputs() const { return found_; }
+
+ private:
+  std::vector<std::uint8_t> bits_;  // of the truth
+  std::size_t bytes_, voxel_ = 0;   // of a voxel; how many were added
+  std::vector<metrics::Calibration> found_;
+};
+
 class CasePredictor {
  public:
   CasePredictor(const RunOptions& options, Cases& cases, std::size_t viewed)
       : options_(options),
-        viewer_bytes_(options.viewer_bytes / static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
+        viewer_bytes_(cases.dataset().labels.size() > most_viewed_labels
+                          ? 0
+                          : options.viewer_bytes /
+                                static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
         dataset_(cases.dataset()),
         cases_(cases),
         decoder_(make_decoder(dataset_, options.training)),
+        outputs_(output_names(dataset_, options.training)),
         predictor_(options, dataset_, {}) {}
 
   // Writes what is predicted; its scores.
-  std::vector<DiceRow> predict(const Turn& turn) {
+  Scores predict(const Turn& turn) {
     if (turn.repeat != repeat_) predictor_.use({repeat_ = turn.repeat});
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
     const data::Volume volume = data::read_case(dataset_, files);
-    const Prediction prediction =
-        decide(probability_maps(*prepared, predictor_.probabilities(*prepared)), *prepared, decoder_);
+    Decision decision(*prepared, decoder_);
+    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training));
+    predictor_.predict(*prepared, [&](std::span<const float> planes) {
+      decision.add(planes);
+      reliability.add(planes);
+    });
+    const Prediction prediction = decision.finish();
     const fs::path folder = prediction_folder(options_, turn.repeat);
     make_directories(folder);
     data::write_label_map(folder / label_map_name(dataset_, files.id),
                           data::as_stored(prediction.native, prepared->stored));
     if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return scores(turn.repeat, files.id, volume, *prepared, prediction);
+    return {scores(turn.repeat, files.id, volume, *prepared, prediction),
+            calibration(turn.repeat, files.id, reliability)};
   }
 
  private:
+  std::vector<CalibrationRow> calibration(std::int64_t repeat, const std::string& id,
+                                          const Reliability& reliability) const {
+    std::vector<CalibrationRow> rows;
+    for (std::size_t c = 0; c < outputs_.size(); ++c) {
+      CalibrationRow& row = rows.emplace_back();
+      row.run = options_.name;
+      row.repeat = repeat;
+      row.resolution = resolution_text(options_.preprocess.resolution);
+      row.case_id = id;
+      row.output = outputs_[c];
+      set_scores(row, reliability.outputs()[c]);
+    }
+    return rows;
+  }
+
   // What the report shows of a case.
   void write_pictures(const std::string& id, const data::Volume& volume, const data::PreparedCase& prepared,
                       const Prediction& prediction) const {
@@ -122,6 +175,7 @@ class CasePredictor {
   const data::Dataset& dataset_;
   Cases& cases_;
   LabelDecoder decoder_;
+  std::vector<std::string> outputs_;  // names
   Predictor predictor_;
   std::int64_t repeat_ = 0;  // whose weights are there
 };
@@ -148,15 +202,17 @@ void stop_if_interrupted(net::Ranks& ranks) {
 }
 
 // Those of all turns in their order, of each rank's in its; rank 0 has all of them.
-std::vector<DiceRow> gathered(net::Ranks& ranks, std::vector<DiceRow> mine, std::size_t turns,
-                              std::size_t rows_each) {
+template <class Row>
+std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t turns, std::size_t rows_each,
+                          Csv (*to_csv)(const std::vector<Row>&),
+                          std::vector<Row> (*from_csv)(const Csv&, const std::string&)) {
   if (ranks.is_alone()) return mine;
-  std::vector<std::vector<DiceRow>> all;
-  for (const std::string& text : net::gather(ranks, csv_text(dice_csv(mine)))) {
+  std::vector<std::vector<Row>> all;
+  for (const std::string& text : net::gather(ranks, csv_text(to_csv(mine)))) {
     const std::string where = "what a rank predicted";
-    all.push_back(dice_rows(parse_csv(text, where), where));
+    all.push_back(from_csv(parse_csv(text, where), where));
   }
-  std::vector<DiceRow> rows;
+  std::vector<Row> rows;
   for (std::size_t turn = 0; turn < turns; ++turn) {
     const auto first =
         all[turn % all.size()].begin() + static_cast<std::ptrdiff_t>(turn / all.size() * rows_each);
@@ -180,20 +236,29 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
   if (rank < std::min(each, turns.size()))
     predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
-  std::vector<DiceRow> rows;
+  Scores scores;
   for (std::size_t from = 0; from < turns.size(); from += each) {
     stop_if_interrupted(ranks);
     if (predictor && from + rank < turns.size()) {
-      std::vector<DiceRow> found = predictor->predict(turns[from + rank]);
-      std::move(found.begin(), found.end(), std::back_inserter(rows));
+      Scores found = predictor->predict(turns[from + rank]);
+      std::move(found.dice.begin(), found.dice.end(), std::back_inserter(scores.dice));
+      std::move(found.calibration.begin(), found.calibration.end(), std::back_inserter(scores.calibration));
     }
     progress.advance(static_cast<std::int64_t>(std::min(each, turns.size() - from)));
   }
-  if (shared)
-    rows = gathered(ranks, std::move(rows), turns.size(),
-                    options.evaluate.at.size() * cases.dataset().regions.size());
+  const data::Dataset& dataset = cases.dataset();
+  if (shared) {
+    scores.dice = gathered(ranks, std::move(scores.dice), turns.size(),
+                           options.evaluate.at.size() * dataset.regions.size(), dice_csv, dice_rows);
+    scores.calibration =
+        gathered(ranks, std::move(scores.calibration), turns.size(),
+                 output_names(dataset, options.training).size(), calibration_csv, calibration_rows);
+  }
   if (!ranks.is_first()) return;
-  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(rows))}});
+  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(scores.dice))},
+                               {"calibration.csv", csv_text(calibration_csv(scores.calibration))}});
+  if (options.evaluate.postprocessing == FindPostprocessing::automatic)
+    write_postprocessing({options}, dataset, options.output);
   settle_files(options.output);
 }
 

@@ -37,16 +37,17 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const auto prepared = cases.prepared(index);
   const data::Size3& size = prepared->size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
+  const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
+  const std::int64_t bytes = net::target_bytes(outputs, net::loss_options(options_.training.loss).classes);
   const Windows windows = make_windows(size, input_size(options_), 0);
   double* const numbers = numbers_.data() + position * width_;
-  const std::vector<float> probabilities =
-      stitch(windows, static_cast<std::int64_t>(decoder_.values.size()), [&](const data::Box& box) {
-        std::vector<float> part;
-        numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
-                                              cut(sample.target, size, box, 1), &part) /
-                      static_cast<double>(windows.count());
-        return part;
-      });
+  const std::vector<float> probabilities = stitch(windows, outputs, [&](const data::Box& box) {
+    std::vector<float> part;
+    numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
+                                          cut(sample.target, size, box, bytes), &part) /
+                  static_cast<double>(windows.count());
+    return part;
+  });
   const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(prepared->truth, labels, prepared->size);
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
@@ -57,7 +58,9 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
 void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
   std::vector<float> probabilities;
   numbers[0] = session.validation_loss(sample.image, sample.target, &probabilities);
-  numbers[1] = most_likely(probabilities) == sample.target.front() ? 1 : 0;
+  std::size_t target = 0;  // in as many bytes as it takes, the low one first
+  for (std::size_t byte = sample.target.size(); byte-- > 0;) target = target << 8U | sample.target[byte];
+  numbers[1] = most_likely(probabilities) == target ? 1 : 0;
 }
 
 void Validation::gather() {

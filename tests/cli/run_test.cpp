@@ -226,8 +226,9 @@ TEST_F(Run, KeepsTheLastGoodCheckpointWhenTheDiskFillsUp) {
 
 TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   ASSERT_EQ(program(run_into("trained")).code, 0);
-  const Outcome predicted = program({"predict", (folder_ / "trained").string(), "--input",
-                                     (folder_ / "data").string(), "--out", (folder_ / "maps").string()});
+  const Outcome predicted =
+      program({"predict", (folder_ / "trained").string(), "--postprocessing", "none", "--input",
+               (folder_ / "data").string(), "--out", (folder_ / "maps").string()});
   ASSERT_EQ(predicted.code, 0) << predicted.output;
   // The validation case is predicted as the run itself predicted it.
   const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
@@ -249,7 +250,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program(arguments);
   };
-  ASSERT_EQ(predict("plain", {}).code, 0);
+  ASSERT_EQ(predict("plain", {"--postprocessing", "none"}).code, 0);
   EXPECT_EQ(bytes("plain", "repeat_2/" + map), bytes("patches", "predictions/repeat_2/" + map));
   const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
                                       "whole_tumor,tumor_core", "--probabilities"});

@@ -9,6 +9,7 @@
 #include "base/filesystem.h"
 #include "base/philox.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/predict/ensemble.h"
 #include "pipeline/predict/predictor.h"
 #include "pipeline/record/identity.h"
 #include "pipeline/record/normalization.h"
@@ -180,6 +181,37 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   Session session(options_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
+}
+
+// Each fold normalises as it was trained, and has a folder of its own.
+TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
+  RunOptions other = options_;
+  other.output = folder_ / "other";
+  const fs::path from = checkpoint_folder(options_, 2), to = checkpoint_folder(other, 2);
+  fs::create_directories(to);
+  fs::copy_file(from / "best.safetensors", to / "best.safetensors");
+  const std::vector<float> first = predict({1}), second = predict({2});
+  Predictor predictor(options_, dataset_, {});
+  predictor.use_members({{&options_, 1}, {&other, 2}});
+  const std::vector<float> both = predictor.probabilities(noise());
+  for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
+  EXPECT_EQ(members_of({options_, other}).size(), 4u);
+}
+
+TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
+  options_.settings = {{"network.depth", "3"}, {"data.split.fold", "0"}, {"training.epochs", "10"}};
+  RunOptions other = options_;
+  other.settings[1].value = "1";
+  other.settings[2].value = "20";
+  EXPECT_NO_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}));
+  data::Dataset labels = dataset_;
+  labels.labels.pop_back();
+  EXPECT_THROW(check_alike({options_, other}, {dataset_, labels}, {}), Error);
+  other.settings[0].value = "4";
+  EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
+  other.settings[0].value = "3";
+  other.training.loss = net::Loss::softmax_dice_cross_entropy;
+  EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
 }
 
 // What training showed the network mirrored decides what prediction may.

@@ -44,6 +44,20 @@ TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 0}));
 }
 
+// Channels: whole tumour, core (the enhancing tumour is a label by itself), necrosis, oedema, enhancing.
+TEST(Decoder, OfRegionsAndLabelsWritesTheLargestLabelOverTheRegions) {
+  const TrainingOptions training = training_on(Targets::both);
+  EXPECT_EQ(output_names(brats(), training),
+            (std::vector<std::string>{"whole_tumor", "tumor_core", "necrosis", "oedema", "enhancing"}));
+  const LabelDecoder decoder = make_decoder(brats(), training);
+  const std::vector<float> probabilities = {0.9f, 0.2f, 0.1f, 0.1f, 0.1f,   // whole tumour: oedema
+                                            0.9f, 0.8f, 0.1f, 0.1f, 0.1f,   // core: necrosis or enhancing
+                                            0.9f, 0.8f, 0.6f, 0.5f, 0.7f,   // the largest label
+                                            0.1f, 0.1f, 0.1f, 0.6f, 0.1f,   // a label without its region
+                                            0.4f, 0.4f, 0.4f, 0.4f, 0.4f};  // nothing
+  EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 2, 0}));
+}
+
 // A case of which a crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
 data::PreparedCase large_case() {
   data::PreparedCase prepared;
@@ -55,23 +69,31 @@ data::PreparedCase large_case() {
   return prepared;
 }
 
-ProbabilityMaps random_maps(const data::PreparedCase& prepared, std::size_t channels) {
+std::vector<float> random_probabilities(std::size_t channels) {
   const Philox random(4, 2);
   std::vector<float> probabilities(16 * 16 * 16 * channels);
   for (std::size_t i = 0; i < probabilities.size(); ++i) probabilities[i] = random.uniform(i);
-  return probability_maps(prepared, probabilities);
+  return probabilities;
+}
+
+data::Image channel_of(const data::PreparedCase& prepared, const std::vector<float>& probabilities,
+                       std::size_t channel, std::size_t channels) {
+  data::Image image{prepared.training_geometry(), {}};
+  for (std::size_t i = channel; i < probabilities.size(); i += channels)
+    image.voxels.push_back(probabilities[i]);
+  return image;
 }
 
 // The streamed decision equals one that holds everything at once.
 TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   const data::PreparedCase prepared = large_case();
-  const ProbabilityMaps maps = random_maps(prepared, 3);
+  const std::vector<float> maps = random_probabilities(3);
   for (const Targets targets : {Targets::labels, Targets::regions}) {
     const LabelDecoder decoder = make_decoder(brats(), training_on(targets));
     const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
     std::vector<float> fine(3 * voxels);
     for (std::size_t c = 0; c < 3; ++c) {
-      const data::Image whole = data::resample_linear(maps.channels[c], prepared.box.size);
+      const data::Image whole = data::resample_linear(channel_of(prepared, maps, c, 3), prepared.box.size);
       for (std::size_t v = 0; v < voxels; ++v) fine[3 * v + c] = whole.voxels[v];
     }
     data::LabelMap on_box{data::crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
@@ -84,11 +106,31 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   }
 }
 
+// However many planes come at a time, and whether the crop has more planes than the training grid or fewer.
+TEST(Decision, IsTheSameForPlanesThatComeAFewAtATime) {
+  data::PreparedCase prepared = large_case();
+  const std::vector<float> maps = random_probabilities(5);
+  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::both));
+  for (const std::int64_t depth : {200, 17, 16, 15, 5, 1}) {
+    prepared.box.size[2] = depth;
+    const Prediction whole = decide(maps, prepared, decoder);
+    for (const std::size_t planes : {1, 3, 16}) {
+      Decision decision(prepared, decoder);
+      for (std::size_t first = 0; first < 16; first += planes)
+        decision.add(
+            std::span(maps).subspan(first * 16 * 16 * 5, std::min(planes, 16 - first) * 16 * 16 * 5));
+      const Prediction found = decision.finish();
+      EXPECT_EQ(found.native.voxels, whole.native.voxels) << depth << " " << planes;
+      EXPECT_EQ(found.on_training_grid.voxels, whole.on_training_grid.voxels) << depth << " " << planes;
+    }
+  }
+}
+
 TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
   const data::PreparedCase prepared = large_case();
-  const ProbabilityMaps maps = random_maps(prepared, 1);
-  const data::Image native = native_probability(maps.channels[0], prepared);
-  const data::Image expected = data::resample_linear(maps.channels[0], prepared.box.size);
+  const std::vector<float> maps = random_probabilities(2);
+  const data::Image native = native_probability(maps, 1, 2, prepared);
+  const data::Image expected = data::resample_linear(channel_of(prepared, maps, 1, 2), prepared.box.size);
   EXPECT_EQ(native.geometry, prepared.original);
   EXPECT_EQ(native.at(5, 6, 7), expected.at(0, 0, 0));
   EXPECT_EQ(native.at(294, 135, 206), expected.at(289, 129, 199));

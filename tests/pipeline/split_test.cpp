@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "data/formats/image_writing.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -96,6 +98,102 @@ TEST(Split, ComesFromAFoldOfNnUNet) {
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::bad_data) << text;
     }
+  }
+}
+
+// 40 cases of 15 patients, named by them: patient k has cases k, k + 15 and k + 30.
+data::Dataset dataset_of_patients() {
+  data::Dataset dataset;
+  dataset.root = "somewhere";
+  for (int i = 0; i < 40; ++i)
+    dataset.cases.push_back({format("p{:02d}_scan{}", i % 15, i / 15), {}, {}, "truth.nii.gz"});
+  return dataset;
+}
+
+std::set<std::string> patients_in(const data::Dataset& dataset, const std::vector<std::size_t>& part) {
+  std::set<std::string> patients;
+  for (const std::size_t index : part) patients.insert(dataset.cases[index].id.substr(0, 3));
+  return patients;
+}
+
+TEST(Split, ByPatientsNeverHasOneOnBothSides) {
+  const data::Dataset dataset = dataset_of_patients();
+  std::vector<std::size_t> validated;
+  for (std::int64_t fold = 0; fold < 4; ++fold) {
+    const Split split =
+        make_split(dataset, {.seed = 3, .file = {}, .fold = fold, .folds = 4, .patient = "{patient}_*"});
+    for (const std::string& patient : patients_in(dataset, split.validation))
+      EXPECT_FALSE(patients_in(dataset, split.training).contains(patient)) << patient;
+    EXPECT_NEAR(static_cast<double>(split.validation.size()), 10, 2);
+    validated.insert(validated.end(), split.validation.begin(), split.validation.end());
+  }
+  EXPECT_EQ(std::set<std::size_t>(validated.begin(), validated.end()).size(), 40u);
+  EXPECT_EQ(validated.size(), 40u);
+  const Split split = make_split(dataset, {.validation = 0.25, .file = {}, .patient = "{patient}_scan?"});
+  EXPECT_NEAR(static_cast<double>(split.validation.size()), 10, 2);
+  EXPECT_THROW(make_split(dataset, {.file = {}, .patient = "q{patient}_*"}), Error);
+}
+
+TEST(Split, ByPatientsLooksAtWhatAFileSays) {
+  const data::Dataset dataset = dataset_of_patients();
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "split.csv", table = folder / "table.csv";
+  write_file(file, "case,part\np00_scan0,training\np01_scan0,validation\n");
+  EXPECT_EQ(make_split(dataset, {.file = file, .patient = "{patient}_*"}).validation.size(), 1u);
+  std::string rows = "case,who\n";
+  for (const data::CaseFiles& files : dataset.cases) rows += files.id + ",same\n";
+  write_file(table, rows);
+  EXPECT_THROW(make_split(dataset, {.file = file, .table = table, .patient = "who"}), Error);
+  write_file(file, "case,part\np00_scan0,training\np00_scan1,validation\n");
+  EXPECT_THROW(make_split(dataset, {.file = file, .patient = "{patient}_*"}), Error);
+}
+
+// Every fold has as many of each hospital as the others, to one.
+TEST(Split, ByAColumnSpreadsItsValuesEvenly) {
+  const data::Dataset dataset = dataset_of(37);
+  const test::TemporaryFolder folder;
+  const fs::path table = folder / "table.csv";
+  std::string rows = "case,hospital\n";
+  const auto hospital = [](std::size_t i) { return std::string(i < 20 ? "a" : i < 33 ? "b" : "c"); };
+  for (std::size_t i = 0; i < 37; ++i) rows += dataset.cases[i].id + "," + hospital(i) + "\n";
+  write_file(table, rows);
+  const auto count = [&](const std::vector<std::size_t>& part, const std::string& name) {
+    return std::count_if(part.begin(), part.end(), [&](std::size_t i) { return hospital(i) == name; });
+  };
+  for (std::int64_t fold = 0; fold < 4; ++fold) {
+    const Split split = make_split(
+        dataset, {.seed = 5, .file = {}, .fold = fold, .folds = 4, .table = table, .stratify = "hospital"});
+    EXPECT_EQ(count(split.validation, "a"), 5);
+    EXPECT_NEAR(static_cast<double>(count(split.validation, "b")), 3.25, 0.8);
+    EXPECT_EQ(count(split.validation, "c"), 1);
+  }
+  const Split split =
+      make_split(dataset, {.validation = 0.3, .seed = 5, .file = {}, .table = table, .stratify = "hospital"});
+  EXPECT_NEAR(static_cast<double>(count(split.validation, "a")), 6, 1);
+  EXPECT_NEAR(static_cast<double>(count(split.validation, "b")), 3.9, 1);
+  EXPECT_GE(count(split.validation, "c"), 1);
+  write_file(table, "case,hospital\ncase_00,a\n");
+  EXPECT_THROW(make_split(dataset, {.file = {}, .folds = 4, .table = table, .stratify = "hospital"}), Error);
+  EXPECT_THROW(make_split(dataset, {.file = {}, .folds = 4, .table = table, .stratify = "age"}), Error);
+}
+
+// Case k has k labelled voxels: every fold has small and large ones alike.
+TEST(Split, ByForegroundSpreadsSmallAndLargeOnes) {
+  const test::TemporaryFolder folder;
+  data::Dataset dataset = dataset_of(20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    data::LabelMap truth;
+    truth.geometry.size = {20, 1, 1};
+    truth.voxels.assign(20, 0);
+    std::fill_n(truth.voxels.begin(), i, std::int16_t{1});
+    dataset.cases[i].truth = folder / format("truth_{}.nii.gz", i);
+    data::write_label_map(dataset.cases[i].truth, truth);
+  }
+  for (std::int64_t fold = 0; fold < 4; ++fold) {
+    const Split split =
+        make_split(dataset, {.seed = 5, .file = {}, .fold = fold, .folds = 4, .stratify = "foreground"});
+    ASSERT_EQ(split.validation.size(), 5u);
+    for (std::size_t fifth = 0; fifth < 5; ++fifth) EXPECT_EQ(split.validation[fifth] / 4, fifth);
   }
 }
 

@@ -41,6 +41,40 @@ TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
   EXPECT_EQ(stitch(windows, 3, [&](const data::Box&) { return expected; }), expected);
 }
 
+// And never hold more planes than a window has.
+TEST(Windows, HandOnPlanesAsTheyAreDoneWithEveryBitOfTheWhole) {
+  const data::Size3 size{20, 9, 29};
+  const std::vector<float> input = ramp(20 * 9 * 29 * 2);
+  for (const double overlap : {0.0, 0.3, 0.5, 0.8}) {
+    const Windows windows = make_windows(size, {8, 5, 6}, overlap);
+    const auto compute = [&](const data::Box& box) { return cut(input, size, box, 2); };
+    std::vector<float> handed_on, summed(input.size());
+    stitch(windows, 2, compute, [&](std::span<const float> planes) {
+      EXPECT_LE(planes.size(), 20u * 9 * 6 * 2);
+      handed_on.insert(handed_on.end(), planes.begin(), planes.end());
+    });
+    for (std::size_t number = 0; number < windows.count(); ++number) {
+      const data::Box box = windows.box(number);
+      const std::vector<float> part = compute(box);
+      const auto axis_weights = [&](std::size_t axis) {
+        const auto& starts = windows.axes[axis].starts;
+        return windows.axes[axis].weights[static_cast<std::size_t>(
+            std::find(starts.begin(), starts.end(), box.start[axis]) - starts.begin())];
+      };
+      const std::vector<float> wx = axis_weights(0), wy = axis_weights(1), wz = axis_weights(2);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        const std::size_t x = i / 2 % 8, y = i / 16 % 5, z = i / 80;
+        const auto at = [&](std::size_t axis, std::size_t offset) {
+          return static_cast<std::size_t>(box.start[axis]) + offset;
+        };
+        summed[2 * ((at(2, z) * 9 + at(1, y)) * 20 + at(0, x)) + i % 2] += wx[x] * (wy[y] * wz[z]) * part[i];
+      }
+    }
+    EXPECT_EQ(handed_on, summed) << overlap;
+    EXPECT_EQ(handed_on, stitch(windows, 2, compute)) << overlap;
+  }
+}
+
 TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
   const data::Size3 size{20, 9, 13};
   const std::vector<float> whole = ramp(20 * 9 * 13 * 2);

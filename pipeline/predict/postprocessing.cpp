@@ -1,0 +1,128 @@
+#include "pipeline/predict/postprocessing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "pipeline/predict/largest_component.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+const std::vector<int>& values_of(const data::Regions& regions, const std::string& name,
+                                  const fs::path& file) {
+  const auto found =
+      std::find_if(regions.begin(), regions.end(), [&](const auto& region) { return region.first == name; });
+  if (found == regions.end())
+    fail(Exit::bad_data, "{}: there is no region '{}'; remove its step, or the file", file.string(), name);
+  return found->second;
+}
+
+Removal removal_of(const std::string& name, const fs::path& file) {
+  const std::vector<std::string> names = choice_names<Removal>();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    fail(Exit::bad_data, "{}: \"remove\": expected {}, found '{}'", file.string(), join(names, ", "), name);
+  return choice_of<Removal>(name);
+}
+
+}  // namespace
+
+RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region) {
+  const metrics::Extent& size = labels.geometry.size;
+  const metrics::VoxelBox box =
+      metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
+  return {box, metrics::connected_components(metrics::cut(labels.voxels, size, box, region))};
+}
+
+std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, double voxel_mm3) {
+  const std::vector<std::int64_t>& sizes = parts.components.sizes;
+  std::vector<bool> removed(sizes.size(), false);
+  const auto is_small = [&](std::int64_t voxels) {
+    return static_cast<double>(voxels) * voxel_mm3 < step.below_mm3;
+  };
+  if (step.remove == Removal::all_but_largest && !sizes.empty()) {
+    removed.assign(sizes.size(), true);
+    removed[static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin())] = false;
+  } else if (step.remove == Removal::small_components) {
+    std::transform(sizes.begin(), sizes.end(), removed.begin(), is_small);
+  } else if (is_small(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}))) {
+    removed.assign(sizes.size(), true);
+  }
+  return removed;
+}
+
+double voxel_volume(const data::Geometry& geometry) {
+  return geometry.spacing[0] * geometry.spacing[1] * geometry.spacing[2];
+}
+
+void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions) {
+  const std::vector<int>& region = values_of(regions, step.region, postprocessing_file);
+  const RegionParts parts = parts_of(labels, region);
+  const std::vector<bool> removed = removed_parts(parts, step, voxel_volume(labels.geometry));
+  if (std::none_of(removed.begin(), removed.end(), [](bool goes) { return goes; })) return;
+  const std::int16_t replacement = left_over(region, regions);
+  auto component = parts.components.labels.begin();
+  for (std::int64_t z = parts.box.start[2]; z < parts.box.end()[2]; ++z)
+    for (std::int64_t y = parts.box.start[1]; y < parts.box.end()[1]; ++y)
+      for (std::int64_t x = parts.box.start[0]; x < parts.box.end()[0]; ++x, ++component)
+        if (*component != 0 && removed[static_cast<std::size_t>(*component - 1)])
+          labels.at(x, y, z) = replacement;
+}
+
+std::string postprocessing_json(const Postprocessing& what) {
+  Json steps = Json::array(), dice = Json::object();
+  for (const PostStep& step : what.steps) {
+    Json one = {{"region", step.region}, {"remove", choice_name(step.remove)}, {"gain", step.gain}};
+    if (step.remove != Removal::all_but_largest) one["below_mm3"] = step.below_mm3;
+    steps.push_back(std::move(one));
+  }
+  for (const Postprocessing::Gain& gain : what.gains)
+    dice[gain.region] = {{"before", gain.before}, {"after", gain.after}};
+  return Json{{"about",
+               "What voxswap predict does to label maps, as it helped on validation cases. Remove a step, or "
+               "this file, and it is not done."},
+              {"steps", steps},
+              {"found_on_cases", what.cases},
+              {"mean_dice", dice}}
+             .dump(2) +
+         "\n";
+}
+
+Postprocessing read_postprocessing(const fs::path& file, const data::Regions& regions) {
+  Postprocessing result;
+  try {
+    const Json json = Json::parse(read_file(file));
+    for (const Json& one : json.at("steps")) {
+      PostStep& step = result.steps.emplace_back();
+      step.region = one.at("region").get<std::string>();
+      step.remove = removal_of(one.at("remove").get<std::string>(), file);
+      step.gain = one.value("gain", 0.0);
+      if (step.remove != Removal::all_but_largest) step.below_mm3 = one.at("below_mm3").get<double>();
+      values_of(regions, step.region, file);
+    }
+    result.cases = json.value("found_on_cases", std::size_t{0});
+    const Json gains = json.value("mean_dice", Json::object());
+    for (const auto& [region, dice] : gains.items())
+      result.gains.push_back({region, dice.at("before").get<double>(), dice.at("after").get<double>()});
+  } catch (const Json::exception&) {
+    fail(Exit::bad_data, "{}: is no list of steps as voxswap writes it; remove it", file.string());
+  }
+  return result;
+}
+
+std::string step_words(const PostStep& step) {
+  switch (step.remove) {
+    case Removal::all_but_largest:
+      return format("{}: all but the largest component is removed", step.region);
+    case Removal::small_components:
+      return format("{}: components smaller than {} mm3 are removed", step.region, step.below_mm3);
+    case Removal::small_whole:
+      return format("{}: removed where it is smaller than {} mm3 in all", step.region, step.below_mm3);
+  }
+  return {};
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,87 @@
+#include "pipeline/report/folds.h"
+
+#include <map>
+#include <set>
+
+#include "base/keys.h"
+#include "base/parse_number.h"
+#include "base/text.h"
+#include "pipeline/report/boxes.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+using RunsByFold = std::map<std::int64_t, std::vector<const RunFolder*>>;
+
+RunsByFold by_fold(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups,
+                   const RunGroup& group) {
+  RunsByFold folds;
+  for (const RunFolder& run : runs) {
+    const auto fold = parse_number<std::int64_t>(run.setting(key::data_split_fold));
+    if (!fold || run.dice.empty()) continue;
+    const std::size_t at = group_of(groups, run.dice.front().run, run.dice.front().resolution);
+    if (&groups[at] == &group) folds[*fold].push_back(&run);
+  }
+  return folds;
+}
+
+void add_rows(const std::vector<const RunFolder*>& runs, const std::vector<RunGroup>& groups,
+              const std::string& fold, std::vector<FoldRow>& rows) {
+  std::vector<DiceRow> dice;
+  for (const RunFolder* run : runs) dice.insert(dice.end(), run->dice.begin(), run->dice.end());
+  for (const BoxRow& box : box_rows(dice, groups))
+    if (box.statistics.n > 0)
+      rows.push_back({box.resolution, box.setting, box.evaluated_at, box.region, box.metric, fold,
+                      static_cast<std::size_t>(box.statistics.n), box.statistics.mean, box.statistics.sd});
+}
+
+void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::string>& notes) {
+  std::map<std::string, std::set<std::int64_t>> held_out;
+  for (const auto& [fold, runs] : folds)
+    for (const RunFolder* run : runs)
+      for (const DiceRow& row : run->dice) held_out[row.case_id].insert(fold);
+  std::size_t twice = 0;
+  for (const auto& [id, in] : held_out) twice += in.size() > 1 ? 1 : 0;
+  if (twice > 0)
+    notes.push_back(
+        format("{}: {} cases were held out in more than one fold; they count once, with the mean of their "
+               "scores",
+               group.name, twice));
+  const auto count =
+      parse_number<std::int64_t>(folds.begin()->second.front()->setting(key::data_split_folds));
+  std::vector<std::string> missing;
+  for (std::int64_t fold = 0; count && fold < *count; ++fold)
+    if (!folds.contains(fold)) missing.push_back(std::to_string(fold));
+  if (!missing.empty())
+    notes.push_back(format("{}: fold{} {} of {} is not there: its cases are in no score", group.name,
+                           missing.size() > 1 ? "s" : "", join(missing, ", "), *count));
+}
+
+}  // namespace
+
+Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups) {
+  Folds result;
+  for (const RunGroup& group : groups) {
+    const RunsByFold folds = by_fold(runs, groups, group);
+    if (folds.size() < 2) continue;
+    std::vector<const RunFolder*> all;
+    for (const auto& [fold, of_fold] : folds) {
+      add_rows(of_fold, groups, std::to_string(fold), result.rows);
+      all.insert(all.end(), of_fold.begin(), of_fold.end());
+    }
+    add_rows(all, groups, "all", result.rows);
+    add_notes(folds, group, result.notes);
+  }
+  return result;
+}
+
+Csv folds_csv(const std::vector<FoldRow>& rows) {
+  Csv csv{{"resolution", "setting", "evaluated_at", "region", "metric", "fold", "cases", "mean", "sd"}, {}};
+  for (const FoldRow& row : rows)
+    csv.rows.push_back({row.resolution, row.setting, row.evaluated_at, row.region, row.metric, row.fold,
+                        std::to_string(row.cases), number(row.mean), number(row.sd)});
+  return csv;
+}
+
+}  // namespace voxswap::pipeline

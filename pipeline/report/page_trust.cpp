@@ -1,0 +1,106 @@
+#include "pipeline/report/page_trust.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/xml.h"
+#include "pipeline/report/headings.h"
+#include "pipeline/report/page_parts.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+std::string in_words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+// postprocessing.json of a run or a sweep: a row for each step, one where there is none. What is damaged, or
+// was written by hand, is told of.
+void add_postprocessing(const std::string& name, const fs::path& file, Rows& rows) {
+  if (!fs::exists(file)) return;
+  const Json json = Json::parse(read_file(file), nullptr, false);
+  try {
+    const std::string cases = std::to_string(json.at("found_on_cases").get<std::size_t>());
+    for (const Json& step : json.at("steps"))
+      rows.push_back({name, step.at("region").get<std::string>(),
+                      in_words(step.at("remove").get<std::string>()),
+                      step.contains("below_mm3") ? number(step.at("below_mm3").get<double>()) : "",
+                      format("{:.4f}", step.at("gain").get<double>()), cases});
+    if (json.at("steps").empty()) rows.push_back({name, "", "nothing helped", "", "", cases});
+  } catch (const Json::exception&) {
+    rows.push_back({name, "", "unreadable", "", "", ""});
+  }
+}
+
+}  // namespace
+
+std::string folds_section(const ReportParts& parts) {
+  if (parts.folds.rows.empty()) return {};
+  Rows rows(1, {"Group", "Scored on grid", "Region", "Fold", "Mean Dice", "SD", "Cases"});
+  for (const FoldRow& row : parts.folds.rows)
+    if (row.metric == "dice")
+      rows.push_back({group_name(parts.groups, row.resolution, row.setting), row.evaluated_at, row.region,
+                      row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
+  take_out_common(rows, "Group");
+  take_out_common(rows, "Scored on grid");
+  std::string html = "<h2>Folds</h2>\n" + table_section(rows, "folds.csv", folds_csv(parts.folds.rows)) +
+                     "<p>all: every case once, as the fold scored it in which it was held out.</p>\n";
+  for (const std::string& note : parts.folds.notes)
+    html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
+  return html;
+}
+
+std::string postprocessing_section(const ReportParts& parts, const fs::path& out) {
+  Rows rows(1, {"Found for", "Region", "Removed", "Below, mm³", "Gain of mean Dice", "Cases"});
+  for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
+  const bool in_place =
+      parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
+  if (!in_place) add_postprocessing("all together", out / postprocessing_file, rows);
+  if (rows.size() == 1) return {};
+  return "<h2>Post-processing</h2>\n" + table_section(without_empty_columns(rows), "postprocessing.csv") +
+         "<p>What helped on the validation cases, and by how much; the scores above are without it, and it "
+         "was picked with the same cases, so its gain is a little flattered. <code>voxswap predict</code> "
+         "does it unless it is removed from postprocessing.json.</p>\n";
+}
+
+std::string calibration_section(const ReportParts& parts) {
+  struct Means {
+    double expected_error = 0, maximum_error = 0, brier = 0, log_loss = 0, cases = 0;
+  };
+  std::map<std::tuple<std::size_t, std::string>, Means> found;
+  std::vector<std::tuple<std::size_t, std::string>> order;
+  for (const CalibrationRow& row : parts.calibration) {
+    const std::tuple key{group_of(parts.groups, row.run, row.resolution), row.output};
+    if (!found.contains(key)) order.push_back(key);
+    Means& means = found[key];
+    means.expected_error += row.expected_error;
+    means.maximum_error += row.maximum_error;
+    means.brier += row.brier;
+    means.log_loss += row.log_loss;
+    ++means.cases;
+  }
+  if (order.empty()) return {};
+  Rows rows(1, {"Group", "Output", "Expected calibration error", "Maximum", "Brier score", "Log loss",
+                "Predictions"});
+  for (const auto& key : order) {
+    const Means& means = found[key];
+    const auto mean = [&](double sum) { return format("{:.4f}", sum / means.cases); };
+    rows.push_back({parts.groups[std::get<0>(key)].name, std::get<1>(key), mean(means.expected_error),
+                    mean(means.maximum_error), mean(means.brier), mean(means.log_loss),
+                    std::to_string(static_cast<std::int64_t>(means.cases))});
+  }
+  take_out_common(rows, "Group");
+  return "<h2>Calibration</h2>\n" +
+         table_section(rows, "calibration.csv", calibration_csv(parts.calibration)) +
+         "<p>How far probabilities are what they say, over all voxels where the network computes; means over "
+         "the validation cases.</p>\n";
+}
+
+}  // namespace voxswap::pipeline

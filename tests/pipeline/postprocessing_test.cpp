@@ -1,0 +1,116 @@
+// Post-processing that is found on cases whose truth is known: small enough to see what helps.
+#include "pipeline/predict/postprocessing.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "pipeline/predict/find_postprocessing.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+const data::Regions brats = {{"whole_tumor", {1, 2, 4}}, {"tumor_core", {1, 4}}, {"enhancing_tumor", {4}}};
+
+data::LabelMap row(const std::vector<std::int16_t>& labels, double spacing = 1) {
+  data::LabelMap map;
+  map.geometry.size = {static_cast<std::int64_t>(labels.size()), 1, 1};
+  map.geometry.spacing = {spacing, 1, 1};
+  map.voxels = labels;
+  return map;
+}
+
+std::vector<std::int16_t> done(const std::vector<std::int16_t>& labels, const PostStep& step,
+                               double spacing = 1) {
+  data::LabelMap map = row(labels, spacing);
+  apply_step(map, step, brats);
+  return map.voxels;
+}
+
+using Labels = std::vector<std::int16_t>;
+
+TEST(PostSteps, TakeAwayAllButTheLargestComponent) {
+  EXPECT_EQ(done({2, 0, 2, 4, 2, 0, 1}, {"whole_tumor", Removal::all_but_largest}),
+            (Labels{0, 0, 2, 4, 2, 0, 0}));
+}
+
+TEST(PostSteps, TakeAwayWhatIsSmallerThanSoManyCubicMillimetres) {
+  const PostStep step = {"enhancing_tumor", Removal::small_components, 2};
+  EXPECT_EQ(done({4, 2, 4, 4, 2, 0}, step), (Labels{1, 2, 4, 4, 2, 0}));  // necrosis instead
+  EXPECT_EQ(done({4, 2, 4, 4, 2, 0}, step, 2), (Labels{4, 2, 4, 4, 2, 0}));
+}
+
+TEST(PostSteps, TakeAwayARegionThatIsSmallInAll) {
+  const PostStep step = {"enhancing_tumor", Removal::small_whole, 4};
+  EXPECT_EQ(done({4, 2, 4, 4, 2, 0}, step), (Labels{1, 2, 1, 1, 2, 0}));
+  EXPECT_EQ(done({4, 2, 4, 4, 2, 4}, step), (Labels{4, 2, 4, 4, 2, 4}));
+  EXPECT_EQ(done({2, 2, 0}, step), (Labels{2, 2, 0}));
+}
+
+Postprocessing found(const std::vector<std::pair<Labels, Labels>>& truths_and_predictions,
+                     double spacing = 1) {
+  return find_postprocessing(
+      truths_and_predictions.size(),
+      [&](std::size_t i) {
+        return TruthAndPrediction{row(truths_and_predictions[i].first, spacing),
+                                  row(truths_and_predictions[i].second, spacing)};
+      },
+      brats);
+}
+
+TEST(FoundPostprocessing, KeepsTheLargestComponentWhereThereIsButOneTumour) {
+  const Postprocessing what = found({{{0, 2, 4, 4, 2, 0, 0, 0}, {0, 2, 4, 4, 2, 0, 2, 2}},
+                                     {{2, 2, 4, 2, 0, 0, 0, 0}, {2, 2, 4, 2, 0, 2, 2, 2}}});
+  ASSERT_EQ(what.steps.size(), 1u);
+  EXPECT_EQ(what.steps[0].region, "whole_tumor");
+  EXPECT_EQ(what.steps[0].remove, Removal::all_but_largest);
+  EXPECT_EQ(what.cases, 2u);
+  ASSERT_EQ(what.gains.size(), 3u);
+  EXPECT_DOUBLE_EQ(what.gains[0].before, (8.0 / 10 + 8.0 / 11) / 2);
+  EXPECT_DOUBLE_EQ(what.gains[0].after, 1);
+  EXPECT_DOUBLE_EQ(what.gains[2].after, what.gains[2].before);
+  EXPECT_NEAR(what.steps[0].gain, (1 - what.gains[0].before) / 3, 1e-12);
+}
+
+// A voxel is 15 mm^3: one is taken for noise, three are not.
+TEST(FoundPostprocessing, TurnsAFewVoxelsOfEnhancingTumourIntoNecrosis) {
+  const std::pair<Labels, Labels> without = {{2, 1, 1, 2, 2}, {2, 4, 1, 2, 2}},
+                                  with = {{2, 4, 4, 4, 2}, {2, 4, 4, 4, 2}};
+  const Postprocessing what = found({without, with, without}, 15);
+  ASSERT_EQ(what.steps.size(), 1u);
+  EXPECT_EQ(what.steps[0].region, "enhancing_tumor");
+  EXPECT_EQ(what.steps[0].below_mm3, 20);
+  EXPECT_DOUBLE_EQ(what.gains[2].before, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(what.gains[2].after, 1);
+}
+
+// Of two tumours in two cases, and one in a third, most are lost by taking away the second.
+TEST(FoundPostprocessing, IsNothingWhereNothingHelps) {
+  const std::pair<Labels, Labels> two = {{2, 2, 0, 2, 0}, {2, 2, 0, 2, 0}},
+                                  one = {{2, 2, 0, 0, 0}, {2, 2, 0, 2, 0}};
+  const Postprocessing what = found({two, two, one});
+  EXPECT_TRUE(what.steps.empty());
+  for (const Postprocessing::Gain& gain : what.gains) EXPECT_EQ(gain.before, gain.after) << gain.region;
+}
+
+TEST(FoundPostprocessing, ComesBackFromTheFileItWasWrittenTo) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / postprocessing_file;
+  const Postprocessing what = {{{"whole_tumor", Removal::all_but_largest, 0, 0.25},
+                                {"enhancing_tumor", Removal::small_whole, 500, 0.125}},
+                               12,
+                               {{"whole_tumor", 0.5, 0.75}}};
+  write_file(file, postprocessing_json(what));
+  const Postprocessing back = read_postprocessing(file, brats);
+  EXPECT_EQ(postprocessing_json(back), postprocessing_json(what));
+  EXPECT_THROW(read_postprocessing(file, {{"liver", {1}}}), Error);
+  for (const char* text : {"", "{}", R"({"steps": [{"region": "whole_tumor", "remove": "all"}]})",
+                           R"({"steps": [{"region": "whole_tumor", "remove": "small_whole"}]})"}) {
+    write_file(file, text);
+    EXPECT_THROW(read_postprocessing(file, brats), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
