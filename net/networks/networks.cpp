@@ -56,7 +56,7 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
   if (options.max_filters < 1 || options.max_filters > 1024)
     fail(Exit::usage, "{}: expected 1 to 1024, found {}", key::network_max_filters, options.max_filters);
   if (!find_network(options.name).by_level) check_no_levels(options);
-  const std::int64_t most_outputs = takes_images(options.name) ? 1000 : 8;
+  constexpr std::int64_t most_outputs = 65535;  // classes that two bytes of a target tell apart
   if (outputs < 1 || outputs > most_outputs)
     fail(Exit::usage, "network: expected 1 to {} output channels (labels), found {}", most_outputs, outputs);
 }

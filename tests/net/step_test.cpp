@@ -283,14 +283,26 @@ TEST(Steps, TrainAClassifierOfImagesOnClassesAlone) {
   }
 }
 
-TEST(Steps, HaveTargetsOfOneByte) {
-  StepOptions options = suited(small(), "deeplabv3");
-  options.outputs = 9;
-  EXPECT_NE(refusal_of(options).find("1 to 8 output channels (labels), found 9"), std::string::npos);
-  options.loss = loss_options(Loss::softmax_cross_entropy);
-  EXPECT_EQ(refusal_of(options), "");
-  options.outputs = 257;
-  EXPECT_NE(refusal_of(options).find("1 to 256 output channels (classes), found 257"), std::string::npos);
+// Of a voxel: a bit for each output, or the number of a class.
+TEST(Steps, HaveTargetsOfAsManyBytesAsTheirOutputsTake) {
+  StepOptions options = suited(small(), "plain_unet");
+  options.network.deep_supervision = {1, 0.5};
+  const auto bytes_of_voxel = [&](std::int64_t outputs, Loss loss) {
+    options.outputs = outputs;
+    options.loss = loss_options(loss);
+    const TrainingStep step = build_training_step(options);
+    const Shape target = step.graph.value(step.target[0]).shape;
+    const Shape logits = step.graph.value(step.logits[0]).shape;
+    EXPECT_EQ(target[3] % logits[3], 0);
+    return target[3] / logits[3];
+  };
+  EXPECT_EQ(bytes_of_voxel(8, Loss::dice_cross_entropy), 1);
+  EXPECT_EQ(bytes_of_voxel(9, Loss::dice_cross_entropy), 2);
+  EXPECT_EQ(bytes_of_voxel(117, Loss::dice_cross_entropy), 15);
+  EXPECT_EQ(bytes_of_voxel(117, Loss::softmax_dice_cross_entropy), 1);
+  EXPECT_EQ(bytes_of_voxel(300, Loss::softmax_dice_cross_entropy), 2);
+  options.outputs = 65536;
+  EXPECT_NE(refusal_of(options).find("1 to 65535 output channels"), std::string::npos);
 }
 
 // Batch norm (Operation::mixes_samples).
