@@ -72,7 +72,7 @@ struct Augmentation {
   AugmentKey key;  // of the noise's voxels and the elastic control points
   SpatialChange space;
   std::vector<IntensityChange> channels;  // may be fewer than the image has: the others stay as they are
-  std::vector<bool> dropped;              // likewise: channels that become 0
+  std::vector<bool> dropped{};            // likewise: channels that become 0
 };
 
 Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& key, const Size3& size,
