@@ -61,7 +61,7 @@ std::vector<OperationCase> cases_volume(bool backward) {
   };
   std::vector<OperationCase> result;
   for (const auto& [name, x] : volumes) {
-    result.push_back({name, {full(x), bits({x[0], x[1], x[2], x[3] * ((x[4] + 7) / 8)})}, {}, {}});
+    result.push_back({name, {full(x), bits(target_shape(x, (x[4] + 7) / 8))}, {}, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
   }
   return result;
@@ -97,9 +97,9 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 }  // namespace
 
-// logits, target u8[N,D,H,W B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of byte c / 8:
-// channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross
-// entropy; p = sigmoid(logit); accumulate in double.
+// logits, target u8[N,D,H,W] or u8[N,D,H,W,B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of
+// byte c / 8: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross entropy; p =
+// sigmoid(logit); accumulate in double.
 const Operation& loss_sums() {
   static const Operation operation = {"loss_sums",
                                       infer_sums,

@@ -74,12 +74,15 @@ inline const Shape& shape_of(const Graph& graph, ValueId id) {
   return graph.value(id).shape;
 }
 
-// Bytes that a voxel has in a target u8[N,D,H,W B] of these logits: labels of many channels, and of many
-// classes, take several, which lie side by side.
+// Bytes that a voxel has in a target of these logits: u8[N,D,H,W] of one byte, u8[N,D,H,W,B] where many
+// labels or classes take several.
 inline std::int64_t bytes_of_target(const Shape& logits, const Shape& target) {
-  const std::int64_t bytes = target[3] / logits[3];
-  assert(target == (Shape{logits[0], logits[1], logits[2], logits[3] * bytes}));
-  return bytes;
+  for (int axis = 0; axis < 4; ++axis) assert(target[axis] == logits[axis]);
+  return target.rank() == 4 ? 1 : target[4];
+}
+inline Shape target_shape(const Shape& logits, std::int64_t bytes) {
+  if (bytes == 1) return {logits[0], logits[1], logits[2], logits[3]};
+  return {logits[0], logits[1], logits[2], logits[3], bytes};
 }
 
 // D * H * W of N,D,H,W,C.

@@ -60,7 +60,7 @@ std::vector<OperationCase> cases_volume(bool backward) {
   };
   std::vector<OperationCase> result;
   for (const auto& [name, x, bytes] : volumes) {
-    result.push_back({name, {full(x), classes({x[0], x[1], x[2], x[3] * bytes})}, {}, {}});
+    result.push_back({name, {full(x), classes(target_shape(x, bytes))}, {}, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
   }
   return result;
@@ -68,9 +68,9 @@ std::vector<OperationCase> cases_volume(bool backward) {
 
 }  // namespace
 
-// logits, target u8[N,D,H,W B] (a class in one byte, or in two, the low one first) -> [N,C,4] full: sum t p,
-// sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. A voxel whose target is
-// none of the classes is not looked at.
+// logits, target u8[N,D,H,W] (a class) or u8[N,D,H,W,2] (its low byte, then the high one) -> [N,C,4] full:
+// sum t p, sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. A voxel whose
+// target is none of the classes is not looked at.
 const Operation& softmax_loss_sums() {
   static const Operation operation = {"softmax_loss_sums",
                                       infer_sums,

@@ -11,9 +11,9 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
   assert(inputs.size() == 1 && graph.value(inputs[0]).type == ElementType::u8);
   const Shape& x = shape_of(graph, inputs[0]);
   const std::int64_t d = attributes.integer("d"), h = attributes.integer("h"), w = attributes.integer("w");
-  assert(x.rank() == 4 && x[1] % d == 0 && x[2] % h == 0 &&
-         x[3] % (w * attributes.integer_or("bytes", 1)) == 0);
-  return {{{x[0], x[1] / d, x[2] / h, x[3] / w}, ElementType::u8}};
+  assert(x.rank() >= 4 && x[1] % d == 0 && x[2] % h == 0 && x[3] % w == 0);
+  const Shape y = {x[0], x[1] / d, x[2] / h, x[3] / w};
+  return {{x.rank() == 4 ? y : Shape{y[0], y[1], y[2], y[3], x[4]}, ElementType::u8}};
 }
 
 Cut::Window window(const Graph&, const Node& node, Planes made) {
@@ -21,14 +21,14 @@ Cut::Window window(const Graph&, const Node& node, Planes made) {
   return {{block * made.from, block * made.to}, node.attributes};
 }
 
-OperationCase example(std::string name, Shape x, double d, double h, double w, double bytes = 1) {
-  return {std::move(name), {classes(std::move(x))}, {{"d", d}, {"h", h}, {"w", w}, {"bytes", bytes}}, {}};
+OperationCase example(std::string name, Shape x, double d, double h, double w) {
+  return {std::move(name), {classes(std::move(x))}, {{"d", d}, {"h", h}, {"w", w}}, {}};
 }
 
 }  // namespace
 
-// x u8[N,D,H,W B] -> y u8[N,D/d,H/h,W/w B]: voxel d i + d / 2 along the depth, and so along the others.
-// Attributes d, h, w; bytes: B, those of a voxel.
+// x u8[N,D,H,W] -> y u8[N,D/d,H/h,W/w]: voxel d i + d / 2 along the depth, and so along the others; of
+// several bytes in both a further axis, which stays. Attributes d, h, w.
 const Operation& subsample() {
   static const Operation operation = {
       "subsample",
@@ -41,7 +41,7 @@ const Operation& subsample() {
       {example("halves, batch of two", {2, 4, 6, 10}, 2, 2, 2),
        example("a block of one", {1, 3, 4, 5}, 1, 1, 1), example("planes kept", {1, 5, 8, 12}, 1, 2, 4),
        example("eighths and quarters", {1, 16, 8, 12}, 8, 4, 4),
-       example("three bytes of a voxel", {2, 4, 4, 24}, 2, 2, 4, 3)}};
+       example("three bytes of a voxel", {2, 4, 4, 8, 3}, 2, 2, 4)}};
   return operation;
 }
 

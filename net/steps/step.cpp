@@ -22,8 +22,9 @@ namespace {
 ValueId add_target(Graph& graph, ValueId logits, const LossOptions& loss) {
   const Shape shape = graph.value(logits).shape;
   const std::int64_t bytes = target_bytes(shape[4], loss.classes);
-  return graph.add_value("target", {shape[0], shape[1], shape[2], shape[3] * bytes}, ElementType::u8,
-                         Role::input);
+  Shape target = {shape[0], shape[1], shape[2], shape[3]};
+  if (bytes > 1) target = {shape[0], shape[1], shape[2], shape[3], bytes};
+  return graph.add_value("target", target, ElementType::u8, Role::input);
 }
 
 void check_network(const StepOptions& options) {
@@ -61,16 +62,13 @@ ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions
 }
 
 // The target of logits that are on a lower level.
-ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits,
-                    const LossOptions& loss) {
+ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits) {
   graph.phase = Phase::loss;
   const Shape large = graph.value(target).shape, small = graph.value(logits).shape;
-  const std::int64_t bytes = target_bytes(small[4], loss.classes);
   return graph.apply("subsample", name, {target},
                      {{"d", static_cast<double>(large[1] / small[1])},
                       {"h", static_cast<double>(large[2] / small[2])},
-                      {"w", static_cast<double>(large[3] / bytes / small[3])},
-                      {"bytes", static_cast<double>(bytes)}});
+                      {"w", static_cast<double>(large[3] / small[3])}});
 }
 
 // The losses of all levels that have one, by their weights (deep supervision: Lee et al., "Deeply-Supervised
@@ -85,9 +83,8 @@ ValueId add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, co
   for (std::size_t level = 1; level <= forward.lower_logits.size(); ++level) {
     const ValueId logits = forward.lower_logits[level - 1];
     const std::string name = format("loss.{}", level);
-    const ValueId lower =
-        add_loss(graph, logits, target_like(graph, name + ".target", target, logits, options.loss),
-                 options.loss, name, weights[level] / all, options.share.batch);
+    const ValueId lower = add_loss(graph, logits, target_like(graph, name + ".target", target, logits),
+                                   options.loss, name, weights[level] / all, options.share.batch);
     const bool is_last = level == forward.lower_logits.size();
     sum = graph.apply("add", is_last ? "loss" : name + ".sum", {sum, lower});
   }

@@ -321,6 +321,22 @@ Trained train(const StepOptions& options, std::int64_t planes, Backend& backend,
   return trained;
 }
 
+// Several bytes of a voxel, on all levels: of labels, and of many classes.
+TEST(CutTargets, OfSeveralBytesTrainAsWholeOnesDo) {
+  for (const auto& [outputs, loss] :
+       {std::pair{11, Loss::dice_cross_entropy}, {300, Loss::softmax_dice_cross_entropy}}) {
+    const auto backend = make_backend("reference");
+    StepOptions options = small_step(ElementType::f64, "plain_unet");
+    options.outputs = outputs;
+    options.loss = loss_options(loss);
+    const Trained whole = train(options, whole_volumes, *backend, 1), pieces = train(options, 2, *backend, 1);
+    EXPECT_NEAR(pieces.losses[0], whole.losses[0], 1e-12);
+    for (std::size_t i = 0; i < whole.weights.size(); ++i)
+      for (std::size_t k = 0; k < whole.weights[i].size(); ++k)
+        ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << outputs;
+  }
+}
+
 class CutNetwork : public testing::TestWithParam<std::string> {};
 
 TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {

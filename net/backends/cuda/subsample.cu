@@ -33,12 +33,12 @@ __global__ void subsample(Subsampled<Index> made, const std::uint8_t* x, std::ui
 std::unique_ptr<Kernel> make_subsample(const Graph& graph, const Node& node, Device&) {
   const Shape y = graph.value(node.outputs[0]).shape;
   const std::int64_t d = node.attributes.integer("d"), h = node.attributes.integer("h"),
-                     w = node.attributes.integer("w"), bytes = node.attributes.integer_or("bytes", 1);
+                     w = node.attributes.integer("w"), bytes = y.rank() == 4 ? 1 : y[4];  // of a voxel
   return make_own([=](const KernelArguments& arguments) {
     for_index(y.count(), [&]<class Index>() {
       const Subsampled<Index> made = {static_cast<Index>(y.count()),
                                       static_cast<Index>(y[2]),
-                                      static_cast<Index>(y[3] / bytes),
+                                      static_cast<Index>(y[3]),
                                       static_cast<Index>(bytes),
                                       d,
                                       h,

@@ -29,7 +29,7 @@ Classes classes_of(const KernelArguments& arguments, bool wide) {
   return {input<std::uint8_t>(arguments, 1), wide};
 }
 bool are_wide(const Graph& graph, const Node& node) {
-  return graph.value(node.inputs[1]).shape[3] != graph.value(node.inputs[0]).shape[3];
+  return graph.value(node.inputs[1]).shape.rank() == 5;
 }
 
 struct Planes {

@@ -27,10 +27,9 @@ struct Softmax {
 };
 
 // The voxel's class: of one byte, or of two, the low one first.
-std::int64_t class_of(const Array& logits, const Array& target, std::int64_t voxel) {
-  const std::int64_t bytes = target.shape[3] / logits.shape[3];
-  const double* at = target.data + voxel * bytes;
-  return static_cast<std::int64_t>(bytes == 1 ? at[0] : at[0] + 256 * at[1]);
+std::int64_t class_of(const Array& target, std::int64_t voxel) {
+  if (target.shape.rank() == 4) return static_cast<std::int64_t>(target.data[voxel]);
+  return static_cast<std::int64_t>(target.data[2 * voxel] + 256 * target.data[2 * voxel + 1]);
 }
 
 // Calls take(plane, its sums [C][4]) for one plane after the other.
@@ -43,7 +42,7 @@ void sum_planes(const Call& call, Take take) {
   for (std::int64_t plane = 0; plane < logits.shape[0] * logits.shape[1]; ++plane) {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (std::int64_t voxel = plane * voxels; voxel < (plane + 1) * voxels; ++voxel) {
-      const std::int64_t of = class_of(logits, target, voxel);
+      const std::int64_t of = class_of(target, voxel);
       if (of >= channels) continue;
       const double* x = logits.data + voxel * channels;
       softmax.look_at(x);
@@ -93,7 +92,7 @@ void softmax_loss_sums_gradient(const Call& call) {
   const std::vector<double>& p = softmax.p;
   for (std::int64_t voxel = 0; voxel < logits.shape.count() / channels; ++voxel) {
     double* to = call.outputs[0].data + voxel * channels;
-    const std::int64_t of = class_of(logits, target, voxel);
+    const std::int64_t of = class_of(target, voxel);
     softmax.look_at(logits.data + voxel * channels);
     const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
     double mean = 0;
