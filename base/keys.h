@@ -10,6 +10,7 @@
   X(data_section, "data.")                                                \
   X(data_align, "data.align")                                             \
   X(data_files, "data.files")                                             \
+  X(data_ignore_label, "data.ignore_label")                               \
   X(data_labels, "data.labels")                                           \
   X(data_layout, "data.layout")                                           \
   X(data_modalities, "data.modalities")                                   \
@@ -42,7 +43,9 @@
   X(training_augment_symmetries, "training.augment.symmetries")           \
   X(training_averaging_name, "training.averaging.name")                   \
   X(training_averaging_start, "training.averaging.start")                 \
+  X(training_batch_dice, "training.batch_dice")                           \
   X(training_batch_size, "training.batch_size")                           \
+  X(training_class_weights, "training.class_weights")                     \
   X(training_deep_supervision, "training.deep_supervision")               \
   X(training_freeze, "training.freeze")                                   \
   X(training_epochs, "training.epochs")                                   \

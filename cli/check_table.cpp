@@ -98,6 +98,7 @@ LabelFacts label_facts(const data::CheckReport& report, int value) {
 // Those of the data set first, then what else occurs.
 std::vector<std::pair<std::string, int>> all_labels(const data::CheckReport& report) {
   std::vector<std::pair<std::string, int>> labels = report.dataset.labels;
+  if (report.dataset.ignore_label != 0) labels.emplace_back("(ignored)", report.dataset.ignore_label);
   for (const data::CaseFacts& facts : report.cases) {
     for (const auto& [value, voxels] : facts.labels) {
       if (std::none_of(labels.begin(), labels.end(),

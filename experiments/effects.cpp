@@ -87,6 +87,17 @@ const std::vector<Row>& rows() {
       {{"training.averaging.start"},
        unless("training.averaging.name", {"ema", "swa"},
               [](const pipeline::RunOptions& o) { return choice_name(o.training.averaging.name); })},
+      {{"training.label_smoothing", "training.focal_gamma"},
+       unless("training.loss",
+              {"cross_entropy", "dice_cross_entropy", "softmax_cross_entropy", "softmax_dice_cross_entropy"},
+              [](const pipeline::RunOptions& o) { return choice_name(o.training.loss); })},
+      {{"training.batch_dice"},
+       unless("training.loss", {"weighted_dice", "dice_cross_entropy", "softmax_dice_cross_entropy"},
+              [](const pipeline::RunOptions& o) { return choice_name(o.training.loss); })},
+      {{"training.batch_dice"},
+       [](const pipeline::RunOptions& o) {
+         return o.training.batch_size > 1 ? "" : "training.batch_size is 1";
+       }},
       {{"training.schedule.factor", "training.schedule.patience"},
        unless("training.schedule.name", {"plateau"},
               [](const pipeline::RunOptions& o) { return choice_name(o.training.schedule.name); })},

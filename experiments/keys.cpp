@@ -8,6 +8,7 @@
 #include "experiments/augment_keys.h"
 #include "experiments/kinds.h"
 #include "experiments/level_keys.h"
+#include "experiments/loss_keys.h"
 #include "experiments/maps.h"
 #include "experiments/memory_keys.h"
 #include "experiments/special.h"
@@ -158,6 +159,7 @@ void add_data(std::vector<Key>& table) {
   add(table, Decides::data, file_patterns("data.files"));
   add(table, Decides::data, labels("data.labels"));
   add(table, Decides::data, regions("data.regions"));
+  add(table, Decides::data, ignore_label());
   add(table, Decides::data,
       on_off("data.align", "resample channels that lie on grids of their own onto the first one's",
              AT(data.align)));
@@ -303,6 +305,7 @@ void add_training(std::vector<Key>& table) {
       whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
             AT(training.early_stop), {0, 1e9}));
   add(table, Decides::model, choice("training.loss", "the loss", AT(training.loss)));
+  for (Key& key : loss_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::model, deep_supervision());
   add(table, Decides::model, frozen());
   add(table, Decides::model,

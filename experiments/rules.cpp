@@ -169,6 +169,15 @@ void check_averaging(const pipeline::RunOptions& options, const Where& where) {
          where("training.averaging.name"), options.network.name);
 }
 
+void check_loss(const pipeline::RunOptions& options, const Where& where) {
+  const pipeline::TrainingOptions& training = options.training;
+  if (training.batch_dice && net::takes_batch_at_once(options.network.name))
+    fail(Exit::usage,
+         "{}: training.batch_dice: {} takes the samples of a batch at once, and its Dice of each; leave it "
+         "out",
+         where("training.batch_dice"), options.network.name);
+}
+
 // More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
 void check_elastic(const pipeline::RunOptions& options, const Where& where) {
   const data::AugmentOptions& augment = options.training.augment;
@@ -209,6 +218,7 @@ void check_rules(const pipeline::RunOptions& options, const Where& where, const 
   check_images(options, where);
   check_labels(options, where);
   check_averaging(options, where);
+  check_loss(options, where);
   check_elastic(options, where);
 }
 

@@ -68,10 +68,29 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
-std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
-                                        std::span<const std::int16_t> prediction, const Extent& size,
+std::int64_t leave_out(int ignored, std::vector<std::int16_t>& truth, std::vector<std::int16_t>& prediction) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    if (truth[i] == ignored) {
+      truth[i] = prediction[i] = 0;
+      ++count;
+    }
+  return count;
+}
+
+std::vector<RegionScores> score_regions(std::span<const std::int16_t> given_truth,
+                                        std::span<const std::int16_t> given_prediction, const Extent& size,
                                         const Spacing& spacing, std::span<const std::vector<int>> regions,
                                         std::span<const std::string> wanted, const MetricOptions& options) {
+  std::int64_t left_out = 0;
+  std::vector<std::int16_t> known_truth, known_prediction;  // where some are left out
+  if (options.ignored != 0) {
+    known_truth.assign(given_truth.begin(), given_truth.end());
+    known_prediction.assign(given_prediction.begin(), given_prediction.end());
+    left_out = leave_out(options.ignored, known_truth, known_prediction);
+  }
+  const auto truth = left_out > 0 ? std::span<const std::int16_t>(known_truth) : given_truth;
+  const auto prediction = left_out > 0 ? std::span<const std::int16_t>(known_prediction) : given_prediction;
   std::vector<const Metric*> chosen;
   for (const std::string& name : wanted) chosen.push_back(&metric(name));
   const auto look_at = [&](LooksAt what) {
@@ -84,7 +103,7 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
   for (const std::vector<int>& region : regions) {
     MetricInput input;
     input.overlap = overlap(pairs, region);
-    input.voxels = size[0] * size[1] * size[2];
+    input.voxels = size[0] * size[1] * size[2] - left_out;
     input.spacing = spacing;
     input.options = options;
     if (surfaces || lesions || boundaries || instances) {

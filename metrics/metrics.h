@@ -21,12 +21,13 @@ struct MetricOptions {
   EmptyRule empty = EmptyRule::brats;
   double surface_tolerance = 1;  // mm, of surface_dice and boundary_iou
   LesionOptions lesions;
+  int ignored = 0;  // a label of the truth: voxels that have it are left out of every score; 0: none is
 };
 
 // All that a metric may look at for one region of one case.
 struct MetricInput {
   Overlap overlap;
-  std::int64_t voxels = 0;  // of the grid that was scored
+  std::int64_t voxels = 0;  // of the grid that were scored
   Spacing spacing{1, 1, 1};
   MetricOptions options;
   SurfaceDistances surfaces;  // where the metric looks at surfaces
@@ -54,6 +55,9 @@ struct RegionScores {
   Overlap overlap;
   std::vector<double> values;  // in the order of the metrics that were asked for
 };
+
+// Makes background of both where the truth is `ignored`; how many voxels these are.
+std::int64_t leave_out(int ignored, std::vector<std::int16_t>& truth, std::vector<std::int16_t>& prediction);
 
 // Scores regions (sets of label values) of two label maps of one grid. One pass over the maps counts all
 // regions and finds the boxes around them; surfaces and lesions are looked at inside those, a region after

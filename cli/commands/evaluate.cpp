@@ -99,6 +99,9 @@ Exit evaluate_command(const Arguments& arguments) {
   app.add_option("--regions", regions,
                  "sets of label values to score: \"whole_tumor=1,2,4;tumor_core=1,4\"; without --labels and "
                  "--regions every value by itself");
+  app.add_option("--ignore-label", scoring.ignored,
+                 "a label of the truth: voxels that have it are left out of every score")
+      ->check(CLI::Range(1, 32767));
   app.add_option("--metrics", metrics, metrics_help())->capture_default_str();
   app.add_option("--empty", scoring.empty, "rule for regions that a case does not have: brats or nnunet")
       ->capture_default_str();

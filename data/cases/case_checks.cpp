@@ -47,9 +47,9 @@ std::string other_volumes(const fs::path& path, std::int64_t volumes, const Data
       path.string(), volumes, channels, join(dataset.all_modalities, ", "));
 }
 
-std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels) {
-  std::set<int> known{0}, unknown;
-  for (const auto& [name, value] : labels) known.insert(value);
+std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset) {
+  std::set<int> known{0, dataset.ignore_label}, unknown;
+  for (const auto& [name, value] : dataset.labels) known.insert(value);
   // Runs of one value are long: only changes are looked up.
   int previous = 0;
   for (const std::int16_t value : truth.voxels) {
@@ -60,7 +60,8 @@ std::string unknown_labels(const fs::path& path, const LabelMap& truth, const La
   if (unknown.empty()) return {};
   std::vector<std::string> found, listed{"0 background"};
   for (const int value : unknown) found.push_back(std::to_string(value));
-  for (const auto& [name, value] : labels) listed.push_back(format("{} {}", value, name));
+  for (const auto& [name, value] : dataset.labels) listed.push_back(format("{} {}", value, name));
+  if (dataset.ignore_label != 0) listed.push_back(format("{} to be ignored", dataset.ignore_label));
   if (found.size() > 8) {
     found.resize(8);
     found.push_back("…");

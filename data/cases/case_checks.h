@@ -17,6 +17,6 @@ std::string different_grids(const fs::path& path, const Geometry& grid, const fs
 // A 4D file with more volumes than the data set has channels holds something that nobody named; pictures are
 // all in grey or all in colours.
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
-std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Labels& labels);
+std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
 
 }  // namespace voxswap::data

@@ -186,7 +186,7 @@ class CaseChecker {
                   header.element),
            "look whether it is the map of labels; if so, nothing has to be done");
     }
-    note(error, unknown_labels(files_.truth, truth, dataset_.labels),
+    note(error, unknown_labels(files_.truth, truth, dataset_),
          format("correct {} or the file", key::data_labels));
     for (const std::int16_t value : truth.voxels) {
       if (value != 0) ++facts_.labels[value];

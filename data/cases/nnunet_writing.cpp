@@ -36,7 +36,7 @@ LabelMap renumbered(LabelMap labels, const std::map<int, int>& values) {
 
 // Regions as nnU-Net writes them: every one with its new values, and the label that it leaves behind.
 void describe_regions(const Dataset& dataset, Json& json) {
-  const std::map<int, int> values = nnunet_values(dataset.labels);
+  const std::map<int, int> values = nnunet_values(dataset);
   Regions regions = dataset.regions;
   std::stable_sort(regions.begin(), regions.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
@@ -63,9 +63,12 @@ void describe_regions(const Dataset& dataset, Json& json) {
 
 }  // namespace
 
-std::map<int, int> nnunet_values(const Labels& labels) {
+std::map<int, int> nnunet_values(const Dataset& dataset) {
   std::map<int, int> values;
-  for (const auto& [name, value] : labels) values.emplace(value, static_cast<int>(values.size()) + 1);
+  for (const auto& [name, value] : dataset.labels) values.emplace(value, static_cast<int>(values.size()) + 1);
+  if (dataset.ignore_label != 0)
+    values.emplace(dataset.ignore_label,
+                   static_cast<int>(values.size()) + 1);  // the largest, as it has to be
   return values;
 }
 
@@ -73,7 +76,8 @@ std::string nnunet_description(const Dataset& dataset, std::size_t trained, bool
   Json json = {{"channel_names", Json::object()}, {"labels", {{"background", 0}}}};
   for (std::size_t i = 0; i < dataset.modalities.size(); ++i)
     json["channel_names"][std::to_string(i)] = dataset.modalities[i];
-  const std::map<int, int> values = nnunet_values(dataset.labels);
+  const std::map<int, int> values = nnunet_values(dataset);
+  if (dataset.ignore_label != 0) json["labels"]["ignore"] = values.at(dataset.ignore_label);
   if (as_regions)
     describe_regions(dataset, json);
   else
@@ -104,7 +108,7 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
     make_directories(file.parent_path());
     outputs.write(file, produce);
   };
-  const std::map<int, int> values = nnunet_values(dataset.labels);
+  const std::map<int, int> values = nnunet_values(dataset);
   Progress progress("converting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
   for (const CaseFiles& files : dataset.cases) {
     throw_if_interrupted();

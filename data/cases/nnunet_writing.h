@@ -13,7 +13,7 @@
 namespace voxswap::data {
 
 // nnU-Net counts labels 1, 2, 3, …: what the data set's values become, in the order of its labels.
-std::map<int, int> nnunet_values(const Labels& labels);
+std::map<int, int> nnunet_values(const Dataset& dataset);
 
 // dataset.json; `trained`: cases in imagesTr. With `as_regions` what is trained on are the data set's
 // regions, which may hold one another, from the largest to the smallest: each leaves its mark with a label

@@ -75,7 +75,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
     stop_if(different_grids(files.truth, truth.geometry, files.channels[0], grid));
     truth.geometry = grid;
-    stop_if(unknown_labels(files.truth, truth, dataset.labels));
+    stop_if(unknown_labels(files.truth, truth, dataset));
   }
   return volume;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct DatasetOptions {
   // Layout files: a pattern per channel, with {case} and *; "truth" is the label map. Layout dicom: a pattern
   // of series' descriptions or folders.
   std::map<std::string, std::string> files;
-  Labels labels;    // empty: from the layout
-  Regions regions;  // empty: from the layout
+  Labels labels;                      // empty: from the layout
+  Regions regions;                    // empty: from the layout
+  std::optional<int> ignore_label{};  // as in Dataset; not given: from the layout
   // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
   // scans to predict).
   std::vector<std::string> known_modalities;
@@ -60,6 +62,7 @@ struct Dataset {
   std::vector<std::string> all_modalities;  // before some were selected, in the order of the layout
   Labels labels;                     // the foreground labels; the order of the network's output channels
   Regions regions;                   // what is scored; names in snake_case
+  int ignore_label = 0;              // of voxels that nobody says anything of; 0: there are none
   bool align = false;                // as in DatasetOptions
   bool images = false;               // cases are pictures of one plane
   bool classes = false;              // a case has one label as a whole: labels are the classes

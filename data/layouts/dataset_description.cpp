@@ -16,6 +16,7 @@ void write_description(const fs::path& path, const Dataset& dataset, const std::
                {"all_modalities", dataset.all_modalities},
                {"labels", Json::object()},
                {"regions", Json::object()},
+               {"ignore_label", dataset.ignore_label},
                {"align", dataset.align},
                {"images", dataset.images},
                {"classes", dataset.classes}};
@@ -39,6 +40,7 @@ Dataset read_description(const fs::path& path) {
       dataset.regions.emplace_back(name, values.get<std::vector<int>>());
     dataset.align = json.at("align").get<bool>();
     dataset.images = json.value("images", false);  // of which earlier versions knew nothing
+    dataset.ignore_label = json.value("ignore_label", 0);
     dataset.classes = json.value("classes", false);
   } catch (const Json::exception&) {
     fail(Exit::bad_data,

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/filesystem.h"
-#include "base/log.h"
 #include "data/formats/formats.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
@@ -161,10 +160,7 @@ class Lister {
     for (const auto& [name, of_name] : json_->labels) {
       if (of_name == std::vector<int>{0}) continue;
       if (name == "ignore") {
-        log::warn(
-            "{}: the label \"ignore\" ({}): voxels cannot be left out of training; cases that hold it "
-            "are refused",
-            dataset_json_path(root_).string(), of_name[0]);
+        dataset.ignore_label = of_name[0];
         continue;
       }
       lists = lists || of_name.size() > 1;

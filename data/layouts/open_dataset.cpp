@@ -123,6 +123,19 @@ void check_regions(const Dataset& dataset, const Source& source) {
   }
 }
 
+// A voxel to be ignored has no label: where the list was made from what the truths hold, it is taken out.
+void choose_ignored(Dataset& dataset, const DatasetOptions& options) {
+  dataset.ignore_label = options.ignore_label.value_or(dataset.ignore_label);
+  const auto is_ignored = [&](const auto& label) {
+    return dataset.ignore_label != 0 && label.second == dataset.ignore_label;
+  };
+  if (options.labels.empty()) return static_cast<void>(std::erase_if(dataset.labels, is_ignored));
+  const auto found = std::find_if(dataset.labels.begin(), dataset.labels.end(), is_ignored);
+  if (found != dataset.labels.end())
+    fail(Exit::usage, "{}: {} is the label {} of {}; a voxel is either ignored or has a label",
+         key::data_ignore_label, dataset.ignore_label, found->first, key::data_labels);
+}
+
 // Labels and regions of the experiment go before the layout's; without regions of the experiment, or of a
 // layout whose labels are in use, they follow from the labels.
 void choose_labels(Dataset& dataset, const DatasetOptions& options) {
@@ -130,6 +143,7 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
     dataset.labels = options.labels;
     dataset.regions.clear();
   }
+  choose_ignored(dataset, options);
   check_labels(dataset.labels, source_of(!options.labels.empty(), dataset, key::data_labels, "labels"));
   if (!options.regions.empty()) dataset.regions = options.regions;
   if (dataset.regions.empty()) dataset.regions = default_regions(dataset.labels);

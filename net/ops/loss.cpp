@@ -1,22 +1,25 @@
 // Soft Dice (as in isensee2017) and binary cross entropy, in two steps: sums over the volume, then a number.
 // So the gradient needs no more than the logits, the target and a few sums.
+#include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs,
+                                  const Attributes& attributes) {
   assert(inputs.size() == 2);
   const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
+  const LossTerms terms(attributes);
   assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
-  assert(bytes_of_target(logits, target) == (logits[4] + 7) / 8);
-  return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
+  assert(bytes_of_target(logits, target) == terms.target_bytes(logits[4]));
+  return {{{logits[0], logits[4], terms.kinds()}, full_type(graph, inputs[0])}};
 }
 
 std::vector<ValueSpec> infer_value(const Graph& graph, const std::vector<ValueId>& inputs,
                                    const Attributes&) {
-  assert(inputs.size() == 1 && shape_of(graph, inputs[0])[-1] == 4);
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0])[-1] >= 4);
   return {{{1}, graph.value(inputs[0]).type}};
 }
 
@@ -38,7 +41,7 @@ std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const Valu
   const Node node = graph.node(id);
   if (!wanted[0]) return {none, none};
   return {graph.apply("loss_sums_gradient", node.name + ".gradient",
-                      {node.inputs[0], node.inputs[1], output_gradients[0]}),
+                      {node.inputs[0], node.inputs[1], output_gradients[0]}, node.attributes),
           none};
 }
 
@@ -60,10 +63,17 @@ std::vector<OperationCase> cases_volume(bool backward) {
       {"117 labels", {1, 2, 5, 7, 117}},
   };
   std::vector<OperationCase> result;
-  for (const auto& [name, x] : volumes) {
-    result.push_back({name, {full(x), bits(target_shape(x, (x[4] + 7) / 8))}, {}, {}});
-    if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
-  }
+  const auto add = [&](const std::string& name, const Shape& x, const Attributes& attributes) {
+    result.push_back(
+        {name, {full(x), bits(target_shape(x, LossTerms(attributes).target_bytes(x[4])))}, attributes, {}});
+    if (backward) result.back().inputs.push_back(full({x[0], x[4], LossTerms(attributes).kinds()}));
+  };
+  for (const auto& [name, x] : volumes) add(name, x, {});
+  const Shape x = {2, 9, 13, 11, 3};
+  add("smoothed", x, {{"smoothing", 0.1}});
+  add("focal, some ignored", x, {{"focus", 2}, {"ignores", 1}});
+  add("8 labels, some ignored by a bit of the second byte", {1, 3, 5, 6, 8}, {{"ignores", 1}});
+  add("focal of a broken power, smoothed, 7 labels", {1, 5, 9, 11, 7}, {{"focus", 0.5}, {"smoothing", 0.2}});
   return result;
 }
 
@@ -72,6 +82,8 @@ std::vector<OperationCase> cases_value(bool backward) {
     std::string name;
     Shape sums;
     double dice, cross_entropy, first, count;
+    double counted_by = 0;
+    std::vector<double> weights{};
   };
   const std::vector<Example> examples = {
       {"Dice, 3 labels", {1, 3, 4}, 1, 0, 0, 3000},
@@ -79,17 +91,20 @@ std::vector<OperationCase> cases_value(bool backward) {
       {"cross entropy, one label", {1, 1, 4}, 0, 0.5, 0, 7},
       {"Dice and cross entropy, 4 classes, batch of two", {2, 4, 4}, 1, 1, 1, 60},
       {"cross entropy, one class", {3, 1, 4}, 0, 1, 1, 1},
+      {"weights of labels", {2, 3, 4}, 1, 1, 0, 180, 0, {0.5, 2, 3}},
+      {"weights of classes, counted", {2, 3, 4}, 1, 1, 1, 60, 1, {0.2, 2, 3}},
+      {"labels, counted", {2, 3, 5}, 1, 1, 0, 180, 4},
   };
   std::vector<OperationCase> result;
   for (const Example& e : examples) {
-    result.push_back({e.name,
-                      {full(e.sums, Fill::positive)},
-                      {{"dice", e.dice},
-                       {"cross_entropy", e.cross_entropy},
-                       {"epsilon", 1e-5},
-                       {"first", e.first},
-                       {"count", e.count}},
-                      {}});
+    LossWeights weights;
+    weights.dice = e.dice;
+    weights.cross_entropy = e.cross_entropy;
+    weights.first = static_cast<std::int64_t>(e.first);
+    weights.count = e.count;
+    weights.counted_by = static_cast<int>(e.counted_by);
+    weights.of_output = e.weights;
+    result.push_back({e.name, {full(e.sums, Fill::positive)}, weights.attributes(), {}});
     if (backward) result.back().inputs.push_back(full({1}));
   }
   return result;
@@ -99,7 +114,9 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 // logits, target u8[N,D,H,W] or u8[N,D,H,W,B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of
 // byte c / 8: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross entropy; p =
-// sigmoid(logit); accumulate in double.
+// sigmoid(logit); accumulate in double. With any of these attributes (net/graph/loss_terms.h) -> [N,C,5], the
+// last the number of voxels: ignores, voxels whose bit C is set are left out of all sums; smoothing e and
+// focus g, the cross entropy is -u (1 - p)^g log p - (1 - u) p^g log(1 - p) with u = (1 - e) t + e / 2.
 const Operation& loss_sums() {
   static const Operation operation = {"loss_sums",
                                       infer_sums,
@@ -115,6 +132,8 @@ const Operation& loss_sums() {
 // sums -> [1] full: dice * -mean over n and c >= first of (2 s0 + epsilon) / (s1 + s2 + epsilon) +
 // cross_entropy * sum s3 / (N count). Attributes dice, cross_entropy, epsilon; first: the first channel of
 // Dice, 1 where the one before is the background; count: the numbers of a sample that s3 is the sum of.
+// With weights w (weight.0, weight.1, …) the mean over c is weighted, and so is that of cross entropy: sum w
+// s3 / sum w for sum s3 / C. counted_by k: of a sample it is sum w s3 / sum w sk; 0 where nothing is counted.
 const Operation& loss_value() {
   static const Operation operation = {"loss_value",    infer_value, gradient_value,    per_element<2>, {},
                                       /*cheap=*/false, whole,       cases_value(false)};
@@ -134,7 +153,9 @@ const Operation& loss_value_gradient() {
   return operation;
 }
 
-// logits, target, dsums -> dlogits; over logits. (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t).
+// logits, target, dsums -> dlogits; over logits. (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t); with
+// attributes as those of the sums, (1 - u) p^g (p - g (1 - p) log(1 - p)) - u (1 - p)^g (1 - p - g p log p)
+// for p - t, and 0 where a voxel is left out.
 const Operation& loss_sums_gradient() {
   static const Operation operation = {
       "loss_sums_gradient", infer_sums_gradient, nullptr,           per_element<10>, {{0, 0}},

@@ -2,6 +2,7 @@
 // plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
 // channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum of
 // what windows give.
+#include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -18,6 +19,13 @@ std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>
   const Shape& x = first_shape(graph, inputs);
   assert(x.rank() == 5);
   return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
+}
+
+std::vector<ValueSpec> infer_loss_sums(const Graph& graph, const std::vector<ValueId>& inputs,
+                                       const Attributes& attributes) {
+  const Shape& x = first_shape(graph, inputs);
+  assert(x.rank() == 5);
+  return {{{x[0], x[1], x[4], LossTerms(attributes).kinds()}, ElementType::f64}};
 }
 
 void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
@@ -118,10 +126,11 @@ const Operation& norm_activation_plane_sums() {
   return operation;
 }
 
-// like loss_sums -> [N,D,C,4] f64: its sums over every plane.
+// like loss_sums -> [N,D,C,4] f64 (5 where that has them): its sums over every plane.
 const Operation& loss_plane_sums() {
-  static const Operation operation = {"loss_plane_sums", infer_sums<4>, nullptr,          per_element<12>, {},
-                                      /*cheap=*/false,   whole,         loss_sums().cases};
+  static const Operation operation = {
+      "loss_plane_sums", infer_loss_sums, nullptr,          per_element<12>, {},
+      /*cheap=*/false,   whole,           loss_sums().cases};
   return operation;
 }
 

@@ -40,7 +40,7 @@ std::vector<ValueId> gradient_sums(Graph& graph, NodeId id, std::span<const Valu
   const Node node = graph.node(id);
   if (!wanted[0]) return {none, none};
   return {graph.apply("softmax_loss_sums_gradient", node.name + ".gradient",
-                      {node.inputs[0], node.inputs[1], output_gradients[0]}),
+                      {node.inputs[0], node.inputs[1], output_gradients[0]}, node.attributes),
           none};
 }
 
@@ -59,10 +59,15 @@ std::vector<OperationCase> cases_volume(bool backward) {
       {"900 classes, of two bytes", {2, 1, 3, 5, 900}, 2},
   };
   std::vector<OperationCase> result;
-  for (const auto& [name, x, bytes] : volumes) {
-    result.push_back({name, {full(x), classes(target_shape(x, bytes))}, {}, {}});
+  const auto add = [&](const std::string& name, const Shape& x, const Attributes& attributes,
+                       std::int64_t bytes = 1) {
+    result.push_back({name, {full(x), classes(target_shape(x, bytes))}, attributes, {}});
     if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
-  }
+  };
+  for (const auto& [name, x, bytes] : volumes) add(name, x, {}, bytes);
+  add("smoothed", {2, 3, 4, 5, 4}, {{"smoothing", 0.1}});
+  add("focal", {1, 7, 5, 6, 3}, {{"focus", 2}});
+  add("focal of a broken power, smoothed", {1, 3, 4, 5, 9}, {{"focus", 0.5}, {"smoothing", 0.2}});
   return result;
 }
 
@@ -70,7 +75,8 @@ std::vector<OperationCase> cases_volume(bool backward) {
 
 // logits, target u8[N,D,H,W] (a class) or u8[N,D,H,W,2] (its low byte, then the high one) -> [N,C,4] full:
 // sum t p, sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. A voxel whose
-// target is none of the classes is not looked at.
+// target is none of the classes is not looked at. Attributes smoothing e and focus g, 0 when absent: the last
+// is the sum of -u (1 - p)^g log p with u = (1 - e) t + e / C.
 const Operation& softmax_loss_sums() {
   static const Operation operation = {"softmax_loss_sums",
                                       infer_sums,
@@ -97,7 +103,8 @@ const Operation& softmax_loss_plane_sums() {
 }
 
 // logits, target, dsums -> dlogits; over logits. p (q - sum_k p_k q_k) + d3 of the target (p - t), with q =
-// d0 t + d2; 0 where the target is none of the classes.
+// d0 t + d2; 0 where the target is none of the classes. With attributes as those of the sums, h - p sum_k h_k
+// for the second term, h = -d3 u (1 - p)^g (1 - g p log p / (1 - p)).
 const Operation& softmax_loss_sums_gradient() {
   static const Operation operation = {"softmax_loss_sums_gradient",
                                       infer_sums_gradient,

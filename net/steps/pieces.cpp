@@ -142,10 +142,11 @@ class Cutter {
     });
   }
 
-  // Pieces of one sample do not go along with those of the next, which comes when nothing is left of the one.
+  // Pieces of one sample do not go along with those of another, which comes when nothing is left of the one,
+  // or when all have come so far.
   bool begins_sample(const Node& node) {
     const std::int64_t sample = sample_in(node.name).value_or(sample_);
-    return std::exchange(sample_, std::max(sample, sample_)) < sample;
+    return std::exchange(sample_, sample) != sample;
   }
 
   void add_items(NodeId id) {

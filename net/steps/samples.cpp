@@ -19,23 +19,34 @@ constexpr std::int64_t keys_per_sample = std::int64_t{1} << 16;
 
 class Repeater {
  public:
-  Repeater(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups)
+  // The last group is of what stands together.
+  Repeater(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
+           const std::vector<ValueId>& together)
       : one_(one),
         share_(share),
         parts_(parts_of(share)),
         groups_(groups),
-        group_of_(one.values().size(), none) {
-    for (std::size_t group = 0; group < groups.size(); ++group)
-      for (const ValueId id : groups[group]) group_of_[index(id)] = static_cast<std::int32_t>(group);
+        group_of_(one.values().size(), none),
+        sum_of_(one.values().size(), none),
+        waits_(one.nodes().size(), false) {
+    groups_.push_back(together);
+    for (std::size_t group = 0; group < groups_.size(); ++group)
+      for (const ValueId id : groups_[group]) group_of_[index(id)] = static_cast<std::int32_t>(group);
     shared_.copies.resize(one.values().size());
-    shared_.sums.resize(groups.size());
-    missing_.resize(groups.size());
+    shared_.sums.resize(groups_.size());
+    missing_.resize(groups_.size());
+    find_waiting(together);
   }
 
   SharedGraph run() {
     for (ValueId id = 0; index(id) < one_.values().size(); ++id)
       if (one_.value(id).persistent()) add_persistent(id);
     for (std::int64_t i = 0; i < share_.count; ++i) add_sample(share_.first + i);
+    const std::vector<ValueId>& sums = shared_.sums.back();
+    for (std::size_t i = 0; i < sums.size(); ++i) sum_of_[index(groups_.back()[i])] = sums[i];
+    for (std::int64_t i = 0; i < share_.count && !groups_.back().empty(); ++i)
+      add_nodes(share_.first + i, /*waiting=*/true);
+    shared_.sums.pop_back();
     return std::move(shared_);
   }
 
@@ -45,6 +56,23 @@ class Repeater {
     return share_.batch == 1 ? name : sample_name(name, sample);
   }
   ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
+  // What a sample's node reads for a value of the one sample's graph.
+  ValueId read_by(std::int64_t sample, ValueId id) const {
+    if (sum_of_[index(id)] != none) return sum_of_[index(id)];
+    if (one_.value(id).persistent()) return last_copy(id);
+    return shared_.copies[index(id)][index(sample - share_.first)];
+  }
+
+  // Nodes that need what stands together, and what they give in turn.
+  void find_waiting(const std::vector<ValueId>& together) {
+    std::vector<bool> late(one_.values().size(), false);
+    for (const ValueId id : together) late[index(id)] = true;
+    for (std::size_t i = 0; i < one_.nodes().size(); ++i) {
+      const Node& node = one_.nodes()[i];
+      for (const ValueId id : node.inputs) waits_[i] = waits_[i] || late[index(id)];
+      for (const ValueId id : node.outputs) late[index(id)] = late[index(id)] || waits_[i];
+    }
+  }
 
   void add_persistent(ValueId id) {
     const Value& value = one_.value(id);
@@ -54,20 +82,25 @@ class Repeater {
   }
 
   void add_sample(std::int64_t sample) {
-    for (std::size_t group = 0; group < groups_.size(); ++group) missing_[group] = groups_[group].size();
     for (ValueId id = 0; index(id) < one_.values().size(); ++id) {
       const Value& value = one_.value(id);
       if (value.producer != none || value.persistent()) continue;
       shared_.copies[index(id)].push_back(
           shared_.graph.add_value(name_of(value.name, sample), value.shape, value.type, value.role));
     }
-    for (const Node& node : one_.nodes()) add_node(node, sample);
+    add_nodes(sample, /*waiting=*/false);
+  }
+
+  void add_nodes(std::int64_t sample, bool waiting) {
+    for (std::size_t group = 0; group < groups_.size(); ++group) missing_[group] = groups_[group].size();
+    for (std::size_t i = 0; i < one_.nodes().size(); ++i)
+      if (waits_[i] == waiting) add_node(one_.nodes()[i], sample);
   }
 
   void add_node(const Node& node, std::int64_t sample) {
     assert(node.updates.empty() || share_.batch == 1);
     std::vector<ValueId> inputs;
-    for (const ValueId id : node.inputs) inputs.push_back(last_copy(id));
+    for (const ValueId id : node.inputs) inputs.push_back(read_by(sample, id));
     Attributes attributes = node.attributes;
     if (attributes.values().contains("key"))
       attributes.set("key", static_cast<double>(attributes.integer("key") + sample * keys_per_sample));
@@ -100,7 +133,7 @@ class Repeater {
     for (const ValueId id : groups_[group])
       for (const Samples& part : parts_) inputs.push_back(sums_.at({id, part.first}));
     if (share_.count < share_.batch) {
-      shared_.graph.phase = Phase::backward;
+      if (group + 1 < groups_.size()) shared_.graph.phase = Phase::backward;
       const NodeId added = shared_.graph.add(
           "exchange", one_.value(groups_[group].front()).name + ".exchange", inputs,
           {{"parts", static_cast<double>(parts_.size())}, {"batch", static_cast<double>(share_.batch)}});
@@ -112,8 +145,10 @@ class Repeater {
   const Graph& one_;
   Share share_;
   std::vector<Samples> parts_;
-  const std::vector<std::vector<ValueId>>& groups_;
+  std::vector<std::vector<ValueId>> groups_;
   std::vector<std::int32_t> group_of_;  // of every value; none: its sum is not wanted
+  std::vector<ValueId> sum_of_;         // of every value; none: each sample's own is read
+  std::vector<bool> waits_;             // of every node: for the sums of what stands together
   std::vector<std::size_t> missing_;    // values of each group that the sample has not given yet
   std::map<std::pair<ValueId, std::int64_t>, ValueId> sums_;  // the latest, by value and first sample
   SharedGraph shared_;
@@ -121,8 +156,9 @@ class Repeater {
 
 }  // namespace
 
-SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups) {
-  return Repeater(one, share, groups).run();
+SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
+                      const std::vector<ValueId>& together) {
+  return Repeater(one, share, groups, together).run();
 }
 
 }  // namespace voxswap::net

@@ -16,9 +16,12 @@ struct SharedGraph {
   std::vector<std::vector<ValueId>> sums;    // over the batch, for each group of values
 };
 
-// Of every value in `groups` the sum over the batch is wanted; those of a group are exchanged together.
+// Of every value in `groups` the sum over the batch is wanted; those of a group are exchanged together. Of
+// those `together`, the sum stands in their place for what reads them: that comes after all samples have come
+// so far, one sample after the other again.
 // Persistent values keep their ids and are not updated, but in a batch of one. Random numbers of a sample
 // depend on where in the batch it is. REQUIRES: persistent values come first.
-SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups);
+SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
+                      const std::vector<ValueId>& together = {});
 
 }  // namespace voxswap::net

@@ -9,6 +9,7 @@
 #include "base/keys.h"
 #include "net/graph/autodiff.h"
 #include "net/graph/graph.h"
+#include "net/graph/loss_terms.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 #include "net/steps/passes.h"
@@ -21,13 +22,18 @@ namespace {
 // Of every voxel that has logits.
 ValueId add_target(Graph& graph, ValueId logits, const LossOptions& loss) {
   const Shape shape = graph.value(logits).shape;
-  const std::int64_t bytes = target_bytes(shape[4], loss.classes);
+  const std::int64_t bytes = target_bytes(shape[4], loss);
   Shape target = {shape[0], shape[1], shape[2], shape[3]};
   if (bytes > 1) target = {shape[0], shape[1], shape[2], shape[3], bytes};
   return graph.add_value("target", target, ElementType::u8, Role::input);
 }
 
-void check_network(const StepOptions& options) {
+void check_target(const StepOptions& options) {
+  const LossOptions& loss = options.loss;
+  assert(loss.weights.empty() || static_cast<std::int64_t>(loss.weights.size()) == options.outputs);
+  if (static_cast<std::int64_t>(loss.weights.size()) > most_loss_weights)
+    fail(Exit::usage, "{}: at most {} outputs may have weights, found {}", key::training_class_weights,
+         most_loss_weights, loss.weights.size());
   if (classifies_images(options.network.name) && (!options.loss.classes || options.loss.dice > 0))
     fail(Exit::usage,
          "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "
@@ -45,20 +51,54 @@ void check_share(const StepOptions& options, const Graph& graph) {
          key::network_name, options.network.name);
 }
 
+LossTerms terms_of(const LossOptions& options) {
+  LossTerms terms;
+  terms.smoothing = options.smoothing;
+  terms.focus = options.focus;
+  terms.ignores = options.ignores && !options.classes;  // of classes, none is meant by such a target anyway
+  return terms;
+}
+
+// Where the voxels that count are not all of them, or not alike, the sums tell how many there are.
+int counting_column(const LossOptions& options) {
+  if (options.classes) return options.ignores || !options.weights.empty() ? 1 : 0;
+  return options.ignores ? 4 : 0;
+}
+
+// What the losses of a batch are made with: of each sample's sums, whose losses are added up, or of the whole
+// batch's.
+LossWeights weights_of(const LossOptions& options, const Shape& logits, double weight, std::int64_t batch) {
+  const std::int64_t voxels = logits[1] * logits[2] * logits[3];
+  const double shared = options.batch_dice ? 1 : static_cast<double>(batch);
+  LossWeights weights;
+  weights.dice = options.dice * weight / shared;
+  weights.cross_entropy = options.cross_entropy * weight / shared;
+  weights.epsilon = options.epsilon;
+  weights.first = options.classes ? 1 : 0;
+  weights.count = static_cast<double>(options.classes ? voxels : voxels * logits[4]);
+  if (options.batch_dice) weights.count *= static_cast<double>(batch);
+  weights.counted_by = counting_column(options);
+  weights.of_output = options.weights;
+  return weights;
+}
+
+// The loss of some logits, and the sums that it is made of.
+struct Losses {
+  ValueId loss = none;
+  std::vector<ValueId> sums;
+};
+
 // Of `batch` samples that take such a step each, the loss is the mean.
-ValueId add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
-                 const std::string& name = "loss", double weight = 1, std::int64_t batch = 1) {
+Losses add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
+                const std::string& name = "loss", double weight = 1, std::int64_t batch = 1) {
   graph.phase = Phase::loss;
+  Attributes terms;
+  terms_of(options).add_to(terms);
+  const ValueId sums = graph.apply(options.classes ? "softmax_loss_sums" : "loss_sums", name + ".sums",
+                                   {logits, target}, terms);
   const Shape shape = graph.value(logits).shape;
-  const std::int64_t voxels = shape[1] * shape[2] * shape[3];
-  const ValueId sums =
-      graph.apply(options.classes ? "softmax_loss_sums" : "loss_sums", name + ".sums", {logits, target});
-  return graph.apply("loss_value", name, {sums},
-                     {{"dice", options.dice * weight / static_cast<double>(batch)},
-                      {"cross_entropy", options.cross_entropy * weight / static_cast<double>(batch)},
-                      {"epsilon", options.epsilon},
-                      {"first", options.classes ? 1 : 0},
-                      {"count", static_cast<double>(options.classes ? voxels : voxels * shape[4])}});
+  return {graph.apply("loss_value", name, {sums}, weights_of(options, shape, weight, batch).attributes()),
+          {sums}};
 }
 
 // The target of logits that are on a lower level.
@@ -73,22 +113,23 @@ ValueId target_like(Graph& graph, const std::string& name, ValueId target, Value
 
 // The losses of all levels that have one, by their weights (deep supervision: Lee et al., "Deeply-Supervised
 // Nets", 2015).
-ValueId add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, const StepOptions& options) {
+Losses add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, const StepOptions& options) {
   const std::vector<double>& weights = options.network.deep_supervision;
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const std::int64_t batch = options.share.batch;
   if (forward.lower_logits.empty())
-    return add_loss(graph, forward.logits, target, options.loss, "loss", 1, options.share.batch);
-  ValueId sum =
-      add_loss(graph, forward.logits, target, options.loss, "loss.0", weights[0] / all, options.share.batch);
+    return add_loss(graph, forward.logits, target, options.loss, "loss", 1, batch);
+  Losses losses = add_loss(graph, forward.logits, target, options.loss, "loss.0", weights[0] / all, batch);
   for (std::size_t level = 1; level <= forward.lower_logits.size(); ++level) {
     const ValueId logits = forward.lower_logits[level - 1];
     const std::string name = format("loss.{}", level);
-    const ValueId lower = add_loss(graph, logits, target_like(graph, name + ".target", target, logits),
-                                   options.loss, name, weights[level] / all, options.share.batch);
+    const Losses lower = add_loss(graph, logits, target_like(graph, name + ".target", target, logits),
+                                  options.loss, name, weights[level] / all, batch);
     const bool is_last = level == forward.lower_logits.size();
-    sum = graph.apply("add", is_last ? "loss" : name + ".sum", {sum, lower});
+    losses.loss = graph.apply("add", is_last ? "loss" : name + ".sum", {losses.loss, lower.loss});
+    losses.sums.push_back(lower.sums.front());
   }
-  return sum;
+  return losses;
 }
 
 // What an optimiser keeps of every parameter.
@@ -201,22 +242,25 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, cons
 
 // The step of one sample becomes that of the share: its graph, its loss, and the gradients of the batch,
 // which are returned. They are summed as they are updated, large ones each by itself; the loss goes along
-// with the small ones.
+// with the small ones, unless it is of the sums of the batch, which are then `together`.
 std::vector<ValueId> share(TrainingStep& step, const std::vector<ValueId>& gradients,
-                           const StepOptions& options, std::vector<std::vector<ValueId>>& copies) {
-  std::vector<std::vector<ValueId>> groups = {{step.loss}};
+                           const StepOptions& options, const std::vector<ValueId>& together,
+                           std::vector<std::vector<ValueId>>& copies) {
+  std::vector<std::vector<ValueId>> groups(1);
+  if (together.empty()) groups.front().push_back(step.loss);
+  std::size_t small = groups.front().size(), large = 1;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (is_small(step, i, options.optimizer))
       groups.front().push_back(gradients[i]);
     else
       groups.push_back({gradients[i]});
   }
-  SharedGraph shared = for_share(step.graph, options.share, groups);
+  if (groups.front().empty()) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(--large));
+  SharedGraph shared = for_share(step.graph, options.share, groups, together);
   step.graph = std::move(shared.graph);
   copies = std::move(shared.copies);
-  step.loss = shared.sums.front().front();
+  step.loss = together.empty() ? shared.sums.front().front() : copies[index(step.loss)].front();
   std::vector<ValueId> sums;
-  std::size_t small = 1, large = 1;
   for (std::size_t i = 0; i < gradients.size(); ++i)
     sums.push_back(is_small(step, i, options.optimizer) ? shared.sums.front()[small++]
                                                         : shared.sums[large++].front());
@@ -238,20 +282,23 @@ std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& 
 }  // namespace
 
 LossOptions loss_options(Loss loss) {
-  if (loss == Loss::weighted_dice) return {};
-  const bool classes = loss == Loss::softmax_cross_entropy || loss == Loss::softmax_dice_cross_entropy;
-  return {.dice = loss == Loss::softmax_cross_entropy ? 0.0 : 1.0, .cross_entropy = 1, .classes = classes};
+  LossOptions options;
+  if (loss == Loss::weighted_dice) return options;
+  options.cross_entropy = 1;
+  if (loss == Loss::cross_entropy || loss == Loss::softmax_cross_entropy) options.dice = 0;
+  options.classes = loss == Loss::softmax_cross_entropy || loss == Loss::softmax_dice_cross_entropy;
+  return options;
 }
 
-std::int64_t target_bytes(std::int64_t outputs, bool classes) {
-  if (!classes) return (outputs + 7) / 8;
+std::int64_t target_bytes(std::int64_t outputs, const LossOptions& loss) {
+  if (!loss.classes) return terms_of(loss).target_bytes(outputs);
   return outputs <= 255 ? 1 : 2;
 }
 
 TrainingStep build_training_step(const StepOptions& options) {
   assert(options.share.batch == 1 || options.input[0] == 1);
   const bool scaled = options.activations == ElementType::f16;
-  check_network(options);
+  check_target(options);
   TrainingStep step;
   ForwardGraph forward = build_network(
       options.network, options.input, options.outputs, options.activations, /*training=*/true,
@@ -263,14 +310,16 @@ TrainingStep build_training_step(const StepOptions& options) {
   step.trained = forward.trained;
   check_share(options, step.graph);
   const ValueId target = add_target(step.graph, forward.logits, options.loss);
-  step.loss = add_losses(step.graph, forward, target, options);
+  const Losses losses = add_losses(step.graph, forward, target, options);
+  step.loss = losses.loss;
 
   step.graph.phase = Phase::backward;
   std::vector<ValueId> gradients =
       differentiate(step.graph, {{step.loss, add_seed(step, scaled)}}, step.trained);
   for (const ValueId gradient : gradients) assert(gradient != none && "the loss depends on what is trained");
   std::vector<std::vector<ValueId>> copies;
-  gradients = share(step, gradients, options, copies);
+  const bool together = options.loss.batch_dice && options.share.batch > 1;
+  gradients = share(step, gradients, options, together ? losses.sums : std::vector<ValueId>(), copies);
   step.graph.phase = Phase::backward;
   add_updates(step, gradients, add_guards(step, gradients, options.optimizer, scaled), options);
   update_early(step.graph);
@@ -295,7 +344,7 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
 
 // The loss comes before the probabilities, which may then be written over the logits.
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
-  check_network(options);
+  check_target(options);
   InferenceStep step;
   ForwardGraph forward = build_network(options.network, options.input, options.outputs, options.activations,
                                        /*training=*/false, options.voxel_alignment);
@@ -304,7 +353,7 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   ValueId target = none, loss = none;
   if (with_loss) {
     target = add_target(step.graph, forward.logits, options.loss);
-    loss = add_loss(step.graph, forward.logits, target, options.loss);
+    loss = add_loss(step.graph, forward.logits, target, options.loss).loss;
   }
   step.graph.phase = Phase::forward;
   const ValueId probabilities =

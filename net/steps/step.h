@@ -18,15 +18,28 @@ struct LossOptions {
   double cross_entropy = 0;  // weight of the binary cross entropy term
   double epsilon = 1e-5;
   bool classes = false;  // of the soft-max instead: a target is one of the classes, the first the background
+  double smoothing = 0;  // of what cross entropy wants (net/ops/loss.cpp, softmax_loss.cpp)
+  double focus = 0;      // gamma of the focal loss, which cross entropy becomes
+  std::vector<double> weights{};  // of the outputs, beside one another; empty: all have the same
+  bool batch_dice = false;        // Dice of all samples of a batch as one
+  bool ignores = false;           // of some voxels nobody says anything (net/graph/loss_terms.h)
 };
-enum class Loss { weighted_dice, dice_cross_entropy, softmax_cross_entropy, softmax_dice_cross_entropy };
-constexpr std::array<std::string_view, 4> names_of(Loss) {
-  return {"weighted_dice", "dice_cross_entropy", "softmax_cross_entropy", "softmax_dice_cross_entropy"};
+enum class Loss {
+  weighted_dice,
+  cross_entropy,
+  dice_cross_entropy,
+  softmax_cross_entropy,
+  softmax_dice_cross_entropy
+};
+constexpr std::array<std::string_view, 5> names_of(Loss) {
+  return {"weighted_dice", "cross_entropy", "dice_cross_entropy", "softmax_cross_entropy",
+          "softmax_dice_cross_entropy"};
 }
 LossOptions loss_options(Loss loss);
-// Bytes of a voxel's target, which lie side by side: a bit for each output, or the number of a class, the low
-// byte first, where the largest number that they hold stands for none of them.
-std::int64_t target_bytes(std::int64_t outputs, bool classes);
+// Bytes of a voxel's target, which lie side by side: a bit for each output, and one behind them where voxels
+// may be ignored, or the number of a class, the low byte first, where the largest number that they hold
+// stands for none of them.
+std::int64_t target_bytes(std::int64_t outputs, const LossOptions& loss);
 
 enum class Optimizer { adam, sgd };
 constexpr std::array<std::string_view, 2> names_of(Optimizer) {

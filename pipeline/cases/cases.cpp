@@ -112,6 +112,10 @@ Cases::Cases(const RunOptions& options, data::Dataset dataset)
       limit_bytes_(memory_for_cases / options.ranks->on_this_machine()) {
   check_suits(options_, cache_.dataset());
   classes_ = output_classes(cache_.dataset(), options.training);
+  // Of bits, the one behind those of all outputs; of classes, what is none of them is ignored.
+  if (const int ignored = cache_.dataset().ignore_label;
+      ignored != 0 && !net::loss_options(options.training.loss).classes)
+    classes_.push_back({ignored});
   kept_.resize(cache_.dataset().cases.size());
 }
 
@@ -182,7 +186,7 @@ data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
   const auto whole = prepared(index);
   const auto patch = [&] {
     return draw_patch(whole->truth, whole->size, *options_.training.patch, key.seed, key.epoch,
-                      key.case_index, options_.training.foreground);
+                      key.case_index, options_.training.foreground, dataset().ignore_label);
   };
   const auto slice = [&] {
     const std::vector<std::int64_t> planes = planes_of(index, *whole);
@@ -225,11 +229,13 @@ std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::Prepar
     const std::lock_guard lock(mutex_);
     if (const auto found = planes_.find(index); found != planes_.end()) return found->second;
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // background voxels, plane
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // voxels without a label, plane
   const auto voxels = static_cast<std::ptrdiff_t>(whole.size[0] * whole.size[1]);
   for (std::int64_t z = 0; z < whole.size[2] && !whole.truth.empty(); ++z) {
     const auto plane = whole.truth.begin() + z * voxels;
-    const std::int64_t unlabelled = std::count(plane, plane + voxels, 0);
+    const std::int64_t unlabelled = std::count_if(plane, plane + voxels, [&](std::int16_t label) {
+      return label == 0 || label == dataset().ignore_label;
+    });
     if (unlabelled < voxels) found.emplace_back(unlabelled, z);
   }
   std::sort(found.begin(), found.end());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/choice.h"
@@ -96,6 +97,12 @@ constexpr std::array<std::string_view, 2> names_of(Preset) {
   return {"none", "nnunet"};
 }
 
+// What an output's part of the loss weighs beside the others'.
+struct ClassWeights {
+  bool automatic = false;                                 // by how many voxels have it
+  std::vector<std::pair<std::string, double>> by_name{};  // the others: 1
+};
+
 struct TrainingOptions {
   Preset preset = Preset::none;
   std::int64_t epochs = 500;
@@ -106,6 +113,12 @@ struct TrainingOptions {
   AveragingOptions averaging;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   net::Loss loss = net::Loss::weighted_dice;
+  double label_smoothing = 0;
+  double focal_gamma = 0;
+  bool batch_dice = false;
+  ClassWeights class_weights;
+  std::vector<double> output_weights{};  // which follow from them and the data (loss_settings.h)
+  bool ignores = false;                  // the data has a label of voxels to be ignored
   Targets targets = Targets::labels;
   fs::path init;  // a run, or a safetensors file, whose weights it begins with; empty: random ones
   Precision precision = Precision::automatic;
@@ -148,6 +161,7 @@ struct EvaluateOptions {
   double surface_tolerance = 1;  // mm
   metrics::LesionOptions lesions;
   FindPostprocessing postprocessing = FindPostprocessing::automatic;
+  int ignored = 0;  // the data's label of voxels that are left out of scores; 0: it has none
 };
 
 struct RunOptions {

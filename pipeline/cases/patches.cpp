@@ -15,11 +15,11 @@ std::int64_t voxels(const data::Size3& size) {
   return size[0] * size[1] * size[2];
 }
 
-std::set<std::int16_t> labels_in(const std::vector<std::int16_t>& truth) {
+std::set<std::int16_t> labels_in(const std::vector<std::int16_t>& truth, int ignored) {
   std::set<std::int16_t> labels;
   std::int16_t last = 0;
   for (const std::int16_t label : truth) {
-    if (label != last && label != 0) labels.insert(label);
+    if (label != last && label != 0 && label != ignored) labels.insert(label);
     last = label;
   }
   return labels;
@@ -46,7 +46,7 @@ std::int64_t patches_per_case(const RunOptions& options) {
 
 data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
                      const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
-                     double foreground) {
+                     double foreground, int ignored) {
   const Philox random(seed, epoch, 0x9a7c);
   const std::uint64_t at = 8 * std::uint64_t{number};
   const auto below = [&](std::uint64_t draw, std::int64_t n) {
@@ -55,7 +55,7 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
   data::Box box{{0, 0, 0}, patch};
   for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] = below(axis, size[axis] - patch[axis] + 1);
   if (random.uniform(at + 3) >= static_cast<float>(foreground)) return box;
-  const std::set<std::int16_t> labels = labels_in(truth);
+  const std::set<std::int16_t> labels = labels_in(truth, ignored);
   if (labels.empty()) return box;
   const std::int16_t label = *std::next(labels.begin(), below(4, static_cast<std::int64_t>(labels.size())));
   const std::int64_t count = std::count(truth.begin(), truth.end(), label);

@@ -22,10 +22,10 @@ data::Size3 input_size(const RunOptions& options);
 std::int64_t patches_per_case(const RunOptions& options);
 
 // `number`: which of the epoch's patches of all cases, below 2^32. `foreground`: the share around
-// a label. `truth` may be empty: then anywhere.
+// a label, but the one to be ignored. `truth` may be empty: then anywhere.
 data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
                      const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
-                     double foreground = 1.0 / 3);
+                     double foreground = 1.0 / 3, int ignored = 0);
 
 // The part of a prepared case, with its place in the world and the statistics of the whole.
 data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box);

@@ -9,6 +9,7 @@
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
 #include "net/steps/pieces.h"
+#include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/device/session.h"
 #include "swap/plan/plan_report.h"
@@ -34,8 +35,9 @@ RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   const std::size_t count = net::classifies_images(options.network.name)
                                 ? static_cast<std::size_t>(options.training.batch_size)
                                 : voxels;
-  const bool classes = net::loss_options(options.training.loss).classes;
-  const auto bytes = static_cast<std::size_t>(net::target_bytes(data.outputs, classes));
+  const net::LossOptions loss = loss_of(options.training);
+  const bool classes = loss.classes;
+  const auto bytes = static_cast<std::size_t>(net::target_bytes(data.outputs, loss));
   const std::int64_t bits = std::min<std::int64_t>(data.outputs, 8);
   const auto values = static_cast<std::uint32_t>(classes ? data.outputs : std::int64_t{1} << bits);
   batch.targets.resize(count * bytes);

@@ -13,6 +13,7 @@
 #include "net/networks/networks.h"
 #include "net/steps/pieces.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/record/routines.h"
 #include "swap/planners/planner.h"
@@ -49,9 +50,15 @@ std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std
     const data::LabelMap truth = data::canonical(data::read_label_map(dataset.cases[index].truth));
     const auto plane = static_cast<std::ptrdiff_t>(truth.geometry.size[0] * truth.geometry.size[1]);
     for (auto at = truth.voxels.begin(); at < truth.voxels.end(); at += plane)
-      count += std::any_of(at, at + plane, [](std::int16_t label) { return label != 0; });
+      count += std::any_of(at, at + plane,
+                           [&](std::int16_t label) { return label != 0 && label != dataset.ignore_label; });
   }
   return count;
+}
+
+RunOptions with_data(RunOptions options, const DataShape& data) {
+  options.training.ignores = data.ignores;
+  return options;
 }
 
 PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
@@ -73,6 +80,9 @@ DataShape data_shape(const RunOptions& options) {
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
   check_suits(options, dataset);
   shape.outputs = output_count(dataset, options.training);
+  TrainingOptions training = options.training;
+  settle_loss(training, dataset);
+  shape.ignores = training.ignores;
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
   if (options.preprocess.slices != data::Slices::none)
@@ -81,13 +91,13 @@ DataShape data_shape(const RunOptions& options) {
 }
 
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
-    : options_(options),
+    : options_(with_data(options, data)),
       target_(open_target(options, how.as, how.tuned || !how.estimate)),
       exchange_(*options.ranks, target_.backend.get()) {
   target_.network = how.network;
   if (target_.network) target_.network->local_rate = target_.rates->link_rate;
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
-  Steps steps = build_steps(options, data.channels, data.outputs, target_, true);
+  Steps steps = build_steps(options_, data.channels, data.outputs, target_, true);
   held_beside_ = pipeline::held_beside(options, steps);
   leave_room(target_, options.memory, held_beside_);
   for (const net::ValueId id : steps.training->trained)

@@ -19,6 +19,7 @@ struct DataShape {
   std::int64_t channels = 0, outputs = 0;
   std::int64_t training_cases = 0, validation_cases = 0;
   std::int64_t labelled_slices = 0;  // of the training cases, where the network takes slices
+  bool ignores = false;              // some voxels are to be ignored
 };
 DataShape data_shape(const RunOptions& options);
 

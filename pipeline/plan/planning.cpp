@@ -12,6 +12,7 @@
 #include "net/backends/backends.h"
 #include "net/graph/sample_name.h"
 #include "net/networks/networks.h"
+#include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
@@ -340,7 +341,7 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t channels, 
   step.voxel_alignment = target.voxel_alignment();
   step.outputs = outputs;
   step.activations = target.precision;
-  step.loss = net::loss_options(options.training.loss);
+  step.loss = loss_of(options.training);
   step.optimizer = options.training.optimizer;
   step.pieces = options.memory.pieces;
   return step;
@@ -357,7 +358,8 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   else
     step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
   steps.training = net::build_training_step(step);
-  if (step.share.count > 1) {
+  // Where samples wait for one another, what is best for one is not for the batch.
+  if (step.share.count > 1 && !step.loss.batch_dice) {
     step.share = {};
     steps.one_sample = net::build_training_step(step);
   }

@@ -134,6 +134,8 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
                        prediction = data::canonical(data::read_label_map(paths.prediction));
   require_same_grid(paths.truth, truth.geometry, paths.prediction, prediction.geometry);
   CaseScores scores{values_in(truth), values_in(prediction), {}};
+  for (std::set<int>* values : {&scores.in_truth, &scores.in_prediction})
+    values->erase(options.evaluate.ignored);
   data::Regions regions = options.regions;
   if (regions.empty()) {
     std::set<int> values = scores.in_truth;
@@ -198,7 +200,8 @@ void warn_of_absent_values(const std::vector<CaseScores>& cases, const data::Reg
 }  // namespace
 
 metrics::MetricOptions metric_options(const EvaluateOptions& options) {
-  return {metrics::parse_empty_rule(options.empty), options.surface_tolerance, options.lesions};
+  return {metrics::parse_empty_rule(options.empty), options.surface_tolerance, options.lesions,
+          options.ignored};
 }
 
 std::vector<DiceRow> score(const std::string& case_id, const data::LabelMap& truth,

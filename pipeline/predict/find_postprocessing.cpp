@@ -13,6 +13,7 @@
 #include "data/formats/image_io.h"
 #include "data/volumes/align.h"
 #include "data/volumes/orientation.h"
+#include "metrics/metrics.h"
 #include "pipeline/predict/largest_component.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/record/run_folder.h"
@@ -262,6 +263,8 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
       fail(Exit::bad_data, "{} and {} have other sizes: {} and {} voxels", all[i].truth.string(),
            all[i].prediction.string(), resolution_text(made.truth.geometry.size),
            resolution_text(made.prediction.geometry.size));
+    if (dataset.ignore_label != 0)
+      metrics::leave_out(dataset.ignore_label, made.truth.voxels, made.prediction.voxels);
     return made;
   };
   return find_postprocessing(all.size(), read, dataset.regions);

@@ -67,23 +67,32 @@ std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
   return turns;
 }
 
-// Of every output, as probabilities come.
+// Of every output, as probabilities come; voxels of the label `ignored` are left out (0: none is).
 class Reliability {
  public:
-  Reliability(const std::vector<std::int16_t>& truth, const std::vector<std::vector<int>>& outputs)
-      : bits_(data::target_bits(truth, outputs)), bytes_((outputs.size() + 7) / 8), found_(outputs.size()) {}
+  Reliability(const std::vector<std::int16_t>& truth, const std::vector<std::vector<int>>& outputs,
+              int ignored)
+      : truth_(truth),
+        bits_(data::target_bits(truth, outputs)),
+        bytes_((outputs.size() + 7) / 8),
+        ignored_(ignored),
+        found_(outputs.size()) {}
 
   void add(std::span<const float> planes) {
-    for (std::size_t i = 0; i < planes.size(); i += found_.size(), ++voxel_)
+    for (std::size_t i = 0; i < planes.size(); i += found_.size(), ++voxel_) {
+      if (ignored_ != 0 && truth_[voxel_] == ignored_) continue;
       for (std::size_t c = 0; c < found_.size(); ++c)
         found_[c].add(static_cast<double>(planes[i + c]),
                       (bits_[voxel_ * bytes_ + c / 8] >> c % 8 & 1U) != 0);
+    }
   }
   const std::vector<metrics::Calibration>& outputs() const { return found_; }
 
  private:
+  const std::vector<std::int16_t>& truth_;
   std::vector<std::uint8_t> bits_;  // of the truth
-  std::size_t bytes_, voxel_ = 0;   // of a voxel; how many were added
+  std::size_t bytes_, voxel_ = 0;   // of a voxel; how many were looked at
+  int ignored_;
   std::vector<metrics::Calibration> found_;
 };
 
@@ -108,7 +117,8 @@ class CasePredictor {
     const auto prepared = cases_.prepared(turn.index);
     const data::Volume volume = data::read_case(dataset_, files);
     Decision decision(*prepared, decoder_);
-    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training));
+    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training),
+                            dataset_.ignore_label);
     predictor_.predict(*prepared, [&](std::span<const float> planes) {
       decision.add(planes);
       reliability.add(planes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
+#include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/several_ranks.h"
 #include "pipeline/plan/step_memory.h"
@@ -40,6 +42,14 @@ struct Job {
   Split split;
   std::int64_t channels = 0, outputs = 0;
   std::vector<PhaseRow> phases;  // that are over
+  bool prepared = false;
+
+  // Whether there was anything to prepare.
+  bool prepare() {
+    if (std::exchange(prepared, true)) return false;
+    cases->prepare_all(split.training, split.validation);
+    return true;
+  }
 };
 
 // What a run spends its time with, for the report. Of a run that was continued, what this process did;
@@ -65,6 +75,8 @@ Job open_job(const RunOptions& options) {
   Job job;
   job.options = options;
   data::Dataset dataset = data::open_dataset(options.data);
+  settle_loss(job.options.training, dataset);
+  job.options.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::tell_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
@@ -217,6 +229,17 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
   }
 }
 
+// Weights that follow from the data are part of what is planned: then cases are prepared first.
+void weigh_outputs(Job& job, Stopwatch& watch) {
+  TrainingOptions& training = job.options.training;
+  if (training.class_weights.automatic) {
+    if (job.prepare()) watch.end(job, "preparing");
+    weigh_by_frequency(training, *job.cases, job.split.training);
+  }
+  if (!training.output_weights.empty())
+    log::info("weights of outputs: {}", weights_text(training, job.cases->dataset()));
+}
+
 // What is wrong with the cases leaves no run behind. Returns the time left.
 TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& watch) {
   const RunOptions& options = job.options;
@@ -227,8 +250,7 @@ TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& wat
               format_seconds(time_left(job, session, predicts).seconds()));
   session.allocate();
   watch.end(job, "planning");
-  job.cases->prepare_all(job.split.training, job.split.validation);
-  watch.end(job, "preparing");
+  if (job.prepare()) watch.end(job, "preparing");
   TimeLeft left = time_left(job, session, predicts);
   if (!options.resume && sliced) log::info("it should take about {}", format_seconds(left.seconds()));
   return left;
@@ -238,6 +260,7 @@ Job train_job(const RunOptions& given, bool predicts) {
   Stopwatch watch;
   Job job = open_job(given);
   RunOptions& options = job.options;
+  weigh_outputs(job, watch);
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
   tell_beginning(job, session);

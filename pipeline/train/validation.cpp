@@ -5,7 +5,8 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "metrics/overlap.h"
+#include "metrics/metrics.h"
+#include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/windows.h"
 #include "pipeline/predict/classify.h"
@@ -38,7 +39,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const data::Size3& size = prepared->size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
-  const std::int64_t bytes = net::target_bytes(outputs, net::loss_options(options_.training.loss).classes);
+  const std::int64_t bytes = net::target_bytes(outputs, loss_of(options_.training));
   const Windows windows = make_windows(size, input_size(options_), 0);
   double* const numbers = numbers_.data() + position * width_;
   const std::vector<float> probabilities = stitch(windows, outputs, [&](const data::Box& box) {
@@ -48,8 +49,9 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
                   static_cast<double>(windows.count());
     return part;
   });
-  const std::vector<std::int16_t> labels = decoder_.decode(probabilities);
-  const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(prepared->truth, labels, prepared->size);
+  std::vector<std::int16_t> labels = decoder_.decode(probabilities), truth = prepared->truth;
+  if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
+  const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
     numbers[1 + i] = voxswap::metrics::dice(metrics::overlap(pairs, dataset_.regions[i].second),
                                             metrics::EmptyRule::brats);

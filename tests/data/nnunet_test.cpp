@@ -60,6 +60,27 @@ TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
   EXPECT_TRUE(volume.has_truth());
 }
 
+TEST(NnUNet, NamesVoxelsToBeIgnored) {
+  const TemporaryFolder folder;
+  fs::ofstream(folder / "dataset.json") << R"({"channel_names": {"0": "MRI"}, "file_ending": ".nii.gz",
+    "labels": {"background": 0, "core": 1, "ignore": 2}})";
+  write_channels(folder / "imagesTr", "a", 1, ".nii.gz");
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1, 2}));
+  const Dataset dataset = open(folder.path());
+  EXPECT_EQ(dataset.ignore_label, 2);
+  EXPECT_EQ(dataset.labels, (Labels{{"core", 1}}));
+  EXPECT_TRUE(read_case(dataset, dataset.cases[0]).has_truth());
+
+  DatasetOptions options;
+  options.root = folder.path();
+  options.ignore_label = 0;
+  const Dataset strict = open_dataset(options);
+  expect_failure([&] { read_case(strict, strict.cases[0]); }, Exit::bad_data, {"the label 2"});
+  options.labels = {{"core", 1}, {"edge", 2}};
+  options.ignore_label = 2;
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"data.ignore_label: 2 is the label edge"});
+}
+
 TEST(NnUNet, GivesRegionsWhereLabelsAreLists) {
   const TemporaryFolder folder;
   fs::ofstream(folder / "dataset.json") << R"({"channel_names": {"0": "MRI"}, "file_ending": ".nii.gz",

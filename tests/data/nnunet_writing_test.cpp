@@ -45,7 +45,7 @@ TEST_F(NnunetWriting, GivesTheSameVolumesWithLabelsThatCountOn) {
   EXPECT_EQ(written.modalities, bids.modalities);
   EXPECT_EQ(written.labels, (Labels{{"necrosis", 1}, {"oedema", 2}, {"enhancing", 3}}));
   ASSERT_EQ(written.cases.size(), 2u);
-  const std::map<int, int> values = nnunet_values(bids.labels);
+  const std::map<int, int> values = nnunet_values(bids);
   for (std::size_t i = 0; i < 2; ++i) {
     const Volume before = read_case(bids, bids.cases[i]), after = read_case(written, written.cases[i]);
     EXPECT_EQ(after.id, before.id);

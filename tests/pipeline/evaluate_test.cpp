@@ -51,6 +51,26 @@ class Evaluation : public test::InAFolder {
   }
 };
 
+// Of the predicted slab, the half that is wrong lies where nobody says anything.
+TEST_F(Evaluation, LeavesIgnoredVoxelsOut) {
+  data::LabelMap known = slab(0, 1);
+  for (std::size_t i = 16; i < 32; ++i) known.voxels[i] = 9;
+  data::write_label_map(truth() / "a.nii.gz", known);
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  FolderOptions options;
+  options.evaluate.ignored = 9;
+  options.evaluate.metrics = {"dice", "hd95", "specificity"};
+  auto rows = evaluate_folders(truth(), prediction(), options);
+  ASSERT_EQ(rows.size(), 1u) << "the label to be ignored is no region";
+  EXPECT_EQ(rows[0].dice, 1);
+  EXPECT_EQ(rows[0].hd95, 0);
+  EXPECT_EQ(rows[0].predicted_voxels, 16);
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 3));
+  rows = evaluate_folders(truth(), prediction(), options);
+  EXPECT_EQ(rows[0].dice, 2.0 * 16 / (16 + 32));
+  EXPECT_EQ(rows[0].specificity, 0.5) << "of the 32 voxels that are known to be background";
+}
+
 TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
   data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
   data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));

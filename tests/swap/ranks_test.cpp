@@ -25,6 +25,7 @@ struct Case {
   std::int64_t pieces = net::whole_volumes;
   bool swaps = false;
   net::ElementType type = net::ElementType::f32;
+  bool batch_dice = false;
 };
 
 // One rank's part of a few steps: losses, then what persists.
@@ -35,6 +36,7 @@ Results trained(net::Ranks& ranks, const Case& of) {
   options.input = {1, side, side, side, 2};
   options.pieces = of.pieces;
   options.activations = of.type;
+  options.loss.batch_dice = of.batch_dice;
   options.share = net::share_of(of.batch, ranks.rank(), ranks.count());
   const net::TrainingStep step = net::build_training_step(options);
   const net::Graph& graph = step.graph;
@@ -120,6 +122,13 @@ TEST(RankSteps, GiveTheSameBitsWhileTheySwap) {
 
 TEST(RankSteps, GiveTheSameBitsWithAScaledLoss) {
   expect_same_bits({.batch = 6, .type = net::ElementType::f16}, {2, 3});
+}
+
+// The samples' sums are exchanged before any gradient is there.
+TEST(RankSteps, GiveTheSameBitsWithTheDiceOfTheWholeBatch) {
+  expect_same_bits({.batch = 10, .batch_dice = true}, {2, 5, 10});
+  expect_same_bits({.batch = 6, .pieces = 2, .batch_dice = true}, {2, 3});
+  expect_same_bits({.batch = 6, .swaps = true, .batch_dice = true}, {2, 3});
 }
 
 // What is made of one sample is gone before the next one's is there.

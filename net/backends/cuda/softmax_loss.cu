@@ -7,6 +7,7 @@
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/voxel_softmax.cuh"
+#include "net/graph/loss_terms.h"
 
 namespace voxswap::net::cuda {
 
@@ -47,6 +48,28 @@ struct Planes {
   }
 };
 
+// Cross entropy with terms (net/graph/loss_terms.h), of one class of a voxel.
+struct Terms {
+  float of_target, of_others, focus;  // what is wanted of the target's probability, and of the others'
+
+  Terms(const LossTerms& terms, std::int64_t channels)
+      : of_target(static_cast<float>(1 - terms.smoothing + terms.smoothing / static_cast<double>(channels))),
+        of_others(static_cast<float>(terms.smoothing / static_cast<double>(channels))),
+        focus(static_cast<float>(terms.focus)) {}
+  bool plain() const { return of_others == 0 && focus == 0; }
+  __device__ float wanted(bool is_target) const { return is_target ? of_target : of_others; }
+  __device__ float power(float p) const { return focus == 0 ? 1.0f : powf(fmaxf(1 - p, 0.0f), focus); }
+  __device__ double entropy(bool is_target, float p, double minus_log) const {
+    return static_cast<double>(wanted(is_target)) * power(p) * minus_log;
+  }
+  // What flows to log p. -log p / (1 - p) is by its series where p is almost 1.
+  __device__ float gradient(bool is_target, float p, float minus_log) const {
+    const float rest = 1 - p;
+    const float ratio = rest > 1e-3f ? minus_log / rest : 1 + rest * (0.5f + rest / 3);
+    return -wanted(is_target) * power(p) * (1 + focus * p * ratio);
+  }
+};
+
 // Adds up what the threads of a block have of every kind, in the first thread's place.
 __device__ inline void add_threads(double (&shared)[kinds][block_threads], const double (&mine)[kinds]) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -61,8 +84,8 @@ __device__ inline void add_threads(double (&shared)[kinds][block_threads], const
 }
 
 // written[planes][blocks][C][4]
-template <class T>
-__global__ void sums_of_blocks(Planes planes, const T* logits, Classes target, double* written) {
+template <bool plain, class T>
+__global__ void sums_of_blocks(Planes planes, Terms terms, const T* logits, Classes target, double* written) {
   __shared__ double shared[kinds][block_threads];
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t plane =
@@ -88,10 +111,15 @@ __global__ void sums_of_blocks(Planes planes, const T* logits, Classes target, d
       if (of[k] < 0) continue;
       const float p = probability(softmax[k], x[k] + c);
       mine[2] += p;
+      if (!plain)
+        mine[3] +=
+            terms.entropy(of[k] == c, p,
+                          static_cast<double>(softmax[k].largest - to_float(x[k][c])) + logf(softmax[k].sum));
       if (of[k] != c) continue;
       mine[0] += p;
       mine[1] += 1;
-      mine[3] += static_cast<double>(softmax[k].largest - to_float(x[k][c])) + logf(softmax[k].sum);
+      if (plain)
+        mine[3] += static_cast<double>(softmax[k].largest - to_float(x[k][c])) + logf(softmax[k].sum);
     }
     add_threads(shared, mine);
     if (thread < kinds) to[c * kinds + thread] = shared[thread][0];
@@ -120,19 +148,19 @@ __global__ void add_planes(Planes planes, const double* found, float* to) {
 }
 
 template <class T>
-void find_planes(const Planes& planes, bool wide, const KernelArguments& arguments, double* written,
-                 double* to) {
+void find_planes(const Planes& planes, const Terms& terms, bool wide, const KernelArguments& arguments,
+                 double* written, double* to) {
   const std::int64_t high = std::min<std::int64_t>(planes.count, 32768);
   const dim3 grid(static_cast<unsigned>(planes.blocks), static_cast<unsigned>(high),
                   static_cast<unsigned>((planes.count + high - 1) / high));
-  launch("softmax_loss_sums", sums_of_blocks<T>, grid, block_threads, planes, input<T>(arguments, 0),
-         classes_of(arguments, wide), written);
+  launch("softmax_loss_sums", terms.plain() ? sums_of_blocks<true, T> : sums_of_blocks<false, T>, grid,
+         block_threads, planes, terms, input<T>(arguments, 0), classes_of(arguments, wide), written);
   launch("softmax_loss_sums, blocks", add_blocks, blocks_for(planes.count * planes.channels * kinds),
          block_threads, planes, written, to);
 }
 
-template <class T>
-__global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::int64_t channels,
+template <bool plain, class T>
+__global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::int64_t channels, Terms terms,
                               const T* logits, Classes target, const float* dsums, T* dlogits) {
   const std::int64_t voxel = index_of_thread();
   if (voxel >= voxels) return;
@@ -147,9 +175,16 @@ __global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::
   const VoxelSoftmax softmax = look_at(x, channels);
   float mean = probability(softmax, x + of) * d[kinds * of];
   for (std::int64_t c = 0; c < channels; ++c) mean += probability(softmax, x + c) * d[kinds * c + 2];
+  const auto flow = [&](std::int64_t c, float p) {
+    const float minus_log = softmax.largest - to_float(x[c]) + logf(softmax.sum);
+    return d[kinds * c + 3] * terms.gradient(c == of, p, minus_log);
+  };
+  float all = 0;
+  for (std::int64_t c = 0; !plain && c < channels; ++c) all += flow(c, probability(softmax, x + c));
   for (std::int64_t c = 0; c < channels; ++c) {
     const float p = probability(softmax, x + c), t = c == of ? 1.0f : 0.0f;
-    set_rounded(to[c], p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
+    const float entropy = plain ? d[kinds * of + 3] * (p - t) : flow(c, p) - p * all;
+    set_rounded(to[c], p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
   }
 }
 
@@ -157,6 +192,7 @@ __global__ void sums_gradient(std::int64_t voxels, std::int64_t of_sample, std::
 
 std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node, Device&) {
   const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
   const bool wide = are_wide(graph, node);
   WorkspacePlan plan;
   const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
@@ -164,7 +200,7 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
     return make_own(
         [=](const KernelArguments& arguments) {
           double* found = place<double>(arguments, whole);
-          find_planes<T>(planes, wide, arguments, place<double>(arguments, blocks), found);
+          find_planes<T>(planes, terms, wide, arguments, place<double>(arguments, blocks), found);
           launch("softmax_loss_sums, planes", add_planes,
                  blocks_for(planes.count / planes.depth * planes.channels * kinds), block_threads, planes,
                  found, output<float>(arguments));
@@ -175,11 +211,13 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
 
 std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node, Device&) {
   const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
   const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own(
         [=](const KernelArguments& arguments) {
-          find_planes<T>(planes, wide, arguments, place<double>(arguments, 0), output<double>(arguments));
+          find_planes<T>(planes, terms, wide, arguments, place<double>(arguments, 0),
+                         output<double>(arguments));
         },
         planes.bytes(planes.blocks));
   });
@@ -188,12 +226,13 @@ std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const N
 std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node, Device&) {
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  const Terms terms(LossTerms(node.attributes), channels);
   const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
     return make_own([=](const KernelArguments& arguments) {
-      launch("softmax_loss_sums_gradient", sums_gradient<T>, blocks_for(voxels), block_threads, voxels,
-             of_sample, channels, input<T>(arguments, 0), classes_of(arguments, wide),
-             input<float>(arguments, 2), output<T>(arguments));
+      launch("softmax_loss_sums_gradient", terms.plain() ? sums_gradient<true, T> : sums_gradient<false, T>,
+             blocks_for(voxels), block_threads, voxels, of_sample, channels, terms, input<T>(arguments, 0),
+             classes_of(arguments, wide), input<float>(arguments, 2), output<T>(arguments));
     });
   });
 }

@@ -8,6 +8,7 @@
 #include "net/backends/onednn/passes.h"
 #include "net/backends/onednn/voxel_softmax.h"
 #include "net/graph/graph.h"
+#include "net/graph/loss_terms.h"
 
 namespace voxswap::net::onednn {
 
@@ -47,9 +48,34 @@ struct Planes {
   }
 };
 
+// Cross entropy with terms (net/graph/loss_terms.h), of one class of a voxel.
+struct Terms {
+  bool plain;
+  float of_target, of_others, focus;  // what is wanted of the target's probability, and of the others'
+
+  Terms(const LossTerms& terms, std::int64_t channels)
+      : plain(terms.smoothing == 0 && terms.focus == 0),
+        of_others(static_cast<float>(terms.smoothing / static_cast<double>(channels))),
+        focus(static_cast<float>(terms.focus)) {
+    of_target = static_cast<float>(1 - terms.smoothing) + of_others;
+  }
+  float wanted(bool is_target) const { return is_target ? of_target : of_others; }
+  float power(float p) const { return focus == 0 ? 1.0f : std::pow(std::max(1.0f - p, 0.0f), focus); }
+  double entropy(bool is_target, float p, double minus_log) const {
+    return static_cast<double>(wanted(is_target)) * static_cast<double>(power(p)) * minus_log;
+  }
+  // What flows to log p. -log p / (1 - p) is by its series where p is almost 1.
+  float gradient(bool is_target, float p, float minus_log) const {
+    const float rest = 1.0f - p;
+    const float ratio = rest > 1e-3f ? minus_log / rest : 1.0f + rest * (0.5f + rest / 3.0f);
+    return -wanted(is_target) * power(p) * (1.0f + focus * p * ratio);
+  }
+};
+
 template <class T>
 struct BlockSums {
   Planes planes;
+  Terms terms;
   const T* logits;
   Classes target;
   double* sums;  // [planes][blocks][C][4]
@@ -72,7 +98,14 @@ struct BlockSums {
         double* own = to + kinds * of;
         own[0] += static_cast<double>(probability(v, x + of));
         own[1] += 1;
-        own[3] += static_cast<double>(v.largest - load<float>(x + of)) + std::log(static_cast<double>(v.sum));
+        const double log_sum = std::log(static_cast<double>(v.sum));
+        if (terms.plain) {
+          own[3] += static_cast<double>(v.largest - load<float>(x + of)) + log_sum;
+          continue;
+        }
+        for (std::int64_t c = 0; c < channels; ++c)
+          to[kinds * c + 3] += terms.entropy(c == of, probability(v, x + c),
+                                             static_cast<double>(v.largest - load<float>(x + c)) + log_sum);
       }
     }
   }
@@ -80,10 +113,10 @@ struct BlockSums {
 
 // to[planes][C][4]
 template <class T>
-void sum_planes(const Planes& planes, bool wide, const KernelArguments& arguments, double* blocks,
-                double* to) {
+void sum_planes(const Planes& planes, const Terms& terms, bool wide, const KernelArguments& arguments,
+                double* blocks, double* to) {
   parallel(planes.count() * planes.blocks, 1,
-           BlockSums<T>{planes, input<T>(arguments, 0), classes_of(arguments, wide), blocks});
+           BlockSums<T>{planes, terms, input<T>(arguments, 0), classes_of(arguments, wide), blocks});
   for (std::int64_t plane = 0; plane < planes.count(); ++plane)
     for (std::int64_t i = 0; i < planes.sums(); ++i) {
       double sum = 0;
@@ -99,6 +132,7 @@ struct SumsGradient {
   Classes target;
   const float* dsums;
   T* dlogits;
+  Terms terms;
   std::int64_t channels, of_sample;  // voxels of a sample
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
@@ -114,10 +148,29 @@ struct SumsGradient {
       const VoxelSoftmax v = look_at(x, channels);
       float mean = probability(v, x + of) * d[kinds * of];
       for (std::int64_t c = 0; c < channels; ++c) mean += probability(v, x + c) * d[kinds * c + 2];
+      if (!terms.plain) {
+        with_terms(x, d, v, of, mean, to);
+        continue;
+      }
       for (std::int64_t c = 0; c < channels; ++c) {
         const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
         store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
       }
+    }
+  }
+
+  VOXSWAP_INLINE void with_terms(const T* x, const float* d, const VoxelSoftmax& v, std::int64_t of,
+                                 float mean, T* to) const {
+    const float log_sum = v.largest + std::log(v.sum);
+    const auto flow = [&](std::int64_t c, float p) {
+      return d[kinds * c + 3] * terms.gradient(c == of, p, log_sum - load<float>(x + c));
+    };
+    float all = 0;
+    for (std::int64_t c = 0; c < channels; ++c) all += flow(c, probability(v, x + c));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
+      const float entropy = flow(c, p) - p * all;  // before its logit may be overwritten
+      store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
     }
   }
 };
@@ -126,6 +179,7 @@ struct SumsGradient {
 
 std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node) {
   const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
   const bool wide = are_wide(graph, node);
   WorkspacePlan plan;
   const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
@@ -133,7 +187,7 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
     return make_pass(
         [=](const KernelArguments& arguments) {
           double* found = place<double>(arguments, whole);
-          sum_planes<T>(planes, wide, arguments, place<double>(arguments, blocks), found);
+          sum_planes<T>(planes, terms, wide, arguments, place<double>(arguments, blocks), found);
           for (std::int64_t n = 0; n < planes.samples; ++n)
             for (std::int64_t i = 0; i < planes.sums(); ++i) {
               double sum = 0;
@@ -148,11 +202,13 @@ std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& n
 
 std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node) {
   const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
   const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass(
         [=](const KernelArguments& arguments) {
-          sum_planes<T>(planes, wide, arguments, place<double>(arguments, 0), output<double>(arguments));
+          sum_planes<T>(planes, terms, wide, arguments, place<double>(arguments, 0),
+                        output<double>(arguments));
         },
         planes.bytes(planes.blocks));
   });
@@ -161,12 +217,13 @@ std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const N
 std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node) {
   const Shape& x = input_shape(graph, node);
   const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  const Terms terms(LossTerms(node.attributes), channels);
   const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
       parallel(voxels, block_of(channels),
                SumsGradient<T>{input<T>(arguments, 0), classes_of(arguments, wide),
-                               input<float>(arguments, 2), output<T>(arguments), channels, of_sample});
+                               input<float>(arguments, 2), output<T>(arguments), terms, channels, of_sample});
     });
   });
 }

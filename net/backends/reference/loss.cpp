@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "net/backends/reference/planes.h"
+#include "net/graph/loss_terms.h"
 
 namespace voxswap::net::reference {
 
@@ -12,37 +13,41 @@ namespace {
 double probability(double logit) {
   return 1 / (1 + std::exp(-logit));
 }
-
-// Of the logit's voxel, the bit that belongs to its channel.
-int target_of(const Array& target, std::int64_t element, std::int64_t channels) {
-  const std::int64_t voxel = element / channels, c = element % channels;
-  return (static_cast<int>(target.data[voxel * ((channels + 7) / 8) + c / 8]) >> c % 8) & 1;
+// log(1 + exp(x)) without overflow, which is -log of the probability of not x.
+double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
-// Calls visit(element, n * C + c, target) for every logit.
-template <class Visit>
-void for_each_logit(const Array& logits, const Array& target, Visit visit) {
-  const auto [samples, voxels, channels] = extents(logits.shape);
-  for (std::int64_t i = 0; i < logits.shape.count(); ++i)
-    visit(i, i / channels / voxels * channels + i % channels, target_of(target, i, channels));
+// What a voxel's logit is compared with.
+struct Wanted {
+  int t = 0;
+  double soft = 0;  // after smoothing
+  bool known = true;
+};
+Wanted wanted(const Array& target, std::int64_t voxel, std::int64_t c, std::int64_t channels,
+              const LossTerms& terms) {
+  const double* bytes = target.data + voxel * terms.target_bytes(channels);
+  const auto bit = [&](std::int64_t at) { return (static_cast<int>(bytes[at / 8]) >> at % 8) & 1; };
+  const int t = bit(c);
+  return {t, (1 - terms.smoothing) * t + terms.smoothing / 2, !terms.ignores || bit(channels) == 0};
 }
-
-}  // namespace
-
-namespace {
 
 void sum_losses(const Call& call, Sum what) {
   const Array &logits = call.inputs[0], &target = call.inputs[1];
   const std::int64_t channels = logits.shape[-1];
-  const auto add = [&](std::int64_t i, std::int64_t, std::int64_t, double* sums) {
+  const LossTerms terms(call.attributes);
+  const auto add = [&](std::int64_t i, std::int64_t, std::int64_t c, double* sums) {
     const double x = logits.data[i], p = probability(x);
-    const int t = target_of(target, i, channels);
-    sums[0] += t * p;
-    sums[1] += t;
+    const Wanted w = wanted(target, i / channels, c, channels, terms);
+    if (!w.known) return;
+    sums[0] += w.t * p;
+    sums[1] += w.t;
     sums[2] += p;
-    sums[3] += std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x)));  // never log(0)
+    sums[3] += w.soft * std::pow(1 - p, terms.focus) * softplus(-x) +
+               (1 - w.soft) * std::pow(p, terms.focus) * softplus(x);
+    sums[4] += 1;
   };
-  sum_over_planes(logits.shape, 4, what, call.outputs[0].data, add);
+  sum_over_planes(logits.shape, terms.kinds(), what, call.outputs[0].data, add);
 }
 
 }  // namespace
@@ -56,59 +61,91 @@ void loss_plane_sums(const Call& call) {
 
 namespace {
 
-// What loss_value weighs its sums with.
-struct LossWeights {
-  double dice, cross_entropy, epsilon;  // of one channel's Dice, of one number's cross entropy
-  std::int64_t channels, first;
-
-  explicit LossWeights(const Call& call) {
-    const Attributes& a = call.attributes;
-    channels = call.inputs[0].shape[1];
-    first = a.integer("first");
-    const auto samples = static_cast<double>(call.inputs[0].shape[0]);
-    dice = a.real("dice") / (samples * static_cast<double>(std::max<std::int64_t>(1, channels - first)));
-    cross_entropy = a.real("cross_entropy") / (samples * a.real("count"));
-    epsilon = a.real("epsilon");
+// What loss_value weighs the sums of one sample with.
+class Factors {
+ public:
+  explicit Factors(const Call& call)
+      : sums_(call.inputs[0]), channels_(sums_.shape[1]), weights_(call.attributes, channels_) {
+    for (std::int64_t c = 0; c < channels_; ++c) {
+      all_ += weight(c);
+      if (c >= weights_.first) of_dice_ += weight(c);
+    }
   }
-  double dice_of(std::int64_t instance) const { return instance % channels >= first ? dice : 0; }
+  std::int64_t channels() const { return channels_; }
+  double epsilon() const { return weights_.epsilon; }
+  std::int64_t kinds() const { return sums_.shape[-1]; }
+  const double* sum(std::int64_t n, std::int64_t c) const {
+    return sums_.data + kinds() * (n * channels_ + c);
+  }
+
+  double of_dice(std::int64_t c) const {
+    return c < weights_.first ? 0 : weights_.dice * weight(c) / (samples() * of_dice_);
+  }
+  double of_entropy(std::int64_t n, std::int64_t c) const {
+    const double counted = count(n);
+    return counted == 0 ? 0 : weights_.cross_entropy * weight(c) / (samples() * counted);
+  }
+
+ private:
+  double samples() const { return static_cast<double>(sums_.shape[0]); }
+  double weight(std::int64_t c) const { return weights_.of_output[static_cast<std::size_t>(c)]; }
+  double count(std::int64_t n) const {
+    if (weights_.counted_by == 0) return weights_.count * all_ / static_cast<double>(channels_);
+    double counted = 0;
+    for (std::int64_t c = 0; c < channels_; ++c) counted += weight(c) * sum(n, c)[weights_.counted_by];
+    return counted;
+  }
+
+  const Array& sums_;
+  std::int64_t channels_;
+  LossWeights weights_;
+  double all_ = 0, of_dice_ = 0;
 };
 
 }  // namespace
 
 void loss_value(const Call& call) {
-  const Array& sums = call.inputs[0];
-  const LossWeights weights(call);
+  const Factors factors(call);
   double loss = 0;
-  for (std::int64_t i = 0; i < sums.shape.count() / 4; ++i) {
-    const double* sum = sums.data + 4 * i;
-    loss += weights.cross_entropy * sum[3] -
-            weights.dice_of(i) * (2 * sum[0] + weights.epsilon) / (sum[1] + sum[2] + weights.epsilon);
-  }
+  for (std::int64_t n = 0; n < call.inputs[0].shape[0]; ++n)
+    for (std::int64_t c = 0; c < factors.channels(); ++c) {
+      const double *sum = factors.sum(n, c), epsilon = factors.epsilon();
+      loss += factors.of_entropy(n, c) * sum[3] -
+              factors.of_dice(c) * (2 * sum[0] + epsilon) / (sum[1] + sum[2] + epsilon);
+    }
   call.outputs[0].data[0] = loss;
 }
 
 void loss_value_gradient(const Call& call) {
-  const Array &sums = call.inputs[0], &dsums = call.outputs[0];
-  const LossWeights weights(call);
+  const Factors factors(call);
   const double dloss = call.inputs[1].data[0];
-  for (std::int64_t i = 0; i < sums.shape.count() / 4; ++i) {
-    const double* sum = sums.data + 4 * i;
-    double* gradient = dsums.data + 4 * i;
-    const double denominator = sum[1] + sum[2] + weights.epsilon, dice = dloss * weights.dice_of(i);
-    gradient[0] = -dice * 2 / denominator;
-    gradient[1] = 0;
-    gradient[2] = dice * (2 * sum[0] + weights.epsilon) / (denominator * denominator);
-    gradient[3] = dloss * weights.cross_entropy;
-  }
+  double* gradient = call.outputs[0].data;
+  std::fill_n(gradient, call.outputs[0].shape.count(), 0.0);
+  for (std::int64_t n = 0; n < call.inputs[0].shape[0]; ++n)
+    for (std::int64_t c = 0; c < factors.channels(); ++c, gradient += factors.kinds()) {
+      const double *sum = factors.sum(n, c), dice = dloss * factors.of_dice(c);
+      const double numerator = 2 * sum[0] + factors.epsilon();
+      const double denominator = sum[1] + sum[2] + factors.epsilon();
+      gradient[0] = -dice * 2 / denominator;
+      gradient[2] = dice * numerator / (denominator * denominator);
+      gradient[3] = dloss * factors.of_entropy(n, c);
+    }
 }
 
 void loss_sums_gradient(const Call& call) {
-  const Array &logits = call.inputs[0], &dsums = call.inputs[2], &dlogits = call.outputs[0];
-  for_each_logit(logits, call.inputs[1], [&](std::int64_t i, std::int64_t instance, int t) {
-    const double p = probability(logits.data[i]);
-    const double* d = dsums.data + 4 * instance;
-    dlogits.data[i] = (d[0] * t + d[2]) * p * (1 - p) + d[3] * (p - t);
-  });
+  const Array &logits = call.inputs[0], &target = call.inputs[1], &dsums = call.inputs[2];
+  const auto [samples, voxels, channels] = extents(logits.shape);
+  const LossTerms terms(call.attributes);
+  for (std::int64_t i = 0; i < logits.shape.count(); ++i) {
+    const std::int64_t voxel = i / channels, c = i % channels;
+    const double x = logits.data[i], p = probability(x);
+    const Wanted w = wanted(target, voxel, c, channels, terms);
+    const double* d = dsums.data + terms.kinds() * (voxel / voxels * channels + c);
+    const double entropy =
+        (1 - w.soft) * std::pow(p, terms.focus) * (p + terms.focus * (1 - p) * softplus(x)) -
+        w.soft * std::pow(1 - p, terms.focus) * (1 - p + terms.focus * p * softplus(-x));
+    call.outputs[0].data[i] = w.known ? (d[0] * w.t + d[2]) * p * (1 - p) + d[3] * entropy : 0;
+  }
 }
 
 }  // namespace voxswap::net::reference

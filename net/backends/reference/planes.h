@@ -5,7 +5,7 @@
 
 namespace voxswap::net::reference {
 
-constexpr std::int64_t most_kinds = 4;
+constexpr std::int64_t most_kinds = 5;
 enum class Sum { each_plane, all_planes };
 
 // Calls add(element, n * C + c, c, sums) for every element of an N,D,H,W,C shape; `to` gets [N,D,C,kinds] or

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/backends/reference/kernels.h"
+#include "net/graph/loss_terms.h"
 
 namespace voxswap::net::reference {
 
@@ -31,11 +32,16 @@ std::int64_t class_of(const Array& target, std::int64_t voxel) {
   if (target.shape.rank() == 4) return static_cast<std::int64_t>(target.data[voxel]);
   return static_cast<std::int64_t>(target.data[2 * voxel] + 256 * target.data[2 * voxel + 1]);
 }
+// Of a class's cross entropy: what is wanted of its probability, after smoothing.
+double soft_target(bool is_target, const LossTerms& terms, std::int64_t channels) {
+  return (is_target ? 1 - terms.smoothing : 0) + terms.smoothing / static_cast<double>(channels);
+}
 
 // Calls take(plane, its sums [C][4]) for one plane after the other.
 template <class Take>
 void sum_planes(const Call& call, Take take) {
   const Array &logits = call.inputs[0], &target = call.inputs[1];
+  const LossTerms terms(call.attributes);
   const std::int64_t voxels = logits.shape[2] * logits.shape[3], channels = logits.shape[4];
   Softmax softmax(channels);
   std::vector<double> sums(static_cast<std::size_t>(4 * channels));
@@ -46,11 +52,16 @@ void sum_planes(const Call& call, Take take) {
       if (of >= channels) continue;
       const double* x = logits.data + voxel * channels;
       softmax.look_at(x);
-      for (std::size_t c = 0; c < softmax.p.size(); ++c) sums[4 * c + 2] += softmax.p[c];
       double* own = sums.data() + 4 * of;
       own[0] += softmax.p[static_cast<std::size_t>(of)];
       own[1] += 1;
-      own[3] += softmax.log_sum - x[of];  // never log(0)
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const double p = softmax.p[static_cast<std::size_t>(c)];
+        double* to = sums.data() + 4 * c;
+        to[2] += p;
+        to[3] += soft_target(c == of, terms, channels) * std::pow(1 - p, terms.focus) *
+                 (softmax.log_sum - x[c]);  // never log(0)
+      }
     }
     take(plane, sums);
   }
@@ -86,23 +97,32 @@ void softmax_loss_plane_sums(const Call& call) {
 
 void softmax_loss_sums_gradient(const Call& call) {
   const Array &logits = call.inputs[0], &target = call.inputs[1], &dsums = call.inputs[2];
+  const LossTerms terms(call.attributes);
   const std::int64_t channels = logits.shape[4];
   const std::int64_t per_sample = logits.shape.count() / logits.shape[0] / channels;
   Softmax softmax(channels);
   const std::vector<double>& p = softmax.p;
   for (std::int64_t voxel = 0; voxel < logits.shape.count() / channels; ++voxel) {
+    const double* x = logits.data + voxel * channels;
     double* to = call.outputs[0].data + voxel * channels;
     const std::int64_t of = class_of(target, voxel);
-    softmax.look_at(logits.data + voxel * channels);
-    const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
-    double mean = 0;
-    for (std::int64_t c = 0; c < channels; ++c)
-      mean += p[static_cast<std::size_t>(c)] * (d[4 * c + 2] + (c == of ? d[4 * c] : 0));
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const double own = p[static_cast<std::size_t>(c)], t = c == of ? 1 : 0;
-      const double dice = own * (t * d[4 * c] + d[4 * c + 2] - mean);
-      to[c] = of < channels ? dice + d[4 * of + 3] * (own - t) : 0;
+    if (of >= channels) {
+      std::fill_n(to, channels, 0.0);
+      continue;
     }
+    softmax.look_at(x);
+    const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
+    // What flows to the logarithm of every probability, and from there to the logits.
+    double all = 0;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double own = p[static_cast<std::size_t>(c)], rest = 1 - own, minus_log = softmax.log_sum - x[c];
+      const double ratio = rest > 1e-8 ? minus_log / rest : 1;  // of -log p / (1 - p), where p is almost 1
+      to[c] = own * (d[4 * c + 2] + (c == of ? d[4 * c] : 0)) -
+              d[4 * c + 3] * soft_target(c == of, terms, channels) * std::pow(rest, terms.focus) *
+                  (1 + terms.focus * own * ratio);
+      all += to[c];
+    }
+    for (std::int64_t c = 0; c < channels; ++c) to[c] -= p[static_cast<std::size_t>(c)] * all;
   }
 }
 

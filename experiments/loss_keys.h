@@ -1,0 +1,13 @@
+// The keys that say what the loss is, besides training.loss: rows of the table in keys.cpp.
+#pragma once
+
+#include <vector>
+
+#include "experiments/key.h"
+
+namespace voxswap::experiments {
+
+std::vector<Key> loss_keys();
+Key ignore_label();  // data.ignore_label
+
+}  // namespace voxswap::experiments

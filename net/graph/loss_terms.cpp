@@ -1,0 +1,53 @@
+#include "net/graph/loss_terms.h"
+
+#include <string>
+
+#include "base/text.h"
+
+namespace voxswap::net {
+
+namespace {
+
+std::string weight_name(std::size_t output) {
+  return format("weight.{}", output);
+}
+
+double real_or(const Attributes& a, const std::string& name, double otherwise) {
+  return a.values().contains(name) ? a.real(name) : otherwise;
+}
+
+}  // namespace
+
+LossTerms::LossTerms(const Attributes& a)
+    : smoothing(real_or(a, "smoothing", 0)), focus(real_or(a, "focus", 0)), ignores(a.flag("ignores")) {}
+
+// What is not there changes nothing: such a node is as it was before there was anything to say.
+void LossTerms::add_to(Attributes& a) const {
+  if (smoothing != 0) a.set("smoothing", smoothing);
+  if (focus != 0) a.set("focus", focus);
+  if (ignores) a.set("ignores", 1);
+}
+
+LossWeights::LossWeights(const Attributes& a, std::int64_t outputs)
+    : dice(a.real("dice")),
+      cross_entropy(a.real("cross_entropy")),
+      epsilon(a.real("epsilon")),
+      first(a.integer("first")),
+      count(a.real("count")),
+      counted_by(static_cast<int>(a.integer_or("counted_by", 0))) {
+  for (std::int64_t c = 0; c < outputs; ++c)
+    of_output.push_back(real_or(a, weight_name(static_cast<std::size_t>(c)), 1));
+}
+
+Attributes LossWeights::attributes() const {
+  Attributes a = {{"dice", dice},
+                  {"cross_entropy", cross_entropy},
+                  {"epsilon", epsilon},
+                  {"first", static_cast<double>(first)},
+                  {"count", count}};
+  if (counted_by != 0) a.set("counted_by", counted_by);
+  for (std::size_t c = 0; c < of_output.size(); ++c) a.set(weight_name(c), of_output[c]);
+  return a;
+}
+
+}  // namespace voxswap::net

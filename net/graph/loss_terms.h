@@ -1,0 +1,45 @@
+// What the attributes of losses say: of the sums over voxels (net/ops/loss.cpp, softmax_loss.cpp), and of the
+// loss that is made of them. For operations and backends alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net/graph/value.h"
+
+namespace voxswap::net {
+
+constexpr std::int64_t most_loss_weights = 512;  // of outputs: a GPU's kernel is given all of them at once
+
+// How a voxel's cross entropy is made.
+struct LossTerms {
+  double smoothing = 0;  // of targets: Szegedy et al. 2016
+  double focus = 0;      // gamma of the focal loss: Lin et al. 2017
+  // Of labels, the bit behind those of all outputs tells that nobody says anything of the voxel: it gives no
+  // loss and no gradient.
+  bool ignores = false;
+
+  LossTerms() = default;
+  explicit LossTerms(const Attributes& a);
+  bool plain() const { return smoothing == 0 && focus == 0 && !ignores; }
+  // Sums per output; the fifth is the number of voxels that were looked at.
+  std::int64_t kinds() const { return plain() ? 4 : 5; }
+  // Of labels: what a voxel's target takes, a bit for each output and that one.
+  std::int64_t target_bytes(std::int64_t outputs) const { return (outputs + (ignores ? 1 : 0) + 7) / 8; }
+  void add_to(Attributes& a) const;
+};
+
+// How the loss is made of sums.
+struct LossWeights {
+  double dice = 1, cross_entropy = 0, epsilon = 1e-5;
+  std::int64_t first = 0;         // of the outputs that Dice is of
+  double count = 1;               // numbers of a sample whose cross entropies were summed
+  int counted_by = 0;             // the column of sums that counts them instead; 0: none does
+  std::vector<double> of_output;  // empty: all have the same
+
+  LossWeights() = default;
+  LossWeights(const Attributes& a, std::int64_t outputs);
+  Attributes attributes() const;
+};
+
+}  // namespace voxswap::net

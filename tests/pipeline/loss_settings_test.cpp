@@ -1,0 +1,119 @@
+// What the loss of a run becomes beside its data: weights of outputs, and voxels that are ignored.
+#include "pipeline/cases/loss_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "pipeline/cases/patches.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+class LossSettings : public testing::Test {
+ protected:
+  static inline std::optional<test::TemporaryFolder> shared_;
+  static void SetUpTestSuite() {
+    shared_.emplace();
+    data::write_phantoms({.out = shared_->path(), .cases = 3, .size = {16, 16, 16}, .seed = 3});
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+
+  static RunOptions options(net::Loss loss) {
+    RunOptions options;
+    options.data.root = shared_->path();
+    options.preprocess.resolution = {12, 12, 12};
+    options.training.loss = loss;
+    options.training.augment.symmetries = false;
+    return options;
+  }
+};
+
+TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
+  RunOptions run = options(net::Loss::softmax_dice_cross_entropy);
+  const data::Dataset dataset = data::open_dataset(run.data);
+  settle_loss(run.training, dataset);
+  EXPECT_TRUE(loss_of(run.training).weights.empty());
+  const std::vector<std::string> names = output_names(dataset, run.training);
+  run.training.class_weights.by_name = {{names.back(), 3}, {"background", 0.5}};
+  settle_loss(run.training, dataset);
+  std::vector<double> expected(names.size(), 1);
+  expected.front() = 0.5;
+  expected.back() = 3;
+  EXPECT_EQ(loss_of(run.training).weights, expected);
+  run.training.class_weights.by_name = {{"backgrund", 2}};
+  try {
+    settle_loss(run.training, dataset);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'background'?"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {
+  RunOptions run = options(net::Loss::softmax_cross_entropy);
+  Cases cases(run, data::open_dataset(run.data));
+  cases.prepare_all({0, 1}, {2});
+  weigh_by_frequency(run.training, cases, {0, 1});
+  const std::vector<double>& weights = run.training.output_weights;
+  ASSERT_EQ(weights.size(), cases.dataset().labels.size() + 1);
+  for (std::size_t c = 0; c < weights.size(); ++c) {
+    const int value = c == 0 ? 0 : cases.dataset().labels[c - 1].second;
+    std::int64_t own = 0;
+    for (const std::size_t index : {0, 1}) {
+      const auto& truth = cases.prepared(index)->truth;
+      own += std::count(truth.begin(), truth.end(), value);
+    }
+    EXPECT_DOUBLE_EQ(weights[c], 1 / std::log(1.02 + static_cast<double>(own) / (2 * 12 * 12 * 12))) << c;
+  }
+  EXPECT_LT(weights[0], weights[1]);
+}
+
+// The label comes out of the outputs, of bits and of classes.
+TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
+  for (const net::Loss loss : {net::Loss::weighted_dice, net::Loss::softmax_cross_entropy}) {
+    RunOptions run = options(loss);
+    const data::Labels labels = data::open_dataset(run.data).labels;
+    const int ignored = labels.back().second;
+    run.data.labels.assign(labels.begin(), labels.end() - 1);
+    run.data.regions = {{"rest", {labels.front().second}}};
+    run.data.ignore_label = ignored;
+    Cases cases(run, data::open_dataset(run.data));
+    cases.prepare_all({0}, {});
+    settle_loss(run.training, cases.dataset());
+    EXPECT_TRUE(loss_of(run.training).ignores);
+    const auto outputs = static_cast<std::uint8_t>(labels.size() - 1);
+    EXPECT_EQ(output_count(cases.dataset(), run.training),
+              outputs + (loss == net::Loss::weighted_dice ? 0 : 1));
+    const data::Sample sample = cases.sample(0);
+    const std::vector<std::int16_t>& truth = cases.prepared(0)->truth;
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const std::uint8_t mark =
+          loss == net::Loss::weighted_dice ? std::uint8_t(1U << outputs) : std::uint8_t{255};
+      EXPECT_EQ(sample.target[i] == mark, truth[i] == ignored);
+      found += truth[i] == ignored;
+    }
+    EXPECT_GT(found, 0u);
+  }
+}
+
+TEST(Patches, AreNotDrawnAroundVoxelsToBeIgnored) {
+  std::vector<std::int16_t> truth(8 * 8 * 8);
+  truth.back() = 9;
+  std::size_t there = 0;
+  for (std::uint32_t number = 0; number < 50; ++number)
+    there += draw_patch(truth, {8, 8, 8}, {2, 2, 2}, 1, 1, number, 1, 9).start == data::Size3{6, 6, 6};
+  EXPECT_LT(there, 5u);
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
