@@ -1,7 +1,7 @@
 # Small multiples from what `planners grid` prints: the step over keep's step in unlimited memory, by cube
 # side; a panel per device, link and precision.
 #
-#   gnuplot -e "csv='bench/results/2026-11-21_planners.csv'; svg='docs/images/planners.svg'" bench/plot_planners.gp
+#   gnuplot -e "csv='bench/results/2026-11-23_planners.csv'; svg='docs/images/planners.svg'" bench/plot_planners.gp
 set terminal svg size 1120,640 font "sans-serif,12" background "white"
 set output svg
 set datafile separator comma
@@ -15,7 +15,7 @@ set logscale y 2
 set yrange [0.97:*]
 set xrange [120:*]
 set autoscale xfixmax
-set xtics ("144" 144, "192" 192, "256" 256, "320" 320, "384" 384, "448" 448, "512" 512, "640" 640, "768" 768) font ",10"
+set xtics ("144" 144, "" 192, "256" 256, "320" 320, "384" 384, "448" 448, "512" 512, "640" 640, "768" 768) font ",10"
 set ytics font ",10"
 set grid ytics lt 1 lw 0.5 lc rgb "#cccccc"
 set border 3 lc rgb "#666666"
