@@ -239,7 +239,7 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
 // 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
 TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
   const Words patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]", "training.epochs=1",
-                         "training.repeats=2"};
+                         "training.repeats=2", "evaluate.postprocessing=none"};
   const Outcome trained = program(run_into("patches", patches));
   ASSERT_EQ(trained.code, 0) << trained.output;
   const Csv dice = read_csv(folder_ / "patches" / "dice.csv");
@@ -250,7 +250,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program(arguments);
   };
-  ASSERT_EQ(predict("plain", {"--postprocessing", "none"}).code, 0);
+  ASSERT_EQ(predict("plain", {}).code, 0);
   EXPECT_EQ(bytes("plain", "repeat_2/" + map), bytes("patches", "predictions/repeat_2/" + map));
   const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
                                       "whole_tumor,tumor_core", "--probabilities"});
