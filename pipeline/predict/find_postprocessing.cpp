@@ -129,6 +129,7 @@ class Search {
 
  private:
   static constexpr double rounding = 1e-12;
+  static constexpr double least_gain = 5e-4;  // of the mean Dice: less may as well be chance
 
   // With the steps that were taken so far.
   TruthAndPrediction one(std::size_t i) const {
@@ -182,7 +183,8 @@ class Search {
   void take_best(const std::vector<Candidate>& candidates, const std::vector<double>& before) {
     const Candidate* best = nullptr;
     for (const Candidate& candidate : candidates) {
-      bool sound = candidate.better > candidate.worse && mean(candidate.dice) > mean(before);
+      bool sound = candidate.better > candidate.worse &&
+                   mean(candidate.dice) - mean(before) >= least_gain * static_cast<double>(count_);
       for (std::size_t r = 0; r < before.size(); ++r)
         sound = sound && candidate.dice[r] >= before[r] - rounding * static_cast<double>(count_);
       if (sound && (best == nullptr || mean(candidate.dice) > mean(best->dice))) best = &candidate;

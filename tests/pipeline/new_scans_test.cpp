@@ -46,7 +46,7 @@ class NewScans : public testing::Test {
     train(options());
     fs::rename(folder() / "nnunet", folder() / "gone");
     write_phantoms_as("brats2021", 2);
-    predict(options(), folder() / "brats2021", folder() / "expected", {});
+    predict({options()}, folder() / "brats2021", folder() / "expected", {});
   }
   static void TearDownTestSuite() { shared_.reset(); }
   static RunOptions& options() {
@@ -64,7 +64,7 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
        {std::pair{"brats2023", "BraTS-GLI-00001-000"}, std::pair{"nnunet", "PHANTOM_001"},
         std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
     write_phantoms_as(layout, 2);
-    predict(options(), folder() / layout, folder() / "out" / layout, {});
+    predict({options()}, folder() / layout, folder() / "out" / layout, {});
     const data::LabelMap found =
         data::read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
     EXPECT_EQ(found.voxels, expected(1).voxels) << layout;
@@ -90,7 +90,7 @@ TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
     stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
     data::write_image(to / name, data::as_stored(image, stored));
   }
-  predict(options(), folder() / "turned", folder() / "out/turned", {});
+  predict({options()}, folder() / "turned", folder() / "out/turned", {});
   const data::LabelMap found = data::read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
   EXPECT_TRUE(
       data::same_grid(found.geometry, data::read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))
