@@ -35,8 +35,13 @@ LossWeights::LossWeights(const Attributes& a, std::int64_t outputs)
       first(a.integer("first")),
       count(a.real("count")),
       counted_by(static_cast<int>(a.integer_or("counted_by", 0))) {
+  if (!a.values().contains(weight_name(0))) return;
   for (std::int64_t c = 0; c < outputs; ++c)
     of_output.push_back(real_or(a, weight_name(static_cast<std::size_t>(c)), 1));
+}
+
+double LossWeights::of(std::int64_t output) const {
+  return of_output.empty() ? 1 : of_output[static_cast<std::size_t>(output)];
 }
 
 Attributes LossWeights::attributes() const {

@@ -39,6 +39,7 @@ struct LossWeights {
 
   LossWeights() = default;
   LossWeights(const Attributes& a, std::int64_t outputs);
+  double of(std::int64_t output) const;
   Attributes attributes() const;
 };
 

@@ -61,7 +61,7 @@ Weights::Weights(const Graph& graph, const Node& node) {
   double all = 0;
   of_dice = 0;
   for (int c = 0; c < channels; ++c) {
-    const double weight = weights.of_output[static_cast<std::size_t>(c)];
+    const double weight = weights.of(c);
     if (weighted) of_channel[c] = static_cast<float>(weight);
     all += weight;
     if (c >= first) of_dice += weight;

@@ -88,7 +88,7 @@ class Factors {
 
  private:
   double samples() const { return static_cast<double>(sums_.shape[0]); }
-  double weight(std::int64_t c) const { return weights_.of_output[static_cast<std::size_t>(c)]; }
+  double weight(std::int64_t c) const { return weights_.of(c); }
   double count(std::int64_t n) const {
     if (weights_.counted_by == 0) return weights_.count * all_ / static_cast<double>(channels_);
     double counted = 0;
