@@ -38,7 +38,7 @@ install(FILES cmake/copyright DESTINATION share/doc/voxswap)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME voxswap)
-set(CPACK_PACKAGE_CONTACT "The voxswap maintainers <maintainers@users.noreply.a-seed-8a90100a.example>")
+set(CPACK_PACKAGE_CONTACT "The voxswap maintainers <maintainers@voxswap.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "trains 3D segmentation networks on whole MRI volumes")
 set(CPACK_PACKAGE_DESCRIPTION "One YAML file describes an experiment; one command runs it, from the scans to label maps,
 tables, plots and a page. Training steps are planned ahead of time, so that volumes

@@ -101,9 +101,12 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
   return results;
 }
 
-// Where cells draw their splits, the best one's is what other experiments may be run with.
+// Where cells draw their splits, the best one's is what other experiments may be run with. Folds are one
+// experiment together.
 void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults& results) {
   if (sweep.command != "run" || !sweep.draws_splits) return;
+  const pipeline::SplitOptions& split = sweep.cells.front().experiment.run.split;
+  if (split.folds > 0 || !split.file.empty()) return;
   const std::string best = pipeline::best_cell(results);
   if (best.empty()) return;
   write_file(experiments::split_file(sweep), read_file(sweep.base.run.output / best / "split.csv"));
