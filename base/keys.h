@@ -9,10 +9,12 @@
 #define VOXSWAP_NAMED_KEYS(X)                                             \
   X(data_section, "data.")                                                \
   X(data_align, "data.align")                                             \
+  X(data_annotated, "data.annotated")                                     \
   X(data_files, "data.files")                                             \
   X(data_ignore_label, "data.ignore_label")                               \
   X(data_labels, "data.labels")                                           \
   X(data_layout, "data.layout")                                           \
+  X(data_missing_modalities, "data.missing_modalities")                   \
   X(data_modalities, "data.modalities")                                   \
   X(data_regions, "data.regions")                                         \
   X(data_root, "data.root")                                               \
@@ -40,6 +42,7 @@
   X(network_strides, "network.strides")                                   \
   X(network_upsampling, "network.upsampling")                             \
   X(training_section, "training.")                                        \
+  X(training_augment_channel_dropout, "training.augment.channel_dropout") \
   X(training_augment_symmetries, "training.augment.symmetries")           \
   X(training_averaging_name, "training.averaging.name")                   \
   X(training_averaging_start, "training.averaging.start")                 \

@@ -2,7 +2,7 @@
 
     python3 bench/ingredients.py build/release/bin/voxswap HIPPOCAMPUS FOLDER "PROCESSOR"
 
-HIPPOCAMPUS is the data of experiments/hippocampus.yaml, whose augmentation and split are taken; FOLDER keeps the runs,
+HIPPOCAMPUS is the data of experiments/hippocampus.yaml, whose augmentation is taken; FOLDER keeps the runs,
 two at a time with a core each, and what is there is not run again. It gets ingredients.csv (a row per ingredient and
 label: paired differences of 40 cases from the plain recipe, means over the seeds, of `voxswap report`'s comparison) and
 curves.csv (a row per run and epoch: mean Dice on the training grid).
@@ -16,8 +16,9 @@ import subprocess
 import sys
 
 SEEDS = [1, 2]
-PLAIN = ["network.name=plain_unet", "network.base_filters=8", "network.dropout=0", "training.epochs=16",
-         "evaluate.metrics=[dice]", "evaluate.postprocessing=none", "output.viewer=none", "memory.planner=keep"]
+PLAIN = ["data.split.folds=0", "training.patch=none", "training.deep_supervision=none", "network.name=plain_unet",
+         "network.base_filters=8", "network.dropout=0", "training.epochs=16", "evaluate.metrics=[dice]",
+         "evaluate.postprocessing=none", "output.viewer=none", "memory.planner=keep"]
 SGD = ["training.optimizer.name=sgd", "training.optimizer.learning_rate=0.01", "training.schedule.name=poly"]
 PATCHES = ["training.patch=[32, 32, 32]"]
 BATCH = ["training.batch_size=2"]

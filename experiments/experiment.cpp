@@ -46,6 +46,7 @@ struct PathKey {
 };
 constexpr PathKey path_keys[] = {
     {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
+    {"data.annotated", [](pipeline::RunOptions& o) -> fs::path& { return o.data.annotated; }},
     {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
     {"network.init", [](pipeline::RunOptions& o) -> fs::path& { return o.training.init; }},
     {"data.split.table", [](pipeline::RunOptions& o) -> fs::path& { return o.split.table; }},

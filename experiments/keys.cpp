@@ -164,6 +164,14 @@ void add_data(std::vector<Key>& table) {
       on_off("data.align", "resample channels that lie on grids of their own onto the first one's",
              AT(data.align)));
   add(table, Decides::data,
+      on_off("data.missing_modalities", "cases may lack files of some channels, which are 0 then",
+             AT(data.missing_modalities)));
+  add(table, Decides::source,
+      place_or_none(
+          "data.annotated",
+          "a CSV (case,labels) of cases whose truth tells of these labels only, with ; between them",
+          AT(data.annotated)));
+  add(table, Decides::data,
       real("data.split.validation", "share of the cases kept for validation", AT(split.validation),
            {0, 1, true, true}));
   add(table, Decides::data, seed("data.split.seed", "draws which cases those are", AT(split.seed)));

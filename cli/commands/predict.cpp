@@ -30,7 +30,8 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
       return one.starts_with(key + "=") || one.starts_with(key + ".");
     });
   };
-  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align"};
+  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align",
+                                         "data.missing_modalities"};
   for (const std::string& one : overrides) {
     if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& key) {
           return one.starts_with(key + "=") || one.starts_with(key + ".");
@@ -102,8 +103,8 @@ Exit predict_command(const Arguments& arguments) {
           ""));
   app.add_option(
       "key=value", overrides,
-      "how the new scans lie there: data.layout, data.files, data.align, and data.modalities, what the "
-      "network's channels are called there, in its order");
+      "how the new scans lie there: data.layout, data.files, data.align, data.missing_modalities, and "
+      "data.modalities, what the network's channels are called there, in its order");
   app.add_option("--input", input, "a data set, a case's folder, or a 4D file")->required();
   app.add_option("--out", out, "folder for CASE.nii.gz")->required();
   app.add_flag(

@@ -1,5 +1,6 @@
 #include "data/cases/case_checks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -68,6 +69,16 @@ std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Da
   }
   return format("{}: the label {} is not in the list ({}). Correct {} or the file", path.string(),
                 join(found, ", "), join(listed, ", "), key::data_labels);
+}
+
+std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset) {
+  if (!files.told) return {};
+  for (const auto& [name, value] : dataset.labels)
+    if (!files.told->contains(value) &&
+        std::find(truth.voxels.begin(), truth.voxels.end(), value) != truth.voxels.end())
+      return format("{}: has voxels of {}, of which it does not tell, says {}. Correct one of them",
+                    files.truth.string(), name, key::data_annotated);
+  return {};
 }
 
 }  // namespace voxswap::data

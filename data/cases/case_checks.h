@@ -18,5 +18,7 @@ std::string different_grids(const fs::path& path, const Geometry& grid, const fs
 // all in grey or all in colours.
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
+// Labels of which the case's truth is not to tell (CaseFiles::told).
+std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);
 
 }  // namespace voxswap::data

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/unused.h"
 
@@ -32,6 +33,21 @@ void check_truths(CheckReport& report) {
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
   note(report, format("{} of {} cases have no truth, the first is {}", without, cases.size(), first->id),
        "they can be predicted, but neither trained on nor scored");
+}
+
+// Asked for, but to be known of.
+void check_completeness(CheckReport& report) {
+  if (const std::string missing = missing_text(report.dataset); !missing.empty())
+    note(report, format("files of channels are missing: {}; they are 0 there", missing),
+         format("{}: true asks for this; {} teaches a network to do without", key::data_missing_modalities,
+                key::training_augment_channel_dropout));
+  const auto& cases = report.dataset.cases;
+  const auto partly = std::count_if(cases.begin(), cases.end(),
+                                    [](const CaseFiles& files) { return files.told.has_value(); });
+  if (partly > 0)
+    note(report, format("the truths of {} of {} cases tell of some labels only", partly, cases.size()),
+         format("{} says so; of the others nothing is learnt there, and they are not scored",
+                key::data_annotated));
 }
 
 void check_labels(CheckReport& report) {
@@ -146,6 +162,7 @@ CheckReport check_listed(Dataset dataset, const CheckOptions& options) {
   };
   parallel_for(cases.size(), check, most_threads);
   check_truths(report);
+  check_completeness(report);
   check_labels(report);
   for (const auto& of_case : problems)
     report.problems.insert(report.problems.end(), of_case.begin(), of_case.end());

@@ -48,7 +48,7 @@ class CaseChecker {
     for (std::size_t i = 0; i < files_.channels.size(); ++i) {
       if (const FileTrouble trouble = channel_trouble(dataset_, files_, i)) {
         note(error, trouble.what, trouble.fix);
-      } else {
+      } else if (!files_.lacks(i)) {
         guarded([&] { check_channel(i); });
       }
     }
@@ -188,6 +188,8 @@ class CaseChecker {
     }
     note(error, unknown_labels(files_.truth, truth, dataset_),
          format("correct {} or the file", key::data_labels));
+    note(error, untold_labels(files_, truth, dataset_),
+         format("correct {} or the file", key::data_annotated));
     for (const std::int16_t value : truth.voxels) {
       if (value != 0) ++facts_.labels[value];
     }

@@ -91,6 +91,10 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
   if (dataset.images || dataset.classes)
     fail(Exit::usage, "{}: is a data set of pictures; what can be written for nnU-Net is volumes",
          dataset.root.string());
+  for (const CaseFiles& files : dataset.cases)
+    if (files.told)
+      fail(Exit::usage, "{}: the truth of case {} tells of some labels only, which nnU-Net has no way to say",
+           key::data_annotated, files.id);
   const fs::path description = out / "dataset.json";
   std::size_t trained = 0;
   for (const CaseFiles& files : dataset.cases) {

@@ -23,11 +23,11 @@ void stop_if(const std::string& problem) {
   if (!problem.empty()) throw Error(Exit::bad_data, problem);
 }
 
-// Reads the channels; a 4D file that gives several of them is unpacked once.
+// Reads the channels that there are; a 4D file that gives several of them is unpacked once.
 std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
   std::vector<Image> channels(files.channels.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
-    if (!channels[i].voxels.empty()) continue;
+    if (!channels[i].voxels.empty() || files.lacks(i)) continue;
     const fs::path& path = files.channels[i];
     stop_if(channel_trouble(dataset, files, i));
     if (files.components[i] >= 0) stop_if(other_volumes(path, read_header(path).volumes, dataset));
@@ -50,12 +50,22 @@ std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files)
   return channels;
 }
 
+// What is missing is 0 everywhere, on the grid of the first channel that there is.
+void fill_missing(std::vector<Image>& channels, const CaseFiles& files) {
+  const auto there =
+      std::find_if(channels.begin(), channels.end(), [](const Image& one) { return !one.voxels.empty(); });
+  for (std::size_t i = 0; i < channels.size(); ++i)
+    if (files.lacks(i)) channels[i] = {there->geometry, std::vector<float>(there->voxels.size())};
+}
+
 }  // namespace
 
 Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   Volume volume;
   volume.id = files.id;
   volume.channels = read_channels(dataset, files);
+  fill_missing(volume.channels, files);
+  volume.missing = files.missing;
   volume.file_geometry = volume.channels[0].geometry;
   for (std::size_t i = 0; i < volume.channels.size(); ++i) {
     Image& image = volume.channels[i];
@@ -64,7 +74,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     const Geometry& grid = volume.geometry();
     if (dataset.align && !same_grid(image.geometry, grid))
       image = resample_onto(grid, image, corner_value(image));
-    stop_if(different_grids(files.channels[i], image.geometry, files.channels[0], grid));
+    stop_if(different_grids(files.channels[i], image.geometry, files.first_channel(), grid));
     image.geometry = grid;  // what formats round away is gone from here on
   }
   stop_if(truth_trouble(files));
@@ -73,9 +83,10 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     truth = canonical(read_label_map(files.truth));
     const Geometry& grid = volume.geometry();
     if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
-    stop_if(different_grids(files.truth, truth.geometry, files.channels[0], grid));
+    stop_if(different_grids(files.truth, truth.geometry, files.first_channel(), grid));
     truth.geometry = grid;
     stop_if(unknown_labels(files.truth, truth, dataset));
+    stop_if(untold_labels(files, truth, dataset));
   }
   return volume;
 }

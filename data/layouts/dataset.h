@@ -1,9 +1,11 @@
 // A data set on disk: which cases it has, which files belong to each, and what its label values mean.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,9 @@ struct DatasetOptions {
   // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
   // scans to predict).
   std::vector<std::string> known_modalities;
-  bool align = false;  // resample what lies on another grid than a case's first channel onto that one's
+  bool align = false;    // resample what lies on another grid than a case's first channel onto that one's
+  fs::path annotated{};  // a table of the labels that some truths tell of (incomplete.h)
+  bool missing_modalities = false;  // cases may lack files of some channels, which are 0 then
 };
 
 struct CaseFiles {
@@ -37,7 +41,20 @@ struct CaseFiles {
   int label = 0;  // of the whole image, where the data set is of classes; 0: nobody knows its class
   // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
   std::vector<std::string> unclear{};
+  std::vector<bool> missing{};          // per channel, whether its file is not there; empty: all are
+  std::optional<std::set<int>> told{};  // the labels that the truth tells of; not given: all
 
+  bool lacks(std::size_t channel) const { return !missing.empty() && missing[channel]; }
+  // The first that is there: it is on its grid that the case lies.
+  const fs::path& first_channel() const {
+    return channels[static_cast<std::size_t>(std::find(missing.begin(), missing.end(), false) -
+                                             missing.begin())];
+  }
+  // Whether the truth tells where something of these labels is.
+  bool tells(const std::vector<int>& values) const {
+    return !told ||
+           std::all_of(values.begin(), values.end(), [&](int value) { return told->contains(value); });
+  }
   bool labelled() const { return !truth.empty() || label != 0; }  // can be trained on and scored
 };
 

@@ -22,6 +22,7 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
     return {format("case {}: {}", files.id, files.unclear[channel]),
             format("say which is meant with {}, or leave the channel out of {}", key::data_files,
                    key::data_modalities)};
+  if (files.lacks(channel)) return {};
   const fs::path& path = files.channels[channel];
   const std::string name =
       channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
@@ -30,8 +31,11 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
             "fetch its content"};
   error_code ignored;
   if (!fs::exists(path, ignored))
-    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
-            format("add the file, move the case away, or leave the channel out of {}", key::data_modalities)};
+    return {
+        format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
+        format("add the file, move the case away, leave the channel out of {}, or set {}: true, which has "
+               "zeros in its place",
+               key::data_modalities, key::data_missing_modalities)};
   if (!is_readable_kind(path))
     return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
             "put the image itself there"};

@@ -10,6 +10,7 @@
 #include "base/keys.h"
 #include "base/log.h"
 #include "data/layouts/file_trouble.h"
+#include "data/layouts/incomplete.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/names.h"
 
@@ -217,6 +218,8 @@ Dataset list_dataset(const DatasetOptions& given) {
   select_modalities(dataset, options.modalities);
   check_cases(dataset, layout);
   choose_labels(dataset, options);
+  if (options.missing_modalities) mark_missing(dataset);
+  read_annotated(dataset, options.annotated);
   return dataset;
 }
 

@@ -25,15 +25,19 @@ std::optional<Dataset> listed(const DatasetOptions& options) {
   }
 }
 
-// Cases that have all their channels; the others are left out when their turn comes.
-std::size_t complete_cases(const Dataset& dataset) {
-  return static_cast<std::size_t>(
-      std::count_if(dataset.cases.begin(), dataset.cases.end(), [&](const CaseFiles& files) {
-        for (std::size_t i = 0; i < files.channels.size(); ++i) {
-          if (channel_trouble(dataset, files, i)) return false;
-        }
-        return true;
-      }));
+// Channels of cases that can be predicted; the others are left out when their turn comes.
+std::size_t usable_channels(const Dataset& dataset) {
+  std::size_t count = 0;
+  for (const CaseFiles& files : dataset.cases) {
+    std::size_t there = 0;
+    bool usable = true;
+    for (std::size_t i = 0; i < files.channels.size() && usable; ++i) {
+      usable = !channel_trouble(dataset, files, i);
+      if (!files.lacks(i)) ++there;
+    }
+    if (usable) count += there;
+  }
+  return count;
 }
 
 // The data set around a case's folder, with nothing but that case; nothing when there is none.
@@ -42,7 +46,7 @@ std::optional<Dataset> dataset_around(DatasetOptions options, const fs::path& fo
   std::optional<Dataset> around = listed(options);
   if (!around) return std::nullopt;
   std::erase_if(around->cases, [&](const CaseFiles& files) {
-    const fs::path& channel = files.channels.front();
+    const fs::path& channel = files.first_channel();
     error_code ignored;
     return !fs::equivalent(channel.parent_path(), folder, ignored) &&
            !fs::equivalent(channel.parent_path().parent_path(), folder,
@@ -52,7 +56,7 @@ std::optional<Dataset> dataset_around(DatasetOptions options, const fs::path& fo
   return around;
 }
 
-// The layout that finds most cases with all channels: the one that is asked for, any, or the training set's.
+// The layout that finds most: the one that is asked for, any, or the training set's.
 std::optional<Dataset> best_listing(const DatasetOptions& wanted, const std::string& trained_layout) {
   std::vector<std::string> layouts{wanted.layout};
   for (const std::string& other : {std::string("auto"), trained_layout}) {
@@ -66,9 +70,9 @@ std::optional<Dataset> best_listing(const DatasetOptions& wanted, const std::str
     // Patterns that the training set was found by mean nothing to other layouts.
     if (layout != wanted.layout) options.files.clear();
     std::optional<Dataset> found = listed(options);
-    const std::size_t complete = found ? complete_cases(*found) : 0;
-    if (complete <= most) continue;
-    most = complete;
+    const std::size_t usable = found ? usable_channels(*found) : 0;
+    if (usable <= most) continue;
+    most = usable;
     best = std::move(found);
   }
   return best;
@@ -100,6 +104,7 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
 
   DatasetOptions wanted = options;
   wanted.root = plain(fs::absolute(input));
+  wanted.annotated.clear();  // it is of the cases that were trained on
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())

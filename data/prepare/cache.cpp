@@ -177,12 +177,18 @@ std::string PreparedCache::content(const CaseFiles& files) const {
   std::string previous;
   for (std::size_t i = 0; i < files.channels.size(); ++i) {
     add_value(hasher, files.components[i]);
+    if (files.lacks(i)) {
+      hasher.add("missing");
+      continue;
+    }
     hasher.add(files.channels[i].filename().string());  // tells the formats apart
     const std::string path = files.channels[i].string();
     if (path != previous) add_content(hasher, path);  // a 4D file is repeated
     previous = path;
   }
   if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
+  if (files.told) hasher.add("tells of");
+  for (const int value : files.told.value_or(std::set<int>())) add_value(hasher, value);
   const std::lock_guard lock(mutex_);
   return contents_[files.id] = hasher.digest();
 }
@@ -216,10 +222,11 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
   if (auto cached = load(path)) {
     log::debug("{}: prepared before, in {}", files.id, path.string());
+    cached->missing = files.missing;
     return std::move(*cached);
   }
   PreparedCase prepared = prepare(read_case(dataset_, files), options_);
-  log::debug("{}: prepared from {}", files.id, files.channels[0].parent_path().string());
+  log::debug("{}: prepared from {}", files.id, files.first_channel().parent_path().string());
   if (!writable_) return prepared;
   // Two threads may make the same case; the temporary file of a process is one per name.
   static std::mutex writing;

@@ -67,6 +67,10 @@ void interleave(const std::vector<float>& channel, std::size_t index, std::size_
 
 }  // namespace
 
+bool PreparedCase::lacks(std::size_t channel) const {
+  return !missing.empty() && missing[channel];
+}
+
 LabelMap PreparedCase::to_original(const LabelMap& on_training_grid) const {
   assert(on_training_grid.geometry.size == size);
   return restore(on_training_grid, box, original);
@@ -89,9 +93,11 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   result.channels = static_cast<std::int64_t>(volume.channels.size());
   result.original = volume.geometry();
   result.stored = volume.stored();
-  for (const Image& image : volume.channels) {
-    result.background.push_back(options.corner_background ? corner_value(image)
-                                                          : static_cast<float>(options.background));
+  result.missing = volume.missing;
+  for (std::size_t c = 0; c < volume.channels.size(); ++c) {
+    const bool by_corner = options.corner_background || result.lacks(c);  // of what is missing, that is 0
+    result.background.push_back(by_corner ? corner_value(volume.channels[c])
+                                          : static_cast<float>(options.background));
   }
   result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
                                                 : Box{{0, 0, 0}, result.original.size};
@@ -125,10 +131,12 @@ Normalization dataset_normalization(const std::vector<PreparedCase>& cases) {
   const std::size_t channels = cases.front().mean.size();
   normalization.mean.assign(channels, 0);
   normalization.deviation.assign(channels, 0);
-  const auto count = static_cast<double>(cases.size());
-  for (const PreparedCase& prepared : cases) {
-    assert(prepared.mean.size() == channels && prepared.deviation.size() == channels);
-    for (std::size_t c = 0; c < channels; ++c) {
+  for (std::size_t c = 0; c < channels; ++c) {
+    const auto has = [&](const PreparedCase& prepared) { return !prepared.lacks(c); };
+    const auto count = static_cast<double>(std::count_if(cases.begin(), cases.end(), has));
+    for (const PreparedCase& prepared : cases) {
+      assert(prepared.mean.size() == channels && prepared.deviation.size() == channels);
+      if (!has(prepared)) continue;
       normalization.mean[c] += prepared.mean[c] / count;
       normalization.deviation[c] += prepared.deviation[c] / count;
     }
@@ -153,12 +161,15 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(prepared.channels);
   assert(normalization.mean.size() == channels && normalization.deviation.size() == channels);
   std::vector<double> scale(channels);
+  std::vector<char> absent(channels);
+  for (std::size_t c = 0; c < channels; ++c) absent[c] = prepared.lacks(c) ? 1 : 0;
   // A channel without any contrast only loses its mean.
   for (std::size_t c = 0; c < channels; ++c)
     scale[c] = normalization.deviation[c] > 0 ? 1 / normalization.deviation[c] : 1;
   for (std::size_t i = 0; i < prepared.image.size(); i += channels) {
     for (std::size_t c = 0; c < channels; ++c) {
       float& value = prepared.image[i + c];
+      if (absent[c]) continue;
       const bool outside = normalization.masked && value == prepared.background[c];
       value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
     }

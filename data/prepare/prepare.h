@@ -55,10 +55,12 @@ struct PreparedCase {
   std::vector<double> mean, deviation;  // per channel, over the resized box's foreground (voxels that differ
                                         // from the background); deviation is the population's
   std::vector<float> background;        // per channel, the value used
-  Box box;                              // the crop, on the original grid
-  Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
-  Geometry stored;  // the same grid as the case's file has it: as_stored() puts a label map back
+  std::vector<bool> missing;  // per channel, whether there is none, and 0 in its place; empty: all are there
+  Box box;                    // the crop, on the original grid
+  Geometry original;          // the case's own grid, in the canonical frame (orientation.h)
+  Geometry stored;            // the same grid as the case's file has it: as_stored() puts a label map back
 
+  bool lacks(std::size_t channel) const;
   LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
   Geometry training_geometry() const;                            // where the training grid lies in the world
 };
@@ -70,13 +72,14 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 // there is a bias correction.
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
 
-// Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation.
+// Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation. A channel that
+// is missing stays 0.
 struct Normalization {
   std::vector<double> mean, deviation;
   bool masked = false;  // what equals the background becomes 0
 };
-// The data set's: mean of the cases' means, mean of their deviations (as in the study). Only mean and
-// deviation are read.
+// The data set's: mean of the cases' means, mean of their deviations (as in the study), of the cases that
+// have the channel. Only mean, deviation and missing are read.
 Normalization dataset_normalization(const std::vector<PreparedCase>& cases);
 // The one that applies to a case under options.normalize: "dataset" gives `dataset`, "image" the case's own
 // over its foreground, "masked" the same with the background at 0, "whole" the case's own over all voxels,

@@ -50,6 +50,8 @@ struct Volume {
   std::vector<Image> channels;  // in the order of Dataset::modalities
   LabelMap truth;               // geometry.size is 0,0,0 when there is none
   Geometry file_geometry{};     // of the first channel's file, before turning; size 0,0,0 when there is none
+  std::vector<bool>
+      missing{};  // per channel, whether there is no file of it, and 0 in its place; empty: none
 
   bool has_truth() const { return !truth.voxels.empty(); }
   const Geometry& geometry() const { return channels.front().geometry; }

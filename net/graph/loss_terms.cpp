@@ -19,13 +19,20 @@ double real_or(const Attributes& a, const std::string& name, double otherwise) {
 }  // namespace
 
 LossTerms::LossTerms(const Attributes& a)
-    : smoothing(real_or(a, "smoothing", 0)), focus(real_or(a, "focus", 0)), ignores(a.flag("ignores")) {}
+    : smoothing(real_or(a, "smoothing", 0)),
+      focus(real_or(a, "focus", 0)),
+      unknown(static_cast<Unknown>(a.integer_or("unknown", 0))) {}
+
+std::int64_t LossTerms::target_bytes(std::int64_t outputs) const {
+  const std::int64_t others = unknown == Unknown::outputs ? outputs : unknown == Unknown::voxels ? 1 : 0;
+  return (outputs + others + 7) / 8;
+}
 
 // What is not there changes nothing: such a node is as it was before there was anything to say.
 void LossTerms::add_to(Attributes& a) const {
   if (smoothing != 0) a.set("smoothing", smoothing);
   if (focus != 0) a.set("focus", focus);
-  if (ignores) a.set("ignores", 1);
+  if (unknown != Unknown::nothing) a.set("unknown", static_cast<double>(unknown));
 }
 
 LossWeights::LossWeights(const Attributes& a, std::int64_t outputs)

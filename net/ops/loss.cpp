@@ -71,8 +71,12 @@ std::vector<OperationCase> cases_volume(bool backward) {
   for (const auto& [name, x] : volumes) add(name, x, {});
   const Shape x = {2, 9, 13, 11, 3};
   add("smoothed", x, {{"smoothing", 0.1}});
-  add("focal, some ignored", x, {{"focus", 2}, {"ignores", 1}});
-  add("8 labels, some ignored by a bit of the second byte", {1, 3, 5, 6, 8}, {{"ignores", 1}});
+  add("focal, some ignored", x, {{"focus", 2}, {"unknown", 1}});
+  add("8 labels, some ignored by a bit of the second byte", {1, 3, 5, 6, 8}, {{"unknown", 1}});
+  add("some outputs of some voxels unknown", x, {{"unknown", 2}});
+  add("5 labels, smoothed, some unknown, batch of two", {2, 3, 5, 6, 5},
+      {{"unknown", 2}, {"smoothing", 0.2}});
+  add("17 labels, some unknown", {1, 2, 5, 7, 17}, {{"unknown", 2}});
   add("focal of a broken power, smoothed, 7 labels", {1, 5, 9, 11, 7}, {{"focus", 0.5}, {"smoothing", 0.2}});
   return result;
 }
@@ -115,8 +119,9 @@ std::vector<OperationCase> cases_value(bool backward) {
 // logits, target u8[N,D,H,W] or u8[N,D,H,W,B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of
 // byte c / 8: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross entropy; p =
 // sigmoid(logit); accumulate in double. With any of these attributes (net/graph/loss_terms.h) -> [N,C,5], the
-// last the number of voxels: ignores, voxels whose bit C is set are left out of all sums; smoothing e and
-// focus g, the cross entropy is -u (1 - p)^g log p - (1 - u) p^g log(1 - p) with u = (1 - e) t + e / 2.
+// last the number of voxels: unknown 1, voxels whose bit C is set are left out of all sums, and 2, those
+// whose bit C + c is set of those of channel c; smoothing e and focus g, the cross entropy is -u (1 - p)^g
+// log p - (1 - u) p^g log(1 - p) with u = (1 - e) t + e / 2.
 const Operation& loss_sums() {
   static const Operation operation = {"loss_sums",
                                       infer_sums,

@@ -55,14 +55,15 @@ LossTerms terms_of(const LossOptions& options) {
   LossTerms terms;
   terms.smoothing = options.smoothing;
   terms.focus = options.focus;
-  terms.ignores = options.ignores && !options.classes;  // of classes, none is meant by such a target anyway
+  if (!options.classes) terms.unknown = options.unknown;  // of classes, none is meant by such a target anyway
   return terms;
 }
 
 // Where the voxels that count are not all of them, or not alike, the sums tell how many there are.
 int counting_column(const LossOptions& options) {
-  if (options.classes) return options.ignores || !options.weights.empty() ? 1 : 0;
-  return options.ignores ? 4 : 0;
+  const bool all_known = options.unknown == Unknown::nothing;
+  if (options.classes) return all_known && options.weights.empty() ? 0 : 1;
+  return all_known ? 0 : 4;
 }
 
 // What the losses of a batch are made with: of each sample's sums, whose losses are added up, or of the whole

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/choice.h"
+#include "net/graph/loss_terms.h"
 #include "net/networks/network.h"
 #include "net/steps/batch_tree.h"
 #include "net/steps/pieces.h"
@@ -20,9 +21,9 @@ struct LossOptions {
   bool classes = false;  // of the soft-max instead: a target is one of the classes, the first the background
   double smoothing = 0;  // of what cross entropy wants (net/ops/loss.cpp, softmax_loss.cpp)
   double focus = 0;      // gamma of the focal loss, which cross entropy becomes
-  std::vector<double> weights{};  // of the outputs, beside one another; empty: all have the same
-  bool batch_dice = false;        // Dice of all samples of a batch as one
-  bool ignores = false;           // of some voxels nobody says anything (net/graph/loss_terms.h)
+  std::vector<double> weights{};       // of the outputs, beside one another; empty: all have the same
+  bool batch_dice = false;             // Dice of all samples of a batch as one
+  Unknown unknown = Unknown::nothing;  // of what nobody says anything (net/graph/loss_terms.h)
 };
 enum class Loss {
   weighted_dice,
@@ -36,9 +37,9 @@ constexpr std::array<std::string_view, 5> names_of(Loss) {
           "softmax_dice_cross_entropy"};
 }
 LossOptions loss_options(Loss loss);
-// Bytes of a voxel's target, which lie side by side: a bit for each output, and one behind them where voxels
-// may be ignored, or the number of a class, the low byte first, where the largest number that they hold
-// stands for none of them.
+// Bytes of a voxel's target, which lie side by side: a bit for each output, and behind them one where voxels
+// may be ignored, or one for each output where some may be unknown; or the number of a class, the low byte
+// first, where the largest number that they hold stands for none of them.
 std::int64_t target_bytes(std::int64_t outputs, const LossOptions& loss);
 
 enum class Optimizer { adam, sgd };

@@ -87,6 +87,13 @@ std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& t
   return static_cast<std::int64_t>(count);
 }
 
+net::Unknown unknown_in(const data::Dataset& dataset) {
+  const bool partly = std::any_of(dataset.cases.begin(), dataset.cases.end(),
+                                  [](const data::CaseFiles& files) { return files.told.has_value(); });
+  if (partly) return net::Unknown::outputs;
+  return dataset.ignore_label != 0 ? net::Unknown::voxels : net::Unknown::nothing;
+}
+
 void check_suits(const RunOptions& options, const data::Dataset& dataset) {
   const std::string& network = options.network.name;
   const bool images = net::takes_images(network), sliced = options.preprocess.slices != data::Slices::none;
@@ -112,10 +119,13 @@ Cases::Cases(const RunOptions& options, data::Dataset dataset)
       limit_bytes_(memory_for_cases / options.ranks->on_this_machine()) {
   check_suits(options_, cache_.dataset());
   classes_ = output_classes(cache_.dataset(), options.training);
-  // Of bits, the one behind those of all outputs; of classes, what is none of them is ignored.
-  if (const int ignored = cache_.dataset().ignore_label;
-      ignored != 0 && !net::loss_options(options.training.loss).classes)
-    classes_.push_back({ignored});
+  outputs_ = classes_.size();
+  // Of bits, those behind those of all outputs; of classes, what is none of them is ignored.
+  const int ignored = cache_.dataset().ignore_label;
+  const net::Unknown unknown = unknown_in(cache_.dataset());
+  if (unknown != net::Unknown::nothing && !net::loss_options(options.training.loss).classes)
+    classes_.resize(unknown == net::Unknown::voxels ? outputs_ + 1 : 2 * outputs_,
+                    ignored == 0 ? std::vector<int>() : std::vector<int>{ignored});
   kept_.resize(cache_.dataset().cases.size());
 }
 
@@ -159,6 +169,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
     if (i < training.size()) {
       statistics[i].mean = one->mean;
       statistics[i].deviation = one->deviation;
+      statistics[i].missing = one->missing;
     }
     const std::lock_guard lock(advancing);
     progress.advance();
@@ -207,6 +218,10 @@ data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& option
                            const data::AugmentKey& key) {
   data::Example augmented = example(index, key);
   data::apply(data::draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
+  const auto channels = static_cast<std::size_t>(augmented.channels);
+  for (std::size_t c = 0; c < channels; ++c)  // what is missing stays so
+    for (std::size_t i = c; dataset().cases[index].lacks(c) && i < augmented.image.size(); i += channels)
+      augmented.image[i] = 0;
   return sample_of(index, std::move(augmented));
 }
 
@@ -219,9 +234,21 @@ data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
   else if (net::loss_options(options_.training.loss).classes)
     sample.target = data::target_classes(made.truth, classes_);
   else
-    sample.target = data::target_bits(made.truth, classes_);
+    sample.target = with_untold(index, data::target_bits(made.truth, classes_));
   sample.image = std::move(made.image);
   return sample;
+}
+
+// Of outputs that the case's truth does not tell of, the bits behind those of all are set in every voxel.
+std::vector<std::uint8_t> Cases::with_untold(std::size_t index, std::vector<std::uint8_t> bits) const {
+  const data::CaseFiles& files = dataset().cases[index];
+  if (!files.told) return bits;
+  std::vector<std::uint8_t> untold((classes_.size() + 7) / 8);
+  for (std::size_t c = 0; c < outputs_; ++c)
+    if (!files.tells(classes_[c]))
+      untold[(outputs_ + c) / 8] |= static_cast<std::uint8_t>(1U << (outputs_ + c) % 8);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= untold[i % untold.size()];
+  return bits;
 }
 
 std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::PreparedCase& whole) {

@@ -15,6 +15,9 @@
 
 namespace voxswap::pipeline {
 
+// What the truths of its cases may leave open: single voxels, or some of the outputs.
+net::Unknown unknown_in(const data::Dataset& dataset);
+
 // The label values that make each output channel's target: the regions, then the labels, as far as they are
 // targets; where a voxel has one of several classes (a loss of classes), the background comes first. Of a
 // data set of classes, these.
@@ -54,13 +57,15 @@ class Cases {
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
   data::Sample sample_of(std::size_t index, data::Example made) const;
+  std::vector<std::uint8_t> with_untold(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Of a prepared case, those with a label, the ones with most of it first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 
   RunOptions options_;
   data::PreparedCache cache_;
   data::Normalization normalization_;
-  std::vector<std::vector<int>> classes_;
+  std::vector<std::vector<int>> classes_;  // of the outputs, and behind them what may be unknown
+  std::size_t outputs_ = 0;
   std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
   std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
   std::int64_t kept_bytes_ = 0, limit_bytes_;

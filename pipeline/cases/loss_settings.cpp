@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -11,7 +12,14 @@
 namespace voxswap::pipeline {
 
 void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
-  training.ignores = dataset.ignore_label != 0;
+  training.unknown = unknown_in(dataset);
+  if (training.unknown == net::Unknown::outputs && net::loss_options(training.loss).classes)
+    fail(Exit::usage,
+         "{}: {} gives every voxel one class of all, and the truths of some cases tell of some labels only "
+         "({}); "
+         "take {}",
+         key::training_loss, choice_name(training.loss), key::data_annotated,
+         choice_name(net::Loss::dice_cross_entropy));
   const auto& given = training.class_weights.by_name;
   if (given.empty()) return;
   const std::vector<std::string> names = output_names(dataset, training);
@@ -28,25 +36,29 @@ void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
 }
 
 void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vector<std::size_t>& of) {
-  const std::vector<std::vector<int>> classes = output_classes(cases.dataset(), training);
+  const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), training);
   const int ignored = cases.dataset().ignore_label;
+  std::vector<double> own(outputs.size()),
+      all(outputs.size());                     // voxels of the cases that tell of the output
   std::vector<std::int64_t> voxels(1U << 16);  // by label value, as an unsigned 16-bit number
   for (const std::size_t index : of) {
     throw_if_interrupted();
     const data::CaseFiles& files = cases.dataset().cases[index];
+    std::fill(voxels.begin(), voxels.end(), 0);
     if (cases.dataset().classes) ++voxels[static_cast<std::uint16_t>(files.label)];
     for (const std::int16_t value : cases.prepared(index)->truth) ++voxels[static_cast<std::uint16_t>(value)];
+    if (ignored != 0) voxels[static_cast<std::uint16_t>(ignored)] = 0;
+    const auto counted = static_cast<double>(std::accumulate(voxels.begin(), voxels.end(), std::int64_t{0}));
+    for (std::size_t c = 0; c < outputs.size(); ++c) {
+      if (!files.tells(outputs[c])) continue;
+      all[c] += counted;
+      for (const int value : outputs[c])
+        own[c] += static_cast<double>(voxels[static_cast<std::uint16_t>(value)]);
+    }
   }
-  std::int64_t all = 0;
-  for (std::size_t value = 0; value < voxels.size(); ++value)
-    if (ignored == 0 || value != static_cast<std::size_t>(ignored)) all += voxels[value];
   training.output_weights.clear();
-  for (const std::vector<int>& values : classes) {
-    std::int64_t own = 0;
-    for (const int value : values) own += voxels[static_cast<std::uint16_t>(value)];
-    const double frequency = all == 0 ? 0 : static_cast<double>(own) / static_cast<double>(all);
-    training.output_weights.push_back(1 / std::log(1.02 + frequency));
-  }
+  for (std::size_t c = 0; c < outputs.size(); ++c)
+    training.output_weights.push_back(1 / std::log(1.02 + (all[c] == 0 ? 0 : own[c] / all[c])));
 }
 
 net::LossOptions loss_of(const TrainingOptions& training) {
@@ -55,7 +67,7 @@ net::LossOptions loss_of(const TrainingOptions& training) {
   loss.focus = training.focal_gamma;
   loss.weights = training.output_weights;
   loss.batch_dice = training.batch_dice;
-  loss.ignores = training.ignores;
+  loss.unknown = training.unknown;
   return loss;
 }
 

@@ -117,8 +117,8 @@ struct TrainingOptions {
   double focal_gamma = 0;
   bool batch_dice = false;
   ClassWeights class_weights;
-  std::vector<double> output_weights{};  // which follow from them and the data (loss_settings.h)
-  bool ignores = false;                  // the data has a label of voxels to be ignored
+  std::vector<double> output_weights{};          // which follow from them and the data (loss_settings.h)
+  net::Unknown unknown = net::Unknown::nothing;  // what the truths may leave open
   Targets targets = Targets::labels;
   fs::path init;  // a run, or a safetensors file, whose weights it begins with; empty: random ones
   Precision precision = Precision::automatic;

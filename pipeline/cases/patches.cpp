@@ -76,6 +76,7 @@ data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& bo
   part.mean = whole.mean;
   part.deviation = whole.deviation;
   part.background = whole.background;
+  part.missing = whole.missing;
   part.box = box;
   part.original = whole.training_geometry();
   return part;

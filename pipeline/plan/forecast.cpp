@@ -57,7 +57,7 @@ std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std
 }
 
 RunOptions with_data(RunOptions options, const DataShape& data) {
-  options.training.ignores = data.ignores;
+  options.training.unknown = data.unknown;
   return options;
 }
 
@@ -82,7 +82,7 @@ DataShape data_shape(const RunOptions& options) {
   shape.outputs = output_count(dataset, options.training);
   TrainingOptions training = options.training;
   settle_loss(training, dataset);
-  shape.ignores = training.ignores;
+  shape.unknown = training.unknown;
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
   if (options.preprocess.slices != data::Slices::none)

@@ -18,8 +18,8 @@ struct DataShape {
   bool found = true;  // the data set is there
   std::int64_t channels = 0, outputs = 0;
   std::int64_t training_cases = 0, validation_cases = 0;
-  std::int64_t labelled_slices = 0;  // of the training cases, where the network takes slices
-  bool ignores = false;              // some voxels are to be ignored
+  std::int64_t labelled_slices = 0;              // of the training cases, where the network takes slices
+  net::Unknown unknown = net::Unknown::nothing;  // what the truths may leave open
 };
 DataShape data_shape(const RunOptions& options);
 

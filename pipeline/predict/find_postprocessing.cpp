@@ -235,9 +235,11 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
     if (found == by_id.end())
       fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", split.string(), row[id],
            dataset.root.string());
-    for (std::int64_t repeat = 1; repeat <= run.training.repeats; ++repeat)
-      all.push_back(
-          {found->second->truth, prediction_folder(run, repeat) / label_map_name(dataset, row[id])});
+    const data::CaseFiles& files = *found->second;
+    const bool tells_all = std::all_of(dataset.regions.begin(), dataset.regions.end(),
+                                       [&](const auto& region) { return files.tells(region.second); });
+    for (std::int64_t repeat = 1; tells_all && repeat <= run.training.repeats; ++repeat)
+      all.push_back({files.truth, prediction_folder(run, repeat) / label_map_name(dataset, row[id])});
   }
   return all;
 }
@@ -269,6 +271,7 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
       metrics::leave_out(dataset.ignore_label, made.truth.voxels, made.prediction.voxels);
     return made;
   };
+  if (all.empty()) return {};  // no truth tells of all regions
   return find_postprocessing(all.size(), read, dataset.regions);
 }
 

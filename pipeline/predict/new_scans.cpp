@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/interrupt.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/outputs.h"
 #include "base/progress.h"
@@ -54,7 +55,7 @@ void write_dicom(const Write& write, const fs::path& file, const data::LabelMap&
   if (std::all_of(labels.voxels.begin(), labels.voxels.end(), [](auto label) { return label == 0; }))
     return log::warn("{}: nothing is labelled: there is no segmentation object of it", files.id);
   write(file, [&] {
-    data::write_dicom_segmentation(file, labels, segments_of(dataset), files.channels.front(), how.version);
+    data::write_dicom_segmentation(file, labels, segments_of(dataset), files.first_channel(), how.version);
   });
 }
 
@@ -63,9 +64,9 @@ void check_for_dicom(const data::Dataset& dataset) {
   if (!data::writes_dicom_segmentations())
     fail(Exit::usage, "--dicom-seg: this voxswap was built without DCMTK, which writes them; leave it out");
   for (const data::CaseFiles& files : dataset.cases)
-    if (!fs::is_directory(files.channels.front()))
+    if (!fs::is_directory(files.first_channel()))
       fail(Exit::usage, "--dicom-seg: {} of case {} is no DICOM series; --segmentations writes a .seg.nrrd",
-           files.channels.front().string(), files.id);
+           files.first_channel().string(), files.id);
 }
 
 // Those that predict together, and where to.
@@ -150,6 +151,23 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
     if (asked && dataset.images)
       fail(Exit::usage, "{}: is for volumes, and these cases are pictures; leave it out", name);
   if (how.dicom_segmentations) check_for_dicom(dataset);
+}
+
+// What cases lack, told of.
+PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOptions& run) {
+  PredictionRecord::Missing missing;
+  for (const data::CaseFiles& files : dataset.cases) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < dataset.modalities.size(); ++i)
+      if (files.lacks(i)) names.push_back(dataset.modalities[i]);
+    if (names.empty()) continue;
+    log::warn("{}: there is no {}; it is predicted with 0 in its place", files.id, join(names, ", "));
+    missing[files.id] = std::move(names);
+  }
+  if (!missing.empty() && run.training.augment.channel_dropout == 0)
+    log::warn("{} was 0: unless its own cases lacked channels too, the network never had to do without one",
+              key::training_augment_channel_dropout);
+  return missing;
 }
 
 // Steps of the runs' post-processing, told of.
@@ -239,7 +257,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
   ScanPredictor predictor(runs, trained.front(), dataset, how);
   make_writable_directory(out);
   std::set<std::string> left_out;
-  PredictionRecord record(out, runs, input, how);
+  PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front()));
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Team& team : teams) {
     predictor.use(team);

@@ -28,7 +28,8 @@ Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) 
   return weights;
 }
 
-Json description(const std::vector<RunOptions>& runs, const fs::path& input, const PredictOptions& how) {
+Json description(const std::vector<RunOptions>& runs, const fs::path& input, const PredictOptions& how,
+                 const PredictionRecord::Missing& missing) {
   RunOptions seen = runs.front();  // what the network saw at a time
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
@@ -44,16 +45,19 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
                {"probabilities", how.probabilities}};
   if (!how.postprocessing.empty())
     json["postprocessing"] = Json::parse(read_file(how.postprocessing)).at("steps");
+  if (!missing.empty()) json["missing_modalities"] = missing;
   for (const RunOptions& run : runs)
     if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.output)).string());
   return json;
 }
 
-// Whether two predictions differ in more than where their scans lay.
+// Whether two predictions differ in more than where their scans lay and what those lack.
 bool differ(const std::string& one, const std::string& other) {
   Json a = Json::parse(one), b = Json::parse(other);
-  a.erase("input");
-  b.erase("input");
+  for (Json* json : {&a, &b}) {
+    json->erase("input");
+    json->erase("missing_modalities");
+  }
   return a != b;
 }
 
@@ -66,8 +70,8 @@ bool lies_beside(const fs::path& file) {
 }  // namespace
 
 PredictionRecord::PredictionRecord(fs::path folder, const std::vector<RunOptions>& runs,
-                                   const fs::path& input, const PredictOptions& how)
-    : folder_(std::move(folder)), now_{description(runs, input, how).dump(), {}} {
+                                   const fs::path& input, const PredictOptions& how, const Missing& missing)
+    : folder_(std::move(folder)), now_{description(runs, input, how, missing).dump(), {}} {
   if (fs::exists(folder_ / file_name)) read();
 }
 

@@ -17,9 +17,12 @@ namespace voxswap::pipeline {
 
 class PredictionRecord {
  public:
+  // Of each case that lacks files of channels, which.
+  using Missing = std::map<std::string, std::vector<std::string>>;
+
   // Reads what lies in `folder`; throws Exit::bad_data for a prediction.json that is none.
   PredictionRecord(fs::path folder, const std::vector<RunOptions>& runs, const fs::path& input,
-                   const PredictOptions& how);
+                   const PredictOptions& how, const Missing& missing);
   ~PredictionRecord();  // finishes, so that a prediction that was cut off is on record as far as it came
   PredictionRecord(const PredictionRecord&) = delete;
   PredictionRecord& operator=(const PredictionRecord&) = delete;

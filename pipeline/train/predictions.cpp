@@ -67,23 +67,27 @@ std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
   return turns;
 }
 
-// Of every output, as probabilities come; voxels of the label `ignored` are left out (0: none is).
+// Of every output that the truth tells of, as probabilities come; voxels of the label `ignored` are left out
+// (0: none is).
 class Reliability {
  public:
   Reliability(const std::vector<std::int16_t>& truth, const std::vector<std::vector<int>>& outputs,
-              int ignored)
+              const data::CaseFiles& files, int ignored)
       : truth_(truth),
         bits_(data::target_bits(truth, outputs)),
         bytes_((outputs.size() + 7) / 8),
         ignored_(ignored),
-        found_(outputs.size()) {}
+        found_(outputs.size()) {
+    for (const std::vector<int>& values : outputs) told_.push_back(files.tells(values) ? 1 : 0);
+  }
 
   void add(std::span<const float> planes) {
     for (std::size_t i = 0; i < planes.size(); i += found_.size(), ++voxel_) {
       if (ignored_ != 0 && truth_[voxel_] == ignored_) continue;
       for (std::size_t c = 0; c < found_.size(); ++c)
-        found_[c].add(static_cast<double>(planes[i + c]),
-                      (bits_[voxel_ * bytes_ + c / 8] >> c % 8 & 1U) != 0);
+        if (told_[c] != 0)
+          found_[c].add(static_cast<double>(planes[i + c]),
+                        (bits_[voxel_ * bytes_ + c / 8] >> c % 8 & 1U) != 0);
     }
   }
   const std::vector<metrics::Calibration>& outputs() const { return found_; }
@@ -93,6 +97,7 @@ class Reliability {
   std::vector<std::uint8_t> bits_;  // of the truth
   std::size_t bytes_, voxel_ = 0;   // of a voxel; how many were looked at
   int ignored_;
+  std::vector<char> told_;  // of outputs
   std::vector<metrics::Calibration> found_;
 };
 
@@ -117,7 +122,7 @@ class CasePredictor {
     const auto prepared = cases_.prepared(turn.index);
     const data::Volume volume = data::read_case(dataset_, files);
     Decision decision(*prepared, decoder_);
-    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training),
+    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training), files,
                             dataset_.ignore_label);
     predictor_.predict(*prepared, [&](std::span<const float> planes) {
       decision.add(planes);
@@ -129,7 +134,7 @@ class CasePredictor {
     data::write_label_map(folder / label_map_name(dataset_, files.id),
                           data::as_stored(prediction.native, prepared->stored));
     if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return {scores(turn.repeat, files.id, volume, *prepared, prediction),
+    return {scores(turn.repeat, files, volume, *prepared, prediction),
             calibration(turn.repeat, files.id, reliability)};
   }
 
@@ -164,12 +169,18 @@ class CasePredictor {
                     viewer_bytes_));
   }
 
-  std::vector<DiceRow> scores(std::int64_t repeat, const std::string& id, const data::Volume& volume,
+  // What the truth does not tell of has a row without scores.
+  std::vector<DiceRow> scores(std::int64_t repeat, const data::CaseFiles& files, const data::Volume& volume,
                               const data::PreparedCase& prepared, const Prediction& prediction) const {
     std::vector<DiceRow> rows;
     for (const std::string& at : options_.evaluate.at) {
       const Comparison grids = compare_on(at, volume, prepared, prediction, input_size(options_)[2] == 1);
-      for (DiceRow& row : score(id, grids.truth, grids.prediction, dataset_.regions, options_.evaluate)) {
+      std::vector<DiceRow> found =
+          score(files.id, grids.truth, grids.prediction, dataset_.regions, options_.evaluate);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        DiceRow row = files.tells(dataset_.regions[i].second) ? std::move(found[i]) : DiceRow();
+        row.case_id = files.id;
+        row.region = dataset_.regions[i].first;
         row.run = options_.name;
         row.repeat = repeat;
         row.resolution = resolution_text(options_.preprocess.resolution);

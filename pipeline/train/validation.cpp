@@ -1,7 +1,9 @@
 #include "pipeline/train/validation.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/interrupt.h"
 #include "base/text.h"
@@ -12,6 +14,22 @@
 #include "pipeline/predict/classify.h"
 
 namespace voxswap::pipeline {
+
+namespace {
+
+constexpr double untold = std::numeric_limits<double>::quiet_NaN();  // the Dice of what a truth does not tell
+
+double mean_of_told(const std::vector<double>& values) {
+  double sum = 0, count = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++count;
+  }
+  return count == 0 ? untold : sum / count;
+}
+
+}  // namespace
 
 Validation::Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count)
     : dataset_(dataset),
@@ -52,9 +70,12 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   std::vector<std::int16_t> labels = decoder_.decode(probabilities), truth = prepared->truth;
   if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
-  for (std::size_t i = 0; i < dataset_.regions.size(); ++i)
-    numbers[1 + i] = voxswap::metrics::dice(metrics::overlap(pairs, dataset_.regions[i].second),
-                                            metrics::EmptyRule::brats);
+  for (std::size_t i = 0; i < dataset_.regions.size(); ++i) {
+    const std::vector<int>& region = dataset_.regions[i].second;
+    numbers[1 + i] = dataset_.cases[index].tells(region)
+                         ? metrics::dice(metrics::overlap(pairs, region), metrics::EmptyRule::brats)
+                         : untold;
+  }
 }
 
 void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
@@ -75,9 +96,9 @@ void Validation::gather() {
 }
 
 double Validation::mean(std::size_t number) const {
-  double sum = 0;
-  for (std::size_t at = number; at < numbers_.size(); at += width_) sum += numbers_[at];
-  return sum / static_cast<double>(numbers_.size() / width_);
+  std::vector<double> found;
+  for (std::size_t at = number; at < numbers_.size(); at += width_) found.push_back(numbers_[at]);
+  return mean_of_told(found);
 }
 
 double Validation::loss() const {
@@ -93,9 +114,9 @@ std::vector<std::pair<std::string, double>> Validation::dice() const {
 }
 
 double Validation::mean_dice() const {
-  double sum = 0;
-  for (const auto& [region, value] : dice()) sum += value;
-  return sum / static_cast<double>(dataset_.regions.size());
+  std::vector<double> found;
+  for (const auto& [region, value] : dice()) found.push_back(value);
+  return mean_of_told(found);
 }
 
 double Validation::accuracy() const {

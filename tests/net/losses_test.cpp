@@ -33,7 +33,11 @@ LossOptions loss(Loss of, std::vector<double> weights = {}, double smoothing = 0
   return options;
 }
 LossOptions ignoring(LossOptions options) {
-  options.ignores = true;
+  options.unknown = Unknown::voxels;
+  return options;
+}
+LossOptions partial(LossOptions options) {
+  options.unknown = Unknown::outputs;
   return options;
 }
 LossOptions of_batch(LossOptions options) {
@@ -54,14 +58,17 @@ const std::map<std::string, LossOptions>& losses() {
       {"labels_smoothed", loss(Loss::cross_entropy, {}, 0.2)},
       {"labels_focal", loss(labels, {}, 0, 1.5)},
       {"labels_ignoring", ignoring(loss(labels, weights, 0.1))},
-      {"labels_ignoring_batch", of_batch(ignoring(loss(labels)))}};
+      {"labels_ignoring_batch", of_batch(ignoring(loss(labels)))},
+      {"labels_partial", partial(loss(labels, weights, 0.1))},
+      {"labels_partial_batch", of_batch(partial(loss(labels)))}};
   return all;
 }
 
 // The target of a loss that ignores nothing has something else there.
 std::vector<double> targets(const LossOptions& options) {
+  if (options.unknown == Unknown::outputs) return expected().at("partial").values;
   std::vector<double> values = expected().at(options.classes ? "classes" : "bits").values;
-  if (!options.ignores)
+  if (options.unknown == Unknown::nothing)
     for (double& value : values)
       if (value == (options.classes ? 255 : 8)) value = 0;
   return values;

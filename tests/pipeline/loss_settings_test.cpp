@@ -89,7 +89,7 @@ TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
     Cases cases(run, data::open_dataset(run.data));
     cases.prepare_all({0}, {});
     settle_loss(run.training, cases.dataset());
-    EXPECT_TRUE(loss_of(run.training).ignores);
+    EXPECT_EQ(loss_of(run.training).unknown, net::Unknown::voxels);
     const auto outputs = static_cast<std::uint8_t>(labels.size() - 1);
     EXPECT_EQ(output_count(cases.dataset(), run.training),
               outputs + (loss == net::Loss::weighted_dice ? 0 : 1));

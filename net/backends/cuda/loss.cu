@@ -14,23 +14,25 @@ template <int width>
 struct TargetBits {
   std::int64_t byte[width], step;
   int channel[width];
-  int to_ignored[width];  // from there to the byte that tells whether the voxel is left out
+  int to_unknown[width], unknown_mask[width];  // from there to the bit that tells whether it is left out
 
-  __device__ TargetBits(const Rows& rows, const Walk& walk, bool ignores = false) {
-    const int bytes = (rows.channels + ignores + 7) / 8;  // of a voxel
+  __device__ TargetBits(const Rows& rows, const Walk& walk, int unknown_bits = 0) {
+    const int bytes = (rows.channels + unknown_bits + 7) / 8;  // of a voxel
     step = walk.step * width / rows.channels * bytes;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.z) * rows.vectors + walk.first;
     for (int lane = 0; lane < width; ++lane) {
       channel[lane] = channel_of_lane<width>(rows, lane);
       byte[lane] = (first * width + lane) / rows.channels * bytes + channel[lane] / 8;
-      to_ignored[lane] = ignores ? rows.channels / 8 - channel[lane] / 8 : 0;
+      const int behind = rows.channels + (unknown_bits > 1 ? channel[lane] : 0);
+      to_unknown[lane] = unknown_bits > 0 ? behind / 8 - channel[lane] / 8 : 0;
+      unknown_mask[lane] = unknown_bits > 0 ? 1 << behind % 8 : 0;
     }
   }
   __device__ float target(const Bits* bits, int lane) const {
     return static_cast<float>(bits[byte[lane]] >> channel[lane] % 8 & 1);
   }
-  __device__ bool known(const Bits* bits, int lane, int ignored_bit) const {
-    return (bits[byte[lane] + to_ignored[lane]] & ignored_bit) == 0;
+  __device__ bool known(const Bits* bits, int lane) const {
+    return (bits[byte[lane] + to_unknown[lane]] & unknown_mask[lane]) == 0;
   }
   __device__ void next() {
     for (int lane = 0; lane < width; ++lane) byte[lane] += step;
@@ -46,12 +48,14 @@ __device__ inline float probability(float x) {
 // What a cross entropy is made with (net/graph/loss_terms.h).
 struct Terms {
   float smoothing, focus;
-  int ignored_bit;  // of a voxel that is left out, in its last byte; 0: none is
+  int unknown_bits;  // of a voxel's target: none, one, or one for each channel
 
   Terms(const LossTerms& terms, int channels)
       : smoothing(static_cast<float>(terms.smoothing)),
         focus(static_cast<float>(terms.focus)),
-        ignored_bit(terms.ignores ? 1 << channels % 8 : 0) {}
+        unknown_bits(terms.unknown == Unknown::outputs  ? channels
+                     : terms.unknown == Unknown::voxels ? 1
+                                                        : 0) {}
   __device__ float soft(float t) const { return t * (1 - smoothing) + 0.5f * smoothing; }
 };
 
@@ -103,13 +107,13 @@ template <int width, class T>
 __global__ void loss_sums_with_terms(Rows rows, Terms terms, const T* logits, const Bits* bits,
                                      double* written) {
   const Walk walk = walk_of_thread(rows);
-  TargetBits<width> targets(rows, walk, terms.ignored_bit != 0);
+  TargetBits<width> targets(rows, walk, terms.unknown_bits);
   float sums[5][width] = {};
   go_down<1>(
       walk, [&](std::int64_t vector) { return load<width>(logits + sample_start(rows) * width, vector); },
       [&](std::int64_t, const Vector<T, width>& loaded) {
         for (int lane = 0; lane < width; ++lane) {
-          if (!targets.known(bits, lane, terms.ignored_bit)) continue;
+          if (!targets.known(bits, lane)) continue;
           const float t = targets.target(bits, lane), soft = terms.soft(t);
           const Focused x(to_float(loaded.lane[lane]), terms.focus);
           sums[0][lane] += t * x.p;
@@ -165,7 +169,7 @@ template <int width, class T>
 __global__ void loss_gradient_with_terms(Rows rows, Terms terms, const T* logits, const Bits* bits,
                                          const float* dsums, T* dlogits) {
   const Walk walk = walk_of_thread(rows);
-  TargetBits<width> targets(rows, walk, terms.ignored_bit != 0);
+  TargetBits<width> targets(rows, walk, terms.unknown_bits);
   const float* d[width];
   for (int lane = 0; lane < width; ++lane)
     d[lane] = dsums + 5 * (static_cast<std::int64_t>(blockIdx.z) * rows.channels + targets.channel[lane]);
@@ -180,7 +184,7 @@ __global__ void loss_gradient_with_terms(Rows rows, Terms terms, const T* logits
           const float entropy = (1 - soft) * x.true_power * (x.p + terms.focus * x.rest * x.of_false) -
                                 soft * x.false_power * (x.rest + terms.focus * x.p * x.of_true);
           const float all = (d[lane][0] * t + d[lane][2]) * x.p * x.rest + d[lane][3] * entropy;
-          set_rounded(result.lane[lane], targets.known(bits, lane, terms.ignored_bit) ? all : 0.0f);
+          set_rounded(result.lane[lane], targets.known(bits, lane) ? all : 0.0f);
         }
         store(dlogits + start, vector, result);
         targets.next();

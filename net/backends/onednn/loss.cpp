@@ -14,40 +14,39 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Which byte of its row's targets, and which bit of it, a lane belongs to; and the byte that tells whether
-// its voxel is left out.
+// Which byte of its row's targets, and which bit of it, a lane belongs to; and the byte and the mask of the
+// bit that tells whether it is left out (0: nothing is).
 struct LaneTable {
-  std::vector<std::int32_t> byte, bit, ignored;
+  std::vector<std::int32_t> byte, bit, unknown_byte, unknown_mask;
   std::int64_t bytes = 1;  // of a voxel
-  int ignored_bit = 0;     // of a voxel that is left out; 0: none is
 };
 LaneTable lane_table(const RowLayout& layout, const LossTerms& terms) {
   LaneTable table;
   table.bytes = terms.target_bytes(layout.channels);
-  table.ignored_bit = terms.ignores ? 1 << layout.channels % 8 : 0;
   for (std::int64_t lane = 0; lane < layout.wide; ++lane) {
     const std::int64_t voxel = lane / layout.channels, channel = lane % layout.channels;
     table.byte.push_back(static_cast<std::int32_t>(voxel * table.bytes + channel / 8));
     table.bit.push_back(static_cast<std::int32_t>(channel % 8));
-    const std::int64_t behind = terms.ignores ? layout.channels / 8 : 0;
-    table.ignored.push_back(static_cast<std::int32_t>(voxel * table.bytes + behind));
+    const bool all_known = terms.unknown == Unknown::nothing;
+    const std::int64_t behind = all_known ? 0 : terms.unknown_bit(channel, layout.channels);
+    table.unknown_byte.push_back(static_cast<std::int32_t>(voxel * table.bytes + behind / 8));
+    table.unknown_mask.push_back(all_known ? 0 : 1 << behind % 8);
   }
   return table;
 }
 
 struct Targets {
   const std::uint8_t* bits;
-  const std::int32_t *byte, *bit, *ignored;
+  const std::int32_t *byte, *bit, *unknown_byte, *unknown_mask;
   std::int64_t bytes;
-  int ignored_bit;
 
   Targets(const KernelArguments& arguments, const LaneTable& table)
       : bits(input<std::uint8_t>(arguments, 1)),
         byte(table.byte.data()),
         bit(table.bit.data()),
-        ignored(table.ignored.data()),
-        bytes(table.bytes),
-        ignored_bit(table.ignored_bit) {}
+        unknown_byte(table.unknown_byte.data()),
+        unknown_mask(table.unknown_mask.data()),
+        bytes(table.bytes) {}
 
   // The targets of the lanes from `lane` on, in the row that starts at voxel `first`.
   template <class V>
@@ -58,12 +57,12 @@ struct Targets {
     }
     return load<V>(targets);
   }
-  // 1 where those lanes' voxels are looked at, 0 where they are left out.
+  // 1 where those lanes are looked at, 0 where they are left out.
   template <class V>
   VOXSWAP_INLINE V known(std::int64_t first, std::int64_t lane) const {
     float targets[lanes<V>];
     for (std::int64_t l = 0; l < lanes<V>; ++l)
-      targets[l] = (bits[first * bytes + ignored[lane + l]] & ignored_bit) != 0 ? 0.0f : 1.0f;
+      targets[l] = (bits[first * bytes + unknown_byte[lane + l]] & unknown_mask[lane + l]) != 0 ? 0.0f : 1.0f;
     return load<V>(targets);
   }
 };

@@ -29,7 +29,8 @@ Wanted wanted(const Array& target, std::int64_t voxel, std::int64_t c, std::int6
   const double* bytes = target.data + voxel * terms.target_bytes(channels);
   const auto bit = [&](std::int64_t at) { return (static_cast<int>(bytes[at / 8]) >> at % 8) & 1; };
   const int t = bit(c);
-  return {t, (1 - terms.smoothing) * t + terms.smoothing / 2, !terms.ignores || bit(channels) == 0};
+  const bool known = terms.unknown == Unknown::nothing || bit(terms.unknown_bit(c, channels)) == 0;
+  return {t, (1 - terms.smoothing) * t + terms.smoothing / 2, known};
 }
 
 void sum_losses(const Call& call, Sum what) {

@@ -1,0 +1,76 @@
+#include "data/layouts/incomplete.h"
+
+#include <algorithm>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/keys.h"
+#include "base/text.h"
+#include "data/formats/placeholders.h"
+
+namespace voxswap::data {
+
+namespace {
+
+int value_named(const Dataset& dataset, const std::string& name, const fs::path& table) {
+  std::vector<std::string> names;
+  for (const auto& [known, value] : dataset.labels) {
+    if (known == name) return value;
+    names.push_back(known);
+  }
+  const std::string guess = nearest(name, names);
+  fail(Exit::usage, "{}: {}: there is no label '{}'{}; there are {}", key::data_annotated, table.string(),
+       name, guess.empty() ? "" : ", did you mean '" + guess + "'?", join(names, ", "));
+}
+
+}  // namespace
+
+void read_annotated(Dataset& dataset, const fs::path& table) {
+  if (table.empty()) return;
+  const Csv csv = read_csv(table);
+  const std::size_t id = csv.column("case", table.string()), labels = csv.column("labels", table.string());
+  for (const auto& row : csv.rows) {
+    const auto found = std::find_if(dataset.cases.begin(), dataset.cases.end(),
+                                    [&](const CaseFiles& files) { return files.id == row[id]; });
+    if (found == dataset.cases.end())
+      fail(Exit::bad_data, "{}: {}: case '{}' is not in the data set at {}", key::data_annotated,
+           table.string(), row[id], dataset.root.string());
+    if (found->told)
+      fail(Exit::bad_data, "{}: {}: case '{}' is there twice", key::data_annotated, table.string(), row[id]);
+    found->told.emplace();
+    for (const std::string& part : split(row[labels], ';'))
+      if (const std::string name = trim(part); !name.empty())
+        found->told->insert(value_named(dataset, name, table));
+    if (found->told->empty())
+      fail(Exit::bad_data,
+           "{}: {}: case '{}' has no label; take it out of the data set, or name what it tells",
+           key::data_annotated, table.string(), row[id]);
+    if (found->told->size() == dataset.labels.size()) found->told.reset();
+  }
+}
+
+void mark_missing(Dataset& dataset) {
+  for (CaseFiles& files : dataset.cases) {
+    std::vector<bool> missing(files.channels.size());
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      error_code ignored;
+      const bool is_clear = files.unclear.empty() || files.unclear[i].empty();
+      missing[i] =
+          is_clear && placeholder_at(files.channels[i]).empty() && !fs::exists(files.channels[i], ignored);
+    }
+    const auto count = static_cast<std::size_t>(std::count(missing.begin(), missing.end(), true));
+    if (count > 0 && count < missing.size()) files.missing = std::move(missing);
+  }
+}
+
+std::string missing_text(const Dataset& dataset) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < dataset.modalities.size(); ++i) {
+    const auto count = std::count_if(dataset.cases.begin(), dataset.cases.end(),
+                                     [&](const CaseFiles& files) { return files.lacks(i); });
+    if (count > 0) parts.push_back(format("{} in {}", dataset.modalities[i], count));
+  }
+  return parts.empty() ? "" : format("{} of {} cases", join(parts, ", "), dataset.cases.size());
+}
+
+}  // namespace voxswap::data

@@ -1,0 +1,233 @@
+// Cases that lack something: channels without files, and truths that tell of some labels only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "data/cases/check.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/open_dataset.h"
+#include "data/phantoms/phantom_dataset.h"
+#include "pipeline/cases/loss_settings.h"
+#include "pipeline/predict/new_scans.h"
+#include "pipeline/train/run.h"
+#include "pipeline/train/validation.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+using testing::Test;
+
+class IncompleteCases : public Test {
+ protected:
+  IncompleteCases() {
+    data::write_phantoms({.out = folder_.path() / "data", .cases = 4, .size = {16, 16, 16}, .seed = 3});
+    options_.data.root = folder_.path() / "data";
+    options_.preprocess.resolution = {12, 12, 12};
+    options_.training.loss = net::Loss::dice_cross_entropy;
+    options_.training.augment.symmetries = false;
+    options_.network = {.base_filters = 2, .depth = 2};
+    options_.memory.device = "reference";
+  }
+
+  fs::path file(int number, const std::string& what) const {
+    const std::string id = format("BraTS2021_{:05}", number);
+    return folder_.path() / "data" / id / format("{}_{}.nii.gz", id, what);
+  }
+  // Case 1 has no t2, of which the truth of case 2 tells only oedema.
+  void take_away() {
+    fs::remove(file(1, "t2"));
+    data::LabelMap truth = data::read_label_map(file(2, "seg"));
+    std::replace_if(
+        truth.voxels.begin(), truth.voxels.end(), [](std::int16_t label) { return label != 2; }, 0);
+    data::write_label_map(file(2, "seg"), truth);
+    write_file(folder_.path() / "told.csv", "case,labels\nBraTS2021_00002, oedema\n");
+    options_.data.missing_modalities = true;
+    options_.data.annotated = folder_.path() / "told.csv";
+  }
+  std::string refusal(Exit exit) const {
+    try {
+      const data::Dataset dataset = data::open_dataset(options_.data);
+      TrainingOptions training = options_.training;
+      settle_loss(training, dataset);
+      Cases(options_, dataset).prepare_all({0, 1, 2}, {3});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), exit) << error.what();
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted";
+    return {};
+  }
+
+  test::TemporaryFolder folder_;
+  RunOptions options_;
+};
+
+TEST_F(IncompleteCases, AreRefusedUnlessTheExperimentAllowsThem) {
+  take_away();
+  options_.data.missing_modalities = false;
+  const std::string message = refusal(Exit::bad_data);
+  EXPECT_NE(message.find("channel t2 is missing"), std::string::npos) << message;
+  EXPECT_NE(message.find("data.missing_modalities: true"), std::string::npos) << message;
+}
+
+TEST_F(IncompleteCases, HaveZerosForAMissingChannelAfterAnyNormalisationAndAugmentation) {
+  take_away();
+  for (const data::Normalize normalize :
+       {data::Normalize::dataset, data::Normalize::image, data::Normalize::masked, data::Normalize::whole}) {
+    options_.preprocess.normalize = normalize;
+    options_.preprocess.background = normalize == data::Normalize::masked ? -1 : 0;
+    Cases cases(options_, data::open_dataset(options_.data));
+    cases.prepare_all({0, 1, 2}, {3});
+    const auto& names = cases.dataset().modalities;
+    const auto lacking =
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), "t2") - names.begin());
+    data::AugmentOptions augment;
+    augment.brightness = {0.5, 0.9, 1};
+    for (const data::Sample& sample : {cases.sample(1), cases.sample(1, augment, {1, 1, 1})}) {
+      double others = 0;
+      for (std::size_t i = 0; i < sample.image.size(); ++i) {
+        if (i % names.size() == lacking)
+          ASSERT_EQ(sample.image[i], 0);
+        else
+          others += std::abs(static_cast<double>(sample.image[i]));
+      }
+      EXPECT_GT(others, 100);
+    }
+  }
+}
+
+// The mean over the cases that have the channel: the one that lacks it does not pull it down.
+TEST_F(IncompleteCases, SayNothingOfTheDataSetsNormalisation) {
+  take_away();
+  Cases with(options_, data::open_dataset(options_.data)),
+      without(options_, data::open_dataset(options_.data));
+  with.prepare_all({0, 1}, {});
+  without.prepare_all({0}, {});
+  const auto& names = with.dataset().modalities;
+  const auto t2 = static_cast<std::size_t>(std::find(names.begin(), names.end(), "t2") - names.begin());
+  const data::Sample a = with.sample(0), b = without.sample(0);
+  bool others_differ = false;
+  for (std::size_t i = 0; i < a.image.size(); ++i) {
+    if (i % names.size() == t2)
+      ASSERT_EQ(a.image[i], b.image[i]);
+    else
+      others_differ = others_differ || a.image[i] != b.image[i];
+  }
+  EXPECT_TRUE(others_differ);
+}
+
+TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
+  take_away();
+  for (const Targets targets : {Targets::labels, Targets::regions}) {
+    options_.training.targets = targets;
+    Cases cases(options_, data::open_dataset(options_.data));
+    cases.prepare_all({0, 2}, {});
+    settle_loss(options_.training, cases.dataset());
+    EXPECT_EQ(loss_of(options_.training).unknown, net::Unknown::outputs);
+    const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), options_.training);
+    ASSERT_EQ(outputs.size(), 3u);
+    for (const std::size_t index : {0u, 2u}) {
+      const data::Sample sample = cases.sample(index);
+      for (std::size_t c = 0; c < outputs.size(); ++c) {
+        const bool known = index == 0 || outputs[c] == std::vector<int>{2};
+        for (const std::uint8_t bits : sample.target) ASSERT_EQ((bits >> (3 + c) & 1) == 0, known) << c;
+      }
+    }
+  }
+}
+
+TEST_F(IncompleteCases, ThatTellOfNoClassForEveryVoxelAreRefusedByALossOfClasses) {
+  take_away();
+  options_.training.loss = net::Loss::softmax_dice_cross_entropy;
+  const std::string message = refusal(Exit::usage);
+  EXPECT_NE(message.find("take dice_cross_entropy"), std::string::npos) << message;
+}
+
+TEST_F(IncompleteCases, WhoseTruthHasWhatItIsNotToTellOfAreRefused) {
+  take_away();
+  write_file(folder_.path() / "told.csv", "case,labels\nBraTS2021_00001,oedema;enhancing\n");
+  const std::string message = refusal(Exit::bad_data);
+  EXPECT_NE(message.find("has voxels of necrosis, of which it does not tell"), std::string::npos) << message;
+}
+
+TEST_F(IncompleteCases, AreNamedRightlyInTheTable) {
+  take_away();
+  const auto with = [&](const std::string& rows, Exit exit) {
+    write_file(folder_.path() / "told.csv", "case,labels\n" + rows);
+    return refusal(exit);
+  };
+  EXPECT_NE(with("BraTS2021_00002,odema\n", Exit::usage).find("did you mean 'oedema'?"), std::string::npos);
+  EXPECT_NE(with("BraTS2021_7,oedema\n", Exit::bad_data).find("'BraTS2021_7' is not in the data set"),
+            std::string::npos);
+  EXPECT_NE(with("BraTS2021_00002,\n", Exit::bad_data).find("has no label"), std::string::npos);
+}
+
+TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
+  take_away();
+  Cases cases(options_, data::open_dataset(options_.data));
+  cases.prepare_all({0, 2}, {});
+  weigh_by_frequency(options_.training, cases, {0, 2});
+  const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), options_.training);
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
+    double own = 0, all = 0;
+    for (const std::size_t index : {0u, 2u}) {
+      if (index == 2 && outputs[c][0] != 2) continue;
+      const auto& truth = cases.prepared(index)->truth;
+      own += static_cast<double>(std::count(truth.begin(), truth.end(), outputs[c][0]));
+      all += static_cast<double>(truth.size());
+    }
+    EXPECT_DOUBLE_EQ(options_.training.output_weights[c], 1 / std::log(1.02 + own / all)) << c;
+  }
+}
+
+TEST_F(IncompleteCases, AreToldByTheCheckAsWarnings) {
+  take_away();
+  const data::CheckReport report = data::check_dataset({options_.data, false, 0});
+  std::string told;
+  for (const data::Problem& problem : report.problems) {
+    EXPECT_NE(problem.severity, "error") << problem.what;
+    told += problem.what + "\n";
+  }
+  EXPECT_NE(told.find("t2 in 1 of 4 cases"), std::string::npos) << told;
+  EXPECT_NE(told.find("the truths of 1 of 4 cases tell of some labels only"), std::string::npos) << told;
+}
+
+// All of it: what is not known is not scored, what lacks is on the record of a prediction.
+TEST_F(IncompleteCases, TrainValidateAndPredict) {
+  take_away();
+  options_.output = folder_.path() / "run";
+  options_.training.epochs = 1;
+  write_file(folder_.path() / "split.csv",
+             "case,part\nBraTS2021_00000,training\nBraTS2021_00001,training\nBraTS2021_00002,validation\n"
+             "BraTS2021_00003,validation\n");
+  options_.split.file = folder_.path() / "split.csv";
+  run(options_, [](const fs::path&) { return SettingList(); });
+  const Csv dice = read_csv(options_.output / "dice.csv");
+  std::size_t unknown = 0;
+  for (const auto& row : dice.rows) {
+    const bool scored = row[dice.column("dice", "")] != "nan";
+    EXPECT_EQ(scored, row[dice.column("case", "")] == "BraTS2021_00003") << row[dice.column("region", "")];
+    unknown += scored ? 0 : 1;
+  }
+  EXPECT_EQ(unknown, 3u);  // no region is of oedema alone
+  const Csv validation = read_csv(options_.output / "validation.csv");
+  for (const auto& row : validation.rows)
+    EXPECT_TRUE(std::isfinite(std::stod(row[validation.column("dice", "")])));
+
+  predict({options_}, folder_.path() / "data", folder_.path() / "out", {});
+  const Json record = Json::parse(read_file(folder_.path() / "out" / "prediction.json"));
+  const Json missing = record.at("predictions").at(0).at("missing_modalities");
+  EXPECT_EQ(missing, Json({{"BraTS2021_00001", {"t2"}}}));
+  EXPECT_TRUE(fs::exists(folder_.path() / "out" / "BraTS2021_00001.nii.gz"));
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
