@@ -15,8 +15,7 @@ namespace voxswap::data {
 namespace {
 
 // The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
-void write_pixels(const fs::path& path, std::int64_t width, std::int64_t height, png_uint_32 format,
-                  const void* pixels) {
+std::string encode(std::int64_t width, std::int64_t height, png_uint_32 format, const void* pixels) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // a row's bytes in libpng
   png_image picture{};
   picture.version = PNG_IMAGE_VERSION;
@@ -32,9 +31,10 @@ void write_pixels(const fs::path& path, std::int64_t width, std::int64_t height,
     made = png_image_write_to_memory(&picture, bytes.data(), &size, 0, pixels, 0, nullptr) != 0;
   }
   if (!made)
-    fail(Exit::failed, "{}: a picture of {}x{} pixels cannot be made: {}", path.string(), width, height,
+    fail(Exit::failed, "a picture of {}x{} pixels cannot be made: {}", width, height,
          picture.message[0] != '\0' ? picture.message : "it is too large");
-  write_file(path, std::string_view(bytes).substr(0, size));
+  bytes.resize(size);
+  return bytes;
 }
 
 template <class T>
@@ -45,22 +45,26 @@ void check_size(std::int64_t width, std::int64_t height, std::int64_t channels, 
 
 }  // namespace
 
+std::string png_bytes(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> rgb) {
+  check_size(width, height, 3, rgb);
+  return encode(width, height, PNG_FORMAT_RGB, rgb.data());
+}
+
 void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb) {
-  check_size(width, height, 3, rgb);
-  write_pixels(path, width, height, PNG_FORMAT_RGB, rgb.data());
+  write_file(path, png_bytes(width, height, rgb));
 }
 
 void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
                     std::span<const std::uint8_t> grey) {
   check_size(width, height, 1, grey);
-  write_pixels(path, width, height, PNG_FORMAT_GRAY, grey.data());
+  write_file(path, encode(width, height, PNG_FORMAT_GRAY, grey.data()));
 }
 
 void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t height,
                     std::span<const std::uint16_t> grey) {
   check_size(width, height, 1, grey);
-  write_pixels(path, width, height, PNG_FORMAT_LINEAR_Y, grey.data());
+  write_file(path, encode(width, height, PNG_FORMAT_LINEAR_Y, grey.data()));
 }
 
 }  // namespace voxswap::data

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/filesystem.h"
 
 namespace voxswap::data {
 
-// `rgb` holds height rows of width pixels of three bytes, from the top left. Written whole and renamed into
-// place. Throws as write_file() does.
+// The bytes of such a file. `rgb` holds height rows of width pixels of three bytes, from the top left.
+std::string png_bytes(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> rgb);
+// Written whole and renamed into place. Throws as write_file() does.
 void write_png(const fs::path& path, std::int64_t width, std::int64_t height,
                std::span<const std::uint8_t> rgb);
 // The same in grey, of one number per pixel; numbers are kept as they are.

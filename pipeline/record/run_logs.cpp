@@ -27,8 +27,10 @@ std::string line_text(const Json& json) {
 }  // namespace
 
 RunLogs::RunLogs(const RunOptions& options, std::int64_t repeat, std::int64_t epoch, std::int64_t step)
-    : repeat_(repeat), writes_lines_(options.training.log.jsonl) {
-  if (options.training.log.tensorboard) {
+    : repeat_(repeat),
+      writes_events_(options.training.log.tensorboard),
+      writes_lines_(options.training.log.jsonl) {
+  if (writes_events_) {
     events_ = EventFile(event_folder(options, repeat), step > 1 ? step : 0);
     if (step == 1) events_.text("experiment", "```yaml\n" + options.resolved + "\n```");
   }
@@ -80,6 +82,14 @@ void RunLogs::epoch(const EpochRow& row, std::int64_t total,
   for (const auto& [name, value] : scores) json["validation"][name] = value;
   json["total_step"] = total;
   lines_.add(line_text(json));
+}
+
+bool RunLogs::takes_pictures(std::int64_t epoch) const {
+  return writes_events_ && (epoch <= 10 || epoch % 10 == 0);
+}
+
+void RunLogs::picture(const std::string& case_id, std::int64_t total, const std::string& png) {
+  events_.picture("validation/" + case_id, total, png);
 }
 
 void log_pictures(const RunOptions& options, const std::vector<std::string>& cases) {

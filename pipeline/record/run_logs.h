@@ -28,15 +28,19 @@ class RunLogs {
   RunLogs(const RunOptions& options, std::int64_t repeat, std::int64_t epoch, std::int64_t step);
 
   void step(const StepNote& note);
+  // Whether pictures of validation cases after this epoch are wanted: each up to the tenth, then every tenth.
+  bool takes_pictures(std::int64_t epoch) const;
   // After so many steps; `scores` are those of the validation: Dice of regions, or the accuracy.
   void epoch(const EpochRow& row, std::int64_t total,
              const std::vector<std::pair<std::string, double>>& scores);
+  // Of a validation case after so many steps: the bytes of a PNG.
+  void picture(const std::string& case_id, std::int64_t total, const std::string& png);
 
  private:
   std::int64_t repeat_ = 1;
   EventFile events_;
   Journal lines_;
-  bool writes_lines_ = false;
+  bool writes_events_ = false, writes_lines_ = false;
 };
 
 // The pictures of a run's predictions (slices/), for TensorBoard; nothing where it was not asked for.

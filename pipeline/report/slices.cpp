@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/filesystem.h"
 #include "data/volumes/picture.h"
 #include "data/volumes/transforms.h"
@@ -115,7 +116,7 @@ void paint_legend(Pixels& picture, std::int64_t top, const Legend& legend) {
   }
 }
 
-void paint_scene(const fs::path& png, const CasePicture& what, const Scene& scene) {
+Pixels painted(const CasePicture& what, const Scene& scene) {
   const auto& [image, truth, prediction, begin] = scene;
   const bool truth_is_labelled =
       std::any_of(truth.voxels.begin(), truth.voxels.end(), [](auto v) { return v != 0; });
@@ -149,19 +150,24 @@ void paint_scene(const fs::path& png, const CasePicture& what, const Scene& scen
   for (std::size_t i = 0; i < planes.size(); ++i)
     top = paint_row(picture, top, what, scene, planes[i], views[i], columns, window);
   paint_legend(picture, top, legend);
-  data::write_png(png, picture.width, picture.height, picture.rgb);
+  return picture;
 }
 
 }  // namespace
 
-void write_slices(const fs::path& png, const CasePicture& what) {
+std::string slices_png(const CasePicture& what) {
   const data::Geometry& grid = what.image.geometry;
   if (!data::same_grid(grid, what.prediction.geometry) ||
       (!what.truth.voxels.empty() && !data::same_grid(grid, what.truth.geometry))) {
-    fail(Exit::bad_data, "{}: image ({}), truth and prediction are not on one grid", png.string(),
+    fail(Exit::bad_data, "{}: image ({}), truth and prediction are not on one grid", what.case_id,
          data::describe(grid));
   }
-  paint_scene(png, what, cropped(what));
+  const Pixels picture = painted(what, cropped(what));
+  return data::png_bytes(picture.width, picture.height, picture.rgb);
+}
+
+void write_slices(const fs::path& png, const CasePicture& what) {
+  write_file(png, slices_png(what));
 }
 
 }  // namespace voxswap::pipeline

@@ -20,10 +20,12 @@ struct CasePicture {
   const data::Geometry& stored;  // of the case's files: slices have the numbers that they have there
 };
 
-// Writes a PNG: three orthogonal slices of what differs from the image's background, each where most is
+// The bytes of a PNG: three orthogonal slices of what differs from the image's background, each where most is
 // labelled; the truth's outlines in one colour per label in the left column, the prediction's in the right
 // one. Every row says which slice of the file it is, counted from 1, and which side of the patient is where;
-// below them the labels with their colours.
+// below them the labels with their colours. Throws Exit::bad_data where grids differ.
+std::string slices_png(const CasePicture& what);
+// Writes it.
 void write_slices(const fs::path& png, const CasePicture& what);
 
 }  // namespace voxswap::pipeline

@@ -25,6 +25,7 @@
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
 #include "pipeline/train/validation.h"
+#include "pipeline/train/validation_pictures.h"
 #include "pipeline/train/weight_average.h"
 #include "swap/plan/trace.h"
 
@@ -64,6 +65,7 @@ class Trainer {
                  cases.sample_counts(split.training)),
         folder_(checkpoint_folder(options, repeat)),
         checkpoints_(folder_),
+        pictures_(cases.dataset()),
         average_(training_, session),
         moved_per_step_(swap::totals(session.plan())) {}
 
@@ -154,7 +156,8 @@ class Trainer {
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
     const std::optional<Validation> validation =
-        validate(options_, session_, cases_, split_.validation, left_);
+        validate(options_, session_, cases_, split_.validation, left_,
+                 logs_.takes_pictures(position_.epoch) ? pictures_.look() : Look());
     if (!validation) stop();
     const std::optional<Validation> averaged =
         average_.has_begun() ? validate_average() : std::optional<Validation>();
@@ -273,6 +276,7 @@ class Trainer {
     row.host_peak_bytes = session_.host_bytes() + average_.bytes();
     mine_.add(row, validation, averaged);
     logs_.epoch(row, position_.total_steps, validation.scores());
+    for (const auto& [id, png] : pictures_.take()) logs_.picture(id, position_.total_steps, png);
     if (finish_epoch(training_, position_.schedule, position_.epoch, row.validation_loss) &&
         ranks_.is_first())
       best_ = session_.weights();
@@ -363,6 +367,7 @@ class Trainer {
   fs::path folder_;
   Generations checkpoints_;
   RunLogs logs_;  // of the first rank
+  ValidationPictures pictures_;
   Position position_;
   TrainingTables mine_;
   WeightAverage average_;

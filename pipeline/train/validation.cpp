@@ -50,7 +50,8 @@ std::optional<std::size_t> Validation::position(std::size_t round) const {
   return at;
 }
 
-void Validation::add(Session& session, Cases& cases, std::size_t index, std::size_t position) {
+void Validation::add(Session& session, Cases& cases, std::size_t index, std::size_t position,
+                     const Look& look) {
   const data::Sample sample = cases.sample(index);
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
@@ -60,14 +61,15 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const std::int64_t bytes = net::target_bytes(outputs, loss_of(options_.training));
   const Windows windows = make_windows(size, input_size(options_), 0);
   double* const numbers = numbers_.data() + position * width_;
-  const std::vector<float> probabilities = stitch(windows, outputs, [&](const data::Box& box) {
+  const auto probabilities_of = [&](const data::Box& box) {
     std::vector<float> part;
     numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
                                           cut(sample.target, size, box, bytes), &part) /
                   static_cast<double>(windows.count());
     return part;
-  });
-  std::vector<std::int16_t> labels = decoder_.decode(probabilities), truth = prepared->truth;
+  };
+  std::vector<std::int16_t> labels = decoder_.decode(stitch(windows, outputs, probabilities_of)),
+                            truth = prepared->truth;
   if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i) {
@@ -76,6 +78,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
                          ? metrics::dice(metrics::overlap(pairs, region), metrics::EmptyRule::brats)
                          : untold;
   }
+  if (look) look(*prepared, std::move(truth), std::move(labels));
 }
 
 void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
@@ -129,7 +132,8 @@ std::vector<std::pair<std::string, double>> Validation::scores() const {
 }
 
 std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
-                                   const std::vector<std::size_t>& validated, TimeLeft& left) {
+                                   const std::vector<std::size_t>& validated, TimeLeft& left,
+                                   const Look& look) {
   using Clock = std::chrono::steady_clock;
   Validation validation(cases.dataset(), options, validated.size());
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
@@ -137,7 +141,7 @@ std::optional<Validation> validate(const RunOptions& options, Session& session, 
     const auto started = Clock::now();
     const std::optional<std::size_t> at = validation.position(round);
     if (!at) continue;
-    validation.add(session, cases, validated[*at], *at);
+    validation.add(session, cases, validated[*at], *at, look);
     left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
                           options.ranks->count());
   }

@@ -3,6 +3,7 @@
 // volume in windows side by side; its loss is the mean of theirs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,10 @@
 
 namespace voxswap::pipeline {
 
+// Gets to see a case: truth and label map on the grid on which the network computes.
+using Look = std::function<void(const data::PreparedCase&, std::vector<std::int16_t> truth,
+                                std::vector<std::int16_t> labels)>;
+
 class Validation {
  public:
   // Of so many cases.
@@ -24,7 +29,8 @@ class Validation {
   // where there are no more.
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
-  void add(Session& session, Cases& cases, std::size_t index, std::size_t position);
+  // `look` may be empty; it is shown nothing of images that get one class.
+  void add(Session& session, Cases& cases, std::size_t index, std::size_t position, const Look& look);
   void gather();  // what all ranks found
 
   // Means over the cases, all of which were added and gathered. A region that is empty in truth and
@@ -48,8 +54,10 @@ class Validation {
   std::vector<double> numbers_;  // of all cases, in their order
 };
 
-// Of these cases, with the weights that the session has; nothing where a signal came to any rank.
+// Of these cases, with the weights that the session has; nothing where a signal came to any rank. `look` is
+// shown those of this rank, in their order.
 std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
-                                   const std::vector<std::size_t>& validated, TimeLeft& left);
+                                   const std::vector<std::size_t>& validated, TimeLeft& left,
+                                   const Look& look = {});
 
 }  // namespace voxswap::pipeline

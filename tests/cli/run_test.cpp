@@ -137,6 +137,19 @@ TEST_F(Run, LeavesEveryFileBehindAndTheSameBytesTheSecondTime) {
   expect_equal_results("first", "second");
 }
 
+TEST_F(Run, HasTheSameBytesWhereItIsLookedAtWhileItTrains) {
+  ASSERT_EQ(program(run_into("plain")).code, 0);
+  const Outcome logged = program(run_into("logged", {"training.log=[csv,tensorboard]"}));
+  ASSERT_EQ(logged.code, 0) << logged.output;
+  std::string events;
+  for (const auto& file : fs::directory_iterator(folder_ / "logged" / "tensorboard"))
+    events += read_file(file.path());
+  std::size_t pictures = 0;
+  for (std::size_t at = 0; (at = events.find("\x89PNG", at)) != std::string::npos; ++at) ++pictures;
+  EXPECT_EQ(pictures, 5u);  // of one validation case after each of four epochs, and at the end
+  expect_equal_results("plain", "logged");
+}
+
 TEST_F(Run, TakesThePlainRateTimesTheBatchWhereItIsScaledWithIt) {
   const std::string batch = "training.batch_size=2", rate = "training.optimizer.learning_rate=";
   const auto train = [&](const std::string& out, const Words& more) {

@@ -152,6 +152,29 @@ TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSize) {
   EXPECT_EQ(picture[2], 258u);  // width
 }
 
+TEST_F(Logs, TakePicturesUpToTheTenthEpochThenAfterEveryTenth) {
+  const RunLogs logs(options(true, true), 1, 1, 1), without(options(false, true), 1, 1, 1);
+  for (const std::int64_t epoch : {1, 2, 10, 20, 500}) EXPECT_TRUE(logs.takes_pictures(epoch)) << epoch;
+  for (const std::int64_t epoch : {11, 19, 499}) EXPECT_FALSE(logs.takes_pictures(epoch)) << epoch;
+  EXPECT_FALSE(without.takes_pictures(1));
+  EXPECT_FALSE(RunLogs().takes_pictures(1));
+}
+
+TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
+  RunLogs logs(options(true, false), 1, 1, 1);
+  logs.picture("a", 5, "first");
+  logs.picture("a", 10, "second");
+  std::map<std::uint64_t, std::string> pictures;
+  for (const std::string& record : records(read_file(event_files().at(0)))) {
+    const Message event(record);
+    if (!event.bytes.contains(5)) continue;
+    const Message value(Message(event.bytes.at(5)).bytes.at(1));
+    if (value.bytes.at(1) == "validation/a")
+      pictures[event.numbers.at(2)] = Message(value.bytes.at(4)).bytes.at(4);
+  }
+  EXPECT_EQ(pictures, (std::map<std::uint64_t, std::string>{{5, "first"}, {10, "second"}}));
+}
+
 TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
   RunLogs logs(options(true, true), 1, 2, 11);
   const std::vector<std::string> all = records(read_file(event_files().at(0)));
