@@ -57,6 +57,13 @@ while read -r library path; do
   strip --strip-unneeded -o "$bundle/lib/$library" "$(readlink -f "$path")"
 done <"$scratch/libraries"
 
+# DCMTK reads what DICOM's elements are called from a file, at a place that its library has been told.
+dictionary=$(awk '$1 ~ /^libdcmdata/ {print $2}' "$scratch/libraries" | xargs -r strings | grep -o '^/[^:]*/dicom\.dic' | head -1 || true)
+if [ -n "$dictionary" ]; then
+  mkdir "$bundle/share"
+  cp "$dictionary" "$bundle/share/dicom.dic"
+fi
+
 # Ranks talk through the MPI of the machine that they run on (docs/ranks.md).
 if [ -e "$build/bin/libvoxswap_mpi.so" ]; then
   strip --strip-unneeded -o "$bundle/bin/libvoxswap_mpi.so" "$build/bin/libvoxswap_mpi.so"

@@ -152,6 +152,27 @@ void add_dimensions(DcmSegmentation& object, const fs::path& path) {
         "dimensions");
 }
 
+// DCMTK reads its dictionary of DICOM's elements from a file of its package. Where that is not there, one
+// lies in the bundle of which this program is (cmake/bundle.sh).
+bool load_dictionary() {
+  OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // not being there yet is no error
+  bool loaded = dcmDataDict.isDictionaryLoaded();
+  if (!loaded) {
+    error_code no_such_link;
+    const fs::path program = fs::read_symlink("/proc/self/exe", no_such_link);
+    const fs::path dictionary = program.parent_path().parent_path() / "share" / "dicom.dic";
+    loaded = dcmDataDict.wrlock().loadDictionary(dictionary.c_str());
+    dcmDataDict.wrunlock();
+  }
+  OFLog::configure(OFLogger::ERROR_LOG_LEVEL);  // what series lack is no news
+  return loaded;
+}
+
+bool has_dictionary() {
+  static const bool loaded = load_dictionary();
+  return loaded;
+}
+
 std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const fs::path& source_slice,
                                             const std::string& version, const fs::path& path) {
   const IODGeneralEquipmentModule::EquipmentInfo equipment("voxswap", "voxswap", "0", version.c_str());
@@ -177,8 +198,7 @@ bool writes_dicom_segmentations() {
 void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
                               const std::vector<Segment>& segments, const fs::path& source,
                               const std::string& version) {
-  OFLog::configure(OFLogger::ERROR_LOG_LEVEL);  // what series lack is no news
-  if (!dcmDataDict.isDictionaryLoaded())
+  if (!has_dictionary())
     fail(Exit::failed, "{}: DCMTK finds no dictionary of DICOM's elements; install dcmtk, or set DCMDICTPATH",
          path.string());
   const Geometry& grid = labels.geometry;
