@@ -17,6 +17,20 @@ void strip(std::vector<Tensor>& tensors, const std::string& prefix) {
   for (Tensor& tensor : tensors) tensor.name.erase(0, prefix.size());
 }
 
+// nnU-Net's modules hold their parts a second time, in a list and in the decoder, and have logits on all
+// levels, whether they were trained or not.
+void leave_out_nnunet_copies(std::vector<Tensor>& tensors, const net::ForwardGraph& network) {
+  const auto is_there = [&](const std::string& name) {
+    return std::any_of(network.parameters.begin(), network.parameters.end(),
+                       [&](net::ValueId id) { return network.graph.value(id).name == name; });
+  };
+  std::erase_if(tensors, [&](const Tensor& tensor) {
+    return tensor.name.find(".all_modules.") != tensor.name.npos ||
+           tensor.name.starts_with("decoder.encoder.") ||
+           (tensor.name.starts_with("decoder.seg_layers.") && !is_there(tensor.name));
+  });
+}
+
 // "'a', 'b' and 7 more"
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
@@ -32,6 +46,7 @@ std::string listed(const std::vector<std::string>& names) {
 std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGraph& network) {
   std::vector<Tensor> given = read_checkpoint(file).tensors;
   for (const char* prefix : {"_orig_mod.", "module.", "_orig_mod."}) strip(given, prefix);
+  leave_out_nnunet_copies(given, network);
   std::map<std::string, Tensor*> by_name;
   for (Tensor& tensor : given) by_name[tensor.name] = &tensor;
 
