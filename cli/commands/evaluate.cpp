@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <set>
 
 #include "base/csv.h"
 #include "base/filesystem.h"
@@ -49,6 +51,35 @@ void add_regions(data::Regions& regions, const std::string& option, const std::s
   }
 }
 
+// The one that has this name, or is this value.
+int annotated_label(const data::Regions& labels, const std::string& text, const fs::path& table) {
+  for (const auto& [name, values] : labels) {
+    if (name == text && values.size() == 1) return values.front();
+  }
+  const auto value = parse_number<int>(text);
+  if (!value || *value < 1 || *value > 32767)
+    fail(Exit::usage, "--annotated: {}: '{}' is neither a label value nor a name of --labels", table.string(),
+         text);
+  return *value;
+}
+
+std::map<std::string, std::set<int>> read_annotated(const fs::path& table, const data::Regions& labels) {
+  const Csv csv = read_csv(table);
+  const std::size_t id = csv.column("case", table.string()), column = csv.column("labels", table.string());
+  std::map<std::string, std::set<int>> told;
+  for (const auto& row : csv.rows) {
+    const auto [found, fresh] = told.try_emplace(row[id]);
+    if (!fresh) fail(Exit::bad_data, "--annotated: {}: case '{}' is there twice", table.string(), row[id]);
+    for (const std::string& part : split(row[column], ';'))
+      if (const std::string text = trim(part); !text.empty())
+        found->second.insert(annotated_label(labels, text, table));
+    if (found->second.empty())
+      fail(Exit::bad_data, "--annotated: {}: case '{}' has no label; take its truth away", table.string(),
+           row[id]);
+  }
+  return told;
+}
+
 std::vector<std::string> parse_metrics(const std::string& text) {
   std::vector<std::string> names;
   if (text == "all") return metrics::metric_names();
@@ -91,7 +122,7 @@ Exit evaluate_command(const Arguments& arguments) {
   CommonOptions common;
   pipeline::FolderOptions how;
   pipeline::EvaluateOptions& scoring = how.evaluate;
-  std::string truth, prediction, out, labels, regions, metrics = join(scoring.metrics, ",");
+  std::string truth, prediction, out, labels, regions, annotated, metrics = join(scoring.metrics, ",");
   app.add_option("--truth", truth, "folder of true label maps")->required();
   app.add_option("--prediction", prediction, "folder of predicted label maps")->required();
   app.add_option("--out", out, "the scores as CSV")->required();
@@ -102,6 +133,10 @@ Exit evaluate_command(const Arguments& arguments) {
   app.add_option("--ignore-label", scoring.ignored,
                  "a label of the truth: voxels that have it are left out of every score")
       ->check(CLI::Range(1, 32767));
+  app.add_option(
+      "--annotated", annotated,
+      "a CSV with the columns case and labels, values or names of --labels with ; between: the truth of "
+      "a case that it names tells of these only, and regions with others are left out there");
   app.add_option("--metrics", metrics, metrics_help())->capture_default_str();
   app.add_option("--empty", scoring.empty, "rule for regions that a case does not have: brats or nnunet")
       ->capture_default_str();
@@ -128,6 +163,7 @@ Exit evaluate_command(const Arguments& arguments) {
   scoring.metrics = parse_metrics(metrics);
   add_regions(how.regions, "--labels", labels, true);
   add_regions(how.regions, "--regions", regions, false);
+  if (!annotated.empty()) how.told = read_annotated(annotated, how.regions);
   check_output_file("--out", out);
   Outputs outputs(force);
   for (const fs::path& file : pipeline::files_to_evaluate(truth, prediction, how)) outputs.protect(file);

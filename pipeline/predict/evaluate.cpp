@@ -129,6 +129,12 @@ std::set<int> values_in(const data::LabelMap& labels) {
   return values;
 }
 
+bool tells(const FolderOptions& options, const std::string& id, const std::vector<int>& values) {
+  const auto told = options.told.find(id);
+  return told == options.told.end() ||
+         std::all_of(values.begin(), values.end(), [&](int value) { return told->second.contains(value); });
+}
+
 CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
   const data::LabelMap truth = data::canonical(data::read_label_map(paths.truth)),
                        prediction = data::canonical(data::read_label_map(paths.prediction));
@@ -136,12 +142,18 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
   CaseScores scores{values_in(truth), values_in(prediction), {}};
   for (std::set<int>* values : {&scores.in_truth, &scores.in_prediction})
     values->erase(options.evaluate.ignored);
+  for (const int value : scores.in_truth) {
+    if (!tells(options, paths.id, {value}))
+      fail(Exit::bad_data, "{}: has the label {}, of which case '{}' is not annotated", paths.truth.string(),
+           value, paths.id);
+  }
   data::Regions regions = options.regions;
   if (regions.empty()) {
     std::set<int> values = scores.in_truth;
     values.insert(scores.in_prediction.begin(), scores.in_prediction.end());
     for (int value : values) regions.push_back(label_region(value));
   }
+  std::erase_if(regions, [&](const auto& region) { return !tells(options, paths.id, region.second); });
   scores.rows = score(paths.id, truth, prediction, regions, options.evaluate);
   return scores;
 }
@@ -149,7 +161,7 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
 // Every value of any truth in every case: rows of values that a case has not got are added, those of values
 // that no truth has are taken away.
 void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>& cases,
-                   const EvaluateOptions& options) {
+                   const FolderOptions& options) {
   std::set<int> values, only_predicted;
   for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
   if (values.empty())
@@ -165,11 +177,12 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     std::vector<DiceRow> rows;
     for (int value : values) {
       const auto region = label_region(value);
+      if (!tells(options, paths[i].id, region.second)) continue;
       const auto found = std::find_if(cases[i].rows.begin(), cases[i].rows.end(),
                                       [&](const DiceRow& row) { return row.region == region.first; });
       rows.push_back(found != cases[i].rows.end()
                          ? *found
-                         : score(paths[i].id, nothing, nothing, {region}, options).front());
+                         : score(paths[i].id, nothing, nothing, {region}, options.evaluate).front());
     }
     cases[i].rows = std::move(rows);
   }
@@ -242,6 +255,11 @@ std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& p
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options) {
   const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);
+  for (const auto& [id, labels] : options.told) {
+    if (std::none_of(paths.begin(), paths.end(), [&](const CasePaths& path) { return path.id == id; }) &&
+        !options.partial)
+      fail(Exit::bad_data, "case '{}' is annotated with some labels, but is not in {}", id, truth.string());
+  }
   std::vector<CaseScores> cases(paths.size());
   Progress progress("scoring", "cases", static_cast<std::int64_t>(paths.size()));
   std::mutex mutex;
@@ -252,7 +270,7 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
     progress.advance();
   });
   if (options.regions.empty())
-    settle_values(paths, cases, options.evaluate);
+    settle_values(paths, cases, options);
   else
     warn_of_absent_values(cases, options.regions);
   std::vector<DiceRow> rows;

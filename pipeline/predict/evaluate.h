@@ -1,6 +1,8 @@
 // Scores label maps against the truth.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct FolderOptions {
   data::Regions regions;     // empty: one per label value found in any truth, named label_1, …
   bool partial = false;      // cases without a prediction are left out; else they are an error
   EvaluateOptions evaluate;  // `at` does not matter: on the truth's grid
+  // The labels that a case's truth tells of, of cases that are not named: all. Regions with others are not
+  // scored there.
+  std::map<std::string, std::set<int>> told{};
 };
 
 // The files that evaluate_folders() will read.
@@ -31,7 +36,8 @@ std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& p
 
 // Any two folders of label maps, ours or not: matched by name (CASE.nii.gz against CASE.nii.gz, also CASE_seg
 // or CASE-seg; NIfTI, NRRD or MetaImage). Every file is read once, several cases at a time. Throws
-// Exit::bad_data for a missing prediction, or grids that differ.
+// Exit::bad_data for a missing prediction, grids that differ, or a truth with labels that it does not tell
+// of.
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options);
 

@@ -86,6 +86,9 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --metrics dice,hd59"), 2,
                  "--metrics: unknown metric 'hd59': did you mean 'hd95'?");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --empty monai"), 2, "--empty");
+  write("told.csv", "case,labels\nx,2;edma\n");
+  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --labels edema=2 --annotated told.csv"),
+                 2, "--annotated: told.csv: 'edma' is neither a label value nor a name of --labels");
 }
 
 TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
@@ -348,6 +351,9 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_TRUE(contains(json.output, "\"lesion_wise_hd95\": ")) << json.output << json.errors;
   EXPECT_TRUE(contains(json.output, "\"region\": \"necrosis\"")) << json.output;
   EXPECT_TRUE(contains(read_file(folder_ / "all.csv"), ",predicted_voxels,precision,volume_difference,"));
+  write("told.csv", "case,labels\nBraTS2021_00002,1;2;4\n");
+  EXPECT_EQ(call("evaluate --truth p --prediction q --out told_scores.csv --annotated told.csv --quiet").code,
+            0);
   fs::remove(folder_ / "q/BraTS2021_00001.nii.gz");
   expect_refusal(call("evaluate --truth p --prediction q --out some.csv --quiet"), 3, "--partial");
   EXPECT_EQ(call("evaluate --truth p --prediction q --out some.csv --partial --quiet").code, 0);

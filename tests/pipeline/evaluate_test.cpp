@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/filesystem.h"
+#include "base/text.h"
 #include "data/formats/image_writing.h"
 #include "tests/folder.h"
 
@@ -40,9 +42,9 @@ class Evaluation : public test::InAFolder {
     return options;
   }
 
-  void expect_bad_data(const std::string& part) const {
+  void expect_bad_data(const std::string& part, const FolderOptions& options = {}) const {
     try {
-      evaluate_folders(truth(), prediction(), {});
+      evaluate_folders(truth(), prediction(), options);
       FAIL() << "accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::bad_data);
@@ -141,6 +143,35 @@ TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
   EXPECT_EQ(rows[1].hd95, 0);
   EXPECT_EQ(rows[2].region, "label_1");
   EXPECT_EQ(rows[3].truth_voxels, 32);
+}
+
+// Nobody looked for label 2 in b, where it is predicted.
+TEST_F(Evaluation, LeavesOutWhatATruthDoesNotTellOf) {
+  data::LabelMap both = slab(0, 1);
+  std::copy_n(slab(1, 2, 2).voxels.begin() + 16, 16, both.voxels.begin() + 16);
+  data::write_label_map(truth() / "a.nii.gz", both);
+  data::write_label_map(truth() / "b.nii.gz", slab(0, 1));
+  for (const char* name : {"a.nii.gz", "b.nii.gz"}) data::write_label_map(prediction() / name, both);
+  const auto scored = [&](const data::Regions& regions) {
+    FolderOptions options = with_regions(regions);
+    options.told = {{"b", {1}}};
+    std::string text;
+    for (const DiceRow& row : evaluate_folders(truth(), prediction(), options))
+      text += format("{} {} {}; ", row.case_id, row.region, row.dice);
+    return text;
+  };
+  EXPECT_EQ(scored({}), "a label_1 1; a label_2 1; b label_1 1; ");
+  EXPECT_EQ(scored({{"one", {1}}, {"any", {1, 2}}}), "a one 1; a any 1; b one 1; ");
+}
+
+TEST_F(Evaluation, RefusesTruthsThatTellOfMoreThanTheyAreSaidTo) {
+  data::write_label_map(truth() / "a.nii.gz", slab(0, 1));
+  data::write_label_map(prediction() / "a.nii.gz", slab(0, 1));
+  FolderOptions options;
+  options.told = {{"a", {2}}};
+  expect_bad_data("has the label 1, of which case 'a' is not annotated", options);
+  options.told = {{"c", {1}}};
+  expect_bad_data("case 'c' is annotated with some labels, but is not in", options);
 }
 
 TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
