@@ -235,6 +235,27 @@ TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
+TEST(EpochsPlot, ShowsAveragedWeightsWhereARunHasThem) {
+  std::vector<EpochRow> rows;
+  std::vector<ValidationRow> validation;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    EpochRow& row = rows.emplace_back();
+    row.run = "a";
+    row.resolution = "64";
+    row.epoch = epoch;
+    row.validation_loss = 0.1 * epoch;
+    validation.push_back({"a", 1, "64", epoch, 1, "whole", 0.5});
+    if (epoch == 1) continue;
+    row.averaged_validation_loss = 0.05 * epoch;
+    validation.back().averaged_dice = 0.75;
+  }
+  const std::string svg = epochs_plot(rows, validation, group_runs({{"a", "64", {}}})).svg;
+  EXPECT_TRUE(has_text(svg, "averaged weights"));
+  EXPECT_EQ(points_of(svg, 7), 5u * 3u + 2u * 2u)
+      << "both losses, Dice, rate, seconds; loss and Dice of the average";
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
 TEST(ValidationPlot, HasAPanelForEveryRegion) {
   std::vector<ValidationRow> rows;
   for (const char* region : {"whole_tumor", "tumor_core", "enhancing_tumor", "x"}) {
