@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
-#include "cli/sweep_cell.h"
+#include "experiments/experiment.h"
 
 namespace voxswap::cli {
 
@@ -108,7 +108,7 @@ experiments::Experiment load(const ExperimentArguments& arguments) {
 }
 
 void warn_of_keys_without_effect(const experiments::Experiment& experiment) {
-  if (experiment.file.filename() == cell_file) return;  // the sweep has told
+  if (experiment.file.filename() == experiments::cell_file) return;  // the sweep has told
   for (const auto& [key, why] : experiment.without_effect) log::warn("{} has no effect: {}", key, why);
 }
 

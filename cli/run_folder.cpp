@@ -9,8 +9,8 @@
 #include "base/keys.h"
 #include "base/parallel.h"
 #include "cli/output.h"
-#include "cli/sweep_cell.h"
 #include "commit.h"
+#include "experiments/experiment.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/identity.h"
 #include "pipeline/report/tables.h"
@@ -33,7 +33,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
 
 // A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.
 bool may_begin_in(const fs::path& folder) {
-  if (fs::exists(folder / cell_file)) return true;
+  if (fs::exists(folder / experiments::cell_file)) return true;
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") || name == "checksums.json";  // which is written before what it vouches for

@@ -17,7 +17,7 @@ const fs::path& folder_of(const experiments::SweepCell& cell) {
   return cell.experiment.run.output;
 }
 fs::path asked_file(const experiments::SweepCell& cell) {
-  return folder_of(cell) / cell_file;
+  return folder_of(cell) / experiments::cell_file;
 }
 fs::path outcome_file(const experiments::SweepCell& cell) {
   return folder_of(cell) / "outcome.json";

@@ -13,8 +13,6 @@
 
 namespace voxswap::cli {
 
-constexpr const char* cell_file = "cell.yaml";
-
 struct CellOutcome {
   int exit = 0;
   double seconds = 0;   // of the process that ended so

@@ -221,8 +221,17 @@ pipeline::SettingList changed_settings(const pipeline::RunOptions& before,
 }
 
 pipeline::SettingList read_settings_of_run(const fs::path& file) {
-  pipeline::SettingList settings;
+  pipeline::SettingList settings, asked;
   flatten(parse_yaml(read_experiment_file(file), file.string()), "", settings);
+  const fs::path cell = file.parent_path() / cell_file;
+  if (!fs::exists(cell)) return settings;
+  // What memory a cell got depends on how many ran beside it, and is no difference between cells.
+  flatten(parse_yaml(read_experiment_file(cell), cell.string()), "", asked);
+  for (pipeline::Setting& setting : settings) {
+    if (setting.decides != pipeline::Decides::memory) continue;
+    for (const pipeline::Setting& other : asked)
+      if (other.key == setting.key) setting.value = other.value;
+  }
   return settings;
 }
 

@@ -38,7 +38,11 @@ Experiment load_run(const fs::path& run_directory);
 // The keys whose values differ, with those of `after`: what a resumed run would do differently.
 pipeline::SettingList changed_settings(const pipeline::RunOptions& before, const pipeline::RunOptions& after);
 
-// What a run was made with, of whatever version it was: the pipeline::ReadSettings of reports.
+// In the folder of a sweep's cell: the experiment as it was asked for.
+constexpr const char* cell_file = "cell.yaml";
+
+// What a run was made with, of whatever version it was: the pipeline::ReadSettings of reports. Of a sweep's
+// cell the memory keys are as asked for, whatever share of the machine it got.
 pipeline::SettingList read_settings_of_run(const fs::path& file);
 
 // Every key with its default and one line of meaning, for `voxswap run --help` and the docs.

@@ -7,7 +7,7 @@
 #include "base/filesystem.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
-#include "cli/sweep_cell.h"
+#include "experiments/experiment.h"
 #include "pipeline/predict/new_scans.h"
 #include "pipeline/predict/postprocessing.h"
 
@@ -56,7 +56,7 @@ std::vector<std::string> runs_in(const std::string& folder) {
   if (fs::exists(fs::path(folder) / "experiment.yaml") || !fs::is_directory(folder)) return {folder};
   std::vector<std::string> runs, unfinished;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!fs::exists(entry.path() / cell_file)) continue;
+    if (!fs::exists(entry.path() / experiments::cell_file)) continue;
     const bool is_done =
         fs::exists(entry.path() / "experiment.yaml") && fs::exists(entry.path() / "dice.csv");
     (is_done ? runs : unfinished).push_back(entry.path().string());
