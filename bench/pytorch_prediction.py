@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""The peer of `voxswap predict`: the same weights on the same case in PyTorch, from the channels' files to the label
+map's; one line of JSON.
+
+    pytorch_prediction.py MODEL.safetensors OUT.nii.gz whole|X,Y,Z f32|bf16 contiguous|channels_last CHANNEL.nii.gz...
+
+MODEL is what `voxswap export --to pytorch` writes. Everything but the network is as in compare_export.py. Windows lie evenly from
+edge to edge, half over each other, and are averaged with Gaussian weights (sigma an eighth of the window), as nnU-Net's.
+"""
+import importlib.util
+import json
+import os
+import resource
+import sys
+import time
+
+import nibabel
+import numpy as np
+import torch
+
+from compare_export import canonical, decided, prepared, resized
+
+
+def loaded_network(file, precision, layout):
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    spec = importlib.util.spec_from_file_location("model", file.removesuffix(".safetensors") + ".py")
+    model = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(model)
+    memory_format = torch.channels_last_3d if layout == "channels_last" else torch.contiguous_format
+    network = model.load(file).to(memory_format=memory_format)
+
+    def say(image):
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
+            return network.probabilities(torch.from_numpy(image).to(memory_format=memory_format)).float().numpy()
+
+    return network.about, say, torch.__version__
+
+
+def starts(side, window):
+    """Where windows begin along an axis."""
+    if window >= side:
+        return [0]
+    many = -(-(side - window) // (window // 2)) + 1
+    return [round(i * (side - window) / (many - 1)) for i in range(many)]
+
+
+def gaussian(window):
+    weight = np.ones(window, np.float32)
+    for axis, side in enumerate(window):
+        along = np.exp(-0.5 * ((np.arange(side) - (side - 1) / 2) / (side / 8)) ** 2)
+        weight *= along.reshape([-1 if a == axis else 1 for a in range(3)]).astype(np.float32)
+    return weight
+
+
+def in_windows(say, image, window):
+    """C,D,H,W of an image C,D,H,W, and how many windows."""
+    window = tuple(min(w, side) for w, side in zip(window, image.shape[1:]))
+    weight, total, count = gaussian(window), np.zeros(image.shape[1:], np.float32), 0
+    result = None
+    for z in starts(image.shape[1], window[0]):
+        for y in starts(image.shape[2], window[1]):
+            for x in starts(image.shape[3], window[2]):
+                here = (slice(z, z + window[0]), slice(y, y + window[1]), slice(x, x + window[2]))
+                found = say(np.ascontiguousarray(image[(slice(None), *here)][None]))[0]
+                if result is None:
+                    result = np.zeros((found.shape[0], *image.shape[1:]), np.float32)
+                result[(slice(None), *here)] += found * weight
+                total[here] += weight
+                count += 1
+    return result / total, count
+
+
+def main():
+    file, out, window, precision, layout, *files = sys.argv[1:]
+    begin = time.perf_counter()
+    about, say, version = loaded_network(file, precision, layout)
+    loaded = time.perf_counter()
+    channels = [canonical(path) for path in files]
+    image, box = prepared(channels, about)
+    ready = time.perf_counter()
+    sides = image.shape[1:] if window == "whole" else tuple(int(n) for n in window.split(","))[::-1]
+    say_all, windows = in_windows(say, image, sides)
+    said = time.perf_counter()
+    maps = []
+    for small in say_all:
+        whole = np.zeros(channels[0].shape, np.float32)
+        whole[box] = resized(small, whole[box].shape)
+        maps.append(whole)
+    inside = np.zeros(channels[0].shape, bool)
+    inside[box] = True
+    labels = decided(maps, json.loads(about["decide"])) * inside
+    # In the frame of the first channel, as `canonical` turned it.
+    affine = np.diag([-1.0, -1.0, 1.0, 1.0])
+    nibabel.save(nibabel.Nifti1Image(labels.T.astype(np.int16), affine), out)
+    end = time.perf_counter()
+    print(json.dumps({"seconds": end - begin, "loading_seconds": loaded - begin, "preparing_seconds": ready - loaded,
+                      "network_seconds": said - ready, "windows": windows, "version": version,
+                      "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+
+
+if __name__ == "__main__":
+    main()
