@@ -5,8 +5,8 @@
 //
 //   convolutions SIDE f32|bf16 ROUNDS [WHICH]     one line of CSV for each
 //
-// WHICH: only those in whose operation and shapes that stands. Ratios hold on a machine that others use as
-// well.
+// WHICH: only those in whose operation and shapes that stands. VOXSWAP_CONVOLUTIONS says which of our own are
+// measured, and is the only way to measure those for AMX. Ratios hold on a machine that others use as well.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -86,8 +86,9 @@ std::string shapes(const net::Graph& graph, const net::Node& node) {
   return text + "to " + graph.value(node.outputs[0]).shape.text();
 }
 
-void measure(net::Backend& backend, const net::Graph& graph, const net::Node& node, int count, int rounds) {
-  Alone library(backend, graph, node, "library"), own(backend, graph, node, "");
+void measure(net::Backend& backend, const net::Graph& graph, const net::Node& node, int count, int rounds,
+             const std::string& convolutions) {
+  Alone library(backend, graph, node, "library"), own(backend, graph, node, convolutions.c_str());
   double of_library = 1e30, of_own = 1e30;
   for (int round = 0; round < rounds; ++round) {
     of_library = std::min(of_library, library.seconds());
@@ -104,6 +105,8 @@ void measure(net::Backend& backend, const net::Graph& graph, const net::Node& no
 }
 
 void measure_all(std::int64_t side, const std::string& precision, int rounds, const std::string& only) {
+  const char* const wanted = std::getenv("VOXSWAP_CONVOLUTIONS");
+  const std::string convolutions = wanted == nullptr ? "" : wanted;
   const auto backend = net::make_backend("onednn");
   net::StepOptions options;
   options.input = Shape{1, side, side, side, 4};
@@ -124,7 +127,7 @@ void measure_all(std::int64_t side, const std::string& precision, int rounds, co
     ++different.try_emplace(name, static_cast<net::NodeId>(id), 0).first->second.second;
   }
   for (const auto& [name, node] : different)
-    measure(*backend, step.graph, step.graph.node(node.first), node.second, rounds);
+    measure(*backend, step.graph, step.graph.node(node.first), node.second, rounds, convolutions);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Convolutions of our own with every instruction set that this processor has, against the reference: the
 // cases of the operation, and sizes that no block of any of them divides. Which set is taken otherwise
-// depends on the processor; `portable` is there on each.
+// depends on the processor; `portable` is there on each, and so are the tiles of AMX, emulated.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include "net/backends/backends.h"
 #include "net/backends/convolution/weight_gradient.h"
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/emulated_tiles.h"
 
 namespace voxswap::net {
 namespace {
@@ -107,38 +108,58 @@ class InstructionSets : public testing::TestWithParam<Instructions> {
  protected:
   void SetUp() override {
     const auto here = convolution::instructions_for(ElementType::bf16);
-    if (std::find(here.begin(), here.end(), GetParam()) == here.end())
+    if (!is_emulated_ && std::find(here.begin(), here.end(), GetParam()) == here.end())
       GTEST_SKIP() << "not on this processor: " << convolution::instructions_name(GetParam());
   }
   // f32 and bf16 of this set, f32 left out where it has none.
   static std::vector<ElementType> types() {
-    if (GetParam() == Instructions::avx512_bf16) return {ElementType::bf16};
+    if (GetParam() == Instructions::avx512_bf16 || is_of_tiles(GetParam())) return {ElementType::bf16};
     return {ElementType::f32, ElementType::bf16};
   }
-  const Forced forced_{convolution::instructions_name(GetParam())};
-  const std::unique_ptr<Backend> backend_ = make_backend("onednn");
+  bool compiles(const CaseGraph& graph) const {
+    return !is_emulated_ || EmulatedTiles::compiles(graph.graph, graph.graph.node(graph.node));
+  }
+  const bool is_emulated_ = GetParam() == Instructions::emulated_amx;
+  const Forced forced_{is_emulated_ ? "" : convolution::instructions_name(GetParam())};
+  const std::unique_ptr<Backend> backend_ =
+      is_emulated_ ? std::make_unique<EmulatedTiles>() : make_backend("onednn");
 };
+
+std::string named(Instructions instructions) {
+  return "own:" + std::string(convolution::instructions_name(instructions));
+}
+
+// What computes a weight gradient: tiles have few taps, close together.
+Instructions of_weights(Instructions instructions, const KernelAxes& axes) {
+  const bool is_usual = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
+    return axis.kernel <= 3 && axis.stride <= 2 && axis.dilation == 1;
+  });
+  if (!is_of_tiles(instructions) || is_usual) return instructions;
+  return instructions == Instructions::amx ? Instructions::avx512_bf16 : Instructions::portable;
+}
 
 TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
   const Operation& operation = find_operation("conv3d_weight_gradient");
   std::vector<OperationCase> cases = operation.cases;
   for (const Sized& size : sized()) cases.push_back(case_of(operation, size));
-  for (const OperationCase& example : cases)
+  for (OperationCase& example : cases)
     for (const ElementType type : types()) {
+      if (is_emulated_) example.attributes.set("bias", 0);
       const CaseGraph graph = case_graph(operation, example, type);
       SCOPED_TRACE(graph.graph.text());
+      ASSERT_TRUE(compiles(graph));
       const Check check = {&operation, &example, backend_.get(), type};
       expect_agreement(check, graph);
       expect_only_outputs_are_written(check, graph);
       EXPECT_EQ(backend_->compile(graph.graph, graph.graph.node(graph.node))->implementation(),
-                "own:" + std::string(convolution::instructions_name(GetParam())));
+                named(of_weights(GetParam(), kernel_axes(example.attributes))));
     }
 }
 
 // Whether this set, or where it multiplies pairs of channels another for an odd number of them, does it.
 bool is_own(const std::string& implementation, Instructions instructions, std::int64_t channels) {
   if (instructions == Instructions::avx512_bf16 && channels % 2 != 0) instructions = Instructions::avx512;
-  return implementation == "own:" + std::string(convolution::instructions_name(instructions));
+  return implementation == named(instructions);
 }
 
 TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
@@ -151,6 +172,7 @@ TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
       for (const ElementType type : types()) {
         const CaseGraph graph = case_graph(operation, example, type);
         SCOPED_TRACE(graph.graph.text());
+        if (example.name != "sized" && !compiles(graph)) continue;
         const Check check = {&operation, &example, backend_.get(), type};
         const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
         const bool by_own = is_own(kernel->implementation(), GetParam(), example.inputs[0].shape[4]);
@@ -208,10 +230,16 @@ TEST_P(InstructionSets, GiveTheSameBitsInPiecesOfAVolume) {
 
 INSTANTIATE_TEST_SUITE_P(Every, InstructionSets,
                          testing::Values(Instructions::portable, Instructions::avx2, Instructions::avx512,
-                                         Instructions::avx512_bf16),
+                                         Instructions::avx512_bf16, Instructions::amx,
+                                         Instructions::emulated_amx),
                          [](const testing::TestParamInfo<Instructions>& parameter) {
                            return std::string(convolution::instructions_name(parameter.param));
                          });
+
+TEST(ForcedInstructions, AreNeverEmulated) {
+  const Forced forced("emulated_amx");
+  EXPECT_THROW(convolution::chosen_instructions(ElementType::bf16), Error);
+}
 
 TEST(ForcedInstructions, ThatAreNoneAreRefusedWithThoseThatThereAre) {
   const Forced forced("sse9");

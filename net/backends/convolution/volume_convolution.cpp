@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/round.h"
+#include "net/backends/convolution/tiled_convolution.h"
+#include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"
 #include "net/backends/function_kernel.h"
 
@@ -13,22 +15,11 @@ namespace voxswap::net::convolution {
 
 namespace {
 
-constexpr std::int64_t near_weights = 512 << 10;  // bytes of weights that stay in a core's second cache
-constexpr std::int64_t enough_units = 16;         // for every core to have some
-constexpr std::int64_t arranged_together = 16;    // words of weights of a channel
+constexpr std::int64_t arranged_together = 16;  // words of weights of a channel
 constexpr std::int64_t most_stride = 2;
 
-std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
-std::int64_t whole_parts(std::int64_t whole, std::int64_t part) {
-  return parts_of(whole, part) * part;
-}
 std::int64_t slots(const VolumeSizes& s) {
   return s.depth.kernel * s.height.kernel;
-}
-std::int64_t taps_of(const VolumeSizes& s) {
-  return slots(s) * s.width.kernel;
 }
 
 void set_phases(VolumeSizes& s) {
@@ -84,55 +75,26 @@ namespace {
 
 // Products of pairs of channels take an even number of them.
 Instructions fitting(Instructions instructions, std::int64_t inputs) {
-  return instructions == Instructions::avx512_bf16 && inputs % 2 != 0 ? Instructions::avx512 : instructions;
+  if (instructions == Instructions::emulated_amx) return Instructions::portable;
+  const bool in_pairs = instructions == Instructions::amx || instructions == Instructions::avx512_bf16;
+  if (!in_pairs) return instructions;
+  return inputs % 2 != 0 ? Instructions::avx512 : Instructions::avx512_bf16;
 }
 
-constexpr OfInstructions<VolumeMaker> makers = {volume_maker_portable,
+constexpr OfInstructions<VolumeMaker> makers = {volume_maker_portable, nullptr,
 #if defined(__x86_64__)
                                                 volume_maker_avx2, volume_maker_avx512,
                                                 &volume_maker_avx512_bf16
 #endif
 };
 
-// How planes and output channels are divided among threads: by shapes alone, and no bit depends on it.
-// Where all weights stay in a core's second cache, a unit makes whole planes; else some channels of several.
-struct VolumeCut {
-  std::int64_t tile = 1;                // output channels of two registers
-  std::int64_t block = 1, blocks = 1;   // of a unit, and blocks that have so many
-  std::int64_t rest = 0;                // behind them, of one register
-  std::int64_t planes = 1, groups = 1;  // of all samples
-
-  std::int64_t units() const { return (blocks + (rest > 0 ? 1 : 0)) * groups; }
-  VolumeUnit unit(const VolumeSizes& s, std::int64_t index) const {
-    const std::int64_t group = index % groups, first = index / groups * block, whole = s.outputs - rest;
-    const std::int64_t end = std::min((group + 1) * planes, s.samples * s.depth.made);
-    return {group * planes, end, std::min(first, whole),
-            first < whole ? std::min(block, whole - first) : rest};
-  }
-};
-
-VolumeCut cut_volume(const VolumeSizes& s, const VolumeMaker& maker) {
-  VolumeCut cut;
-  cut.tile = 2 * maker.lanes;
-  cut.rest = s.outputs % cut.tile;
-  if (cut.rest > maker.lanes) cut.rest = 0;
-  const std::int64_t words = parts_of(s.inputs, maker.step), planes = s.samples * s.depth.made;
-  const std::int64_t whole = s.outputs - cut.rest, of_tile = 4 * words * taps_of(s) * cut.tile;
-  const std::int64_t near = std::clamp<std::int64_t>(near_weights / of_tile, 1, most_unit_outputs / cut.tile);
-  cut.block = near * cut.tile;
-  cut.blocks = parts_of(whole, cut.block);
-  cut.planes = cut.blocks > 1 ? std::clamp<std::int64_t>(planes * cut.blocks / enough_units, 1, planes) : 1;
-  cut.groups = parts_of(planes, cut.planes);
-  return cut;
-}
-
 class VolumeConvolution final : public Kernel {
  public:
   VolumeConvolution(const VolumeSizes& sizes, ElementType type, Instructions instructions, Added added)
       : sizes_(sizes),
         maker_(makers.of(instructions, type)),
-        cut_(cut_volume(sizes, maker_)),
         words_(parts_of(sizes.inputs, maker_.step)),
+        cut_(cut_volume(sizes, 2 * maker_.lanes, maker_.lanes, words_ * taps_of(sizes))),
         rounded_(type == ElementType::bf16),
         added_(added),
         implementation_(format("own:{}", instructions_name(instructions))) {
@@ -213,8 +175,8 @@ class VolumeConvolution final : public Kernel {
 
   VolumeSizes sizes_;
   VolumeMaker maker_;
+  std::int64_t words_;  // of the weights of an output channel and a tap
   VolumeCut cut_;
-  std::int64_t words_;
   bool rounded_;
   Added added_;
   std::string implementation_;
@@ -224,7 +186,8 @@ class VolumeConvolution final : public Kernel {
 
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added) {
-  assert(type == ElementType::f32 || type == ElementType::bf16);
+  assert(type == ElementType::bf16 || (type == ElementType::f32 && !is_of_tiles(instructions)));
+  if (is_of_tiles(instructions) && is_tiled(sizes)) return make_tiled_convolution(sizes, instructions, added);
   return std::make_unique<VolumeConvolution>(sizes, type, fitting(instructions, sizes.inputs), added);
 }
 

@@ -19,9 +19,6 @@ namespace voxswap::net::convolution {
 std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, const KernelAxes& axes,
                                         bool gradient);
 
-// What products are added to: nothing, a number per channel that is made, or a volume like the one made.
-enum class Added { nothing, bias, volume };
-
 // Of a node of inputs x, w (, b or s), or dy, w (, b). REQUIRES: f32 or bf16.
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added);

@@ -35,6 +35,9 @@ struct VolumeSizes {
   std::int64_t phase_count = 1;
 };
 
+// What products are added to: nothing, a number per channel that is made, or a volume like the one made.
+enum class Added { nothing, bias, volume };
+
 // Some planes of all samples, of some blocks of two registers of output channels, or of one register.
 struct VolumeUnit {
   std::int64_t from = 0, to = 0;

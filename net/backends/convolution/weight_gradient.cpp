@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/tiled_units.h"
+#include "net/backends/convolution/turned_sizes.h"
 #include "net/backends/convolution/weight_units.h"
 #include "net/backends/function_kernel.h"
 
@@ -106,12 +108,29 @@ WeightUnit WeightCut::unit(const Sizes& s, std::int64_t index) const {
 
 namespace {
 
-constexpr OfInstructions<AddWeightUnit> functions = {add_weight_unit_portable,
+constexpr OfInstructions<AddWeightUnit> functions = {
+    add_weight_unit_portable, &add_weight_unit_emulated_amx,
 #if defined(__x86_64__)
-                                                     add_weight_unit_avx2, add_weight_unit_avx512,
-                                                     &add_weight_unit_avx512_bf16
+    add_weight_unit_avx2,     add_weight_unit_avx512,        &add_weight_unit_avx512_bf16,
+    &add_weight_unit_amx
 #endif
 };
+
+// Tiles are for kernels and slabs whose rows fit where they are laid out.
+Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab) {
+  if (!is_of_tiles(instructions)) return instructions;
+  constexpr std::int64_t most_kernel = 3, most_stride = 2;
+  const Axis* const axes[3] = {&s.depth, &s.height, &s.width};
+  const TurnedSizes turned = turned_sizes(s, slab.rows, slab.width);
+  const bool is_usual = std::all_of(axes, axes + 3, [](const Axis* axis) {
+    return axis->kernel <= most_kernel && axis->stride <= most_stride && axis->dilation == 1;
+  });
+  const std::int64_t channels = std::min<std::int64_t>(s.inputs, tile_rows);
+  if (is_usual && channels * turned.channel <= turned_numbers &&
+      paired_of_lanes(turned, slab.planes) <= paired_numbers)
+    return instructions;
+  return instructions == Instructions::amx ? Instructions::avx512_bf16 : Instructions::portable;
+}
 
 class WeightGradient final : public Kernel {
  public:
@@ -175,7 +194,7 @@ std::unique_ptr<Kernel> make_weight_gradient(const Sizes& sizes, ElementType typ
                                              Instructions instructions) {
   const std::optional<WeightCut> cut = cut_weight_gradient(sizes);
   assert(cut && (type == ElementType::f32 || type == ElementType::bf16));
-  return std::make_unique<WeightGradient>(sizes, *cut, type, instructions);
+  return std::make_unique<WeightGradient>(sizes, *cut, type, fitting(instructions, sizes, cut->slab));
 }
 
 }  // namespace voxswap::net::convolution

@@ -43,7 +43,8 @@ class WithBias final : public Kernel {
   std::int64_t inner_, sums_;
 };
 
-// None where the library is to be used: for bf16 with AMX, for which there is no kernel of our own.
+// None where the library is to be used: for bf16 with AMX, unless our own are asked for by name, because
+// those for AMX have not been measured against it yet.
 std::optional<convolution::Instructions> own_instructions(ElementType type) {
   if (type != ElementType::f32 && type != ElementType::bf16) return std::nullopt;
   const auto instructions = convolution::chosen_instructions(type);

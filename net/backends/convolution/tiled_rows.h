@@ -1,0 +1,231 @@
+// The voxels of a convolution of bf16, written once for tiles that are the processor's and for emulated ones
+// (tiles.h). As in volume_rows.h, but that the rows of a tile are voxels that follow one another in a row of
+// y, and its columns sixteen output channels.
+//
+// Of x a row of such a tile is a chunk of what its voxel reads of a row (tiled_sizes.h): channels of
+// neighbouring voxels lie one behind the other, so that tiles are loaded where x lies, whatever the channels
+// and strides, and few channels fill a product with the taps of a row: with 4 channels one product takes
+// three taps, with 16 two take them. Only a tile whose first or last voxel reads beyond the row reads a copy
+// with zeros there, of some kilobytes. The last tile of a row goes back over voxels that are there already.
+//
+// Sums stay in up to four tiles (tiled_products.h) over all taps and channels.
+//
+// A voxel's products are added in an order of their own (planes, rows, chunks): the same bits for any number
+// of threads, and in pieces of a volume.
+#pragma once
+
+#include <cstring>
+
+#include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/reads.h"
+#include "net/backends/convolution/tiled_products.h"
+#include "net/backends/convolution/tiled_sizes.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+constexpr std::int64_t most_span = (tile_rows - 1) * 2 + most_taps;  // voxels that a tile reads along a row
+
+// A row of taps: the first voxel of a row of x, and where its weights are in those of a tile of outputs.
+struct TapRow {
+  const char* x;
+  std::int64_t weights;  // words
+};
+
+// Voxels of a phase that a tile makes, and what it reads.
+struct TileOfVoxels {
+  std::int64_t first = 0;  // of the phase
+  std::int64_t done = 0;   // of its voxels were made before
+  std::int64_t read = 0;   // the first voxel of a row of x, which may be -1
+  bool is_inside = true;   // all that it reads
+};
+
+// One unit of work. An arithmetic A has: Tiles, and finish, which rounds sums to voxels.
+template <class A>
+class TiledMaker {
+ public:
+  TiledMaker(const TiledSizes& sizes, const VolumeUnit& unit, const void* x, const std::uint32_t* weights,
+             const float* bias, const void* start, void* y)
+      : s_(sizes.sizes),
+        runs_(sizes.runs),
+        block_(sizes.block),
+        unit_(unit),
+        x_(static_cast<const char*>(x)),
+        start_(static_cast<const Bf16*>(start)),
+        y_(static_cast<Bf16*>(y)),
+        voxel_(2 * s_.inputs),
+        weights_(weights + unit.first_output / tile_lanes * block_) {
+    for (std::int64_t i = 0; i < unit.outputs + tile_lanes; ++i)  // whole registers are read
+      bias_[i] = bias != nullptr && i < unit.outputs ? bias[unit.first_output + i] : 0.0F;
+  }
+
+  void make() {
+    for (std::int64_t i = 0; i < s_.phase_count; ++i) {
+      if (s_.phases[i].count == 0) continue;
+      set_phase(i);
+      for (std::int64_t plane = unit_.from; plane < unit_.to; ++plane) {
+        const Reads planes = reads_of(s_.depth, s_.gradient, plane % s_.depth.made);
+        const char* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
+        for (std::int64_t row = 0; row < s_.height.made; ++row)
+          make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
+      }
+    }
+    tiles_.release();
+  }
+
+ private:
+  std::int64_t x_row() const { return s_.width.read * voxel_; }
+  static std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
+  static std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+  // Tiles of a row all have as many voxels, as few as that leaves.
+  void set_phase(std::int64_t index) {
+    phase_ = &s_.phases[index];
+    run_ = runs_[index];
+    voxels_ = parts(phase_->count, parts(phase_->count, tile_rows));
+    stride_ = phase_->advance * voxel_;
+    tiles_.configure(shapes_of(voxels_, run_.chunk));
+  }
+
+  // x: of a sample; the row is counted through all planes.
+  void make_row(const char* x, const Reads& planes, const Reads& rows, std::int64_t row) {
+    TapRow taps[most_taps * most_taps];
+    std::int64_t count = 0;
+    const std::int64_t of_row = run_.chunks * run_.chunk / 2 * tile_lanes;
+    for (std::int64_t d = 0; d < planes.count; ++d)
+      for (std::int64_t h = 0; h < rows.count; ++h)
+        taps[count++] = {x + (planes.from[d] * s_.height.read + rows.from[h]) * x_row(),
+                         phase_->weights + (planes.tap[d] * s_.height.kernel + rows.tap[h]) * of_row};
+    const std::int64_t y = (row * s_.width.made + phase_->first) * s_.outputs + unit_.first_output;
+    if (count > 0 && phase_->taps > 0)
+      make_tiles({taps, count}, y);
+    else
+      make_without_products(y);
+  }
+
+  struct TapRows {
+    const TapRow* rows;
+    std::int64_t count;
+  };
+
+  // Tiles along the row that are made together: pairs of them where they meet pairs of tiles of outputs,
+  // else as many as there are sums, and no single one is left over where there are others.
+  void make_tiles(const TapRows& taps, std::int64_t y) {
+    const std::int64_t all = parts(phase_->count, voxels_);
+    const bool in_pairs = unit_.outputs > tile_lanes;
+    for (std::int64_t tile = 0; tile < all;) {
+      const std::int64_t left = all - tile;
+      const std::int64_t together = !in_pairs                ? parts(left, parts(left, most_sums))
+                                    : left == 3 || left == 1 ? left
+                                                             : 2;
+      TileOfVoxels tiles[most_sums];
+      for (std::int64_t i = 0; i < together; ++i) tiles[i] = tile_at(tile + i);
+      for (std::int64_t lane = 0; lane < unit_.outputs;) {
+        const std::int64_t columns = lesser(parts(unit_.outputs - lane, tile_lanes), most_sums / together);
+        with_numbers(together, columns, [&](auto rows, auto outputs) {
+          multiply<rows.number, outputs.number>(taps, tiles, weights_ + lane / tile_lanes * block_);
+        });
+        for (std::int64_t i = 0; i < together; ++i)
+          finish(tiles[i], sums_ + i * voxels_ * columns * tile_lanes, columns, lane, y);
+        lane += columns * tile_lanes;
+      }
+      tile += together;
+    }
+  }
+
+  TileOfVoxels tile_at(std::int64_t index) const {
+    TileOfVoxels tile;
+    tile.first = lesser(index * voxels_, phase_->count - voxels_);
+    tile.done = index * voxels_ - tile.first;
+    tile.read = phase_->start + tile.first * phase_->advance;
+    tile.is_inside = tile.read >= 0 && tile.read + span() <= s_.width.read;
+    return tile;
+  }
+  std::int64_t span() const { return (voxels_ - 1) * phase_->advance + phase_->taps; }
+
+  // R tiles of voxels, C of output channels.
+  template <int R, int C>
+  __attribute__((noinline)) void multiply(const TapRows& taps, const TileOfVoxels* tiles,
+                                          const std::uint32_t* weights) {
+    const std::int64_t chunk = 2 * run_.chunk, last = 2 * (run_.length - run_.chunk), stride = stride_;
+    const std::int64_t chunks = run_.chunks, block = 4 * block_;
+    each<R * C>([&](auto tile) { tiles_.template zero<tile.number>(); });
+    for (std::int64_t i = 0; i < taps.count; ++i) {
+      const char *x[R], *w[C];
+      each<R>([&](auto r) {
+        const TileOfVoxels& tile = tiles[r.number];
+        x[r.number] = tile.is_inside ? taps.rows[i].x + tile.read * voxel_
+                                     : copied(taps.rows[i].x, tile.read, r.number == 0 ? first_ : last_);
+      });
+      const char* const of_row = reinterpret_cast<const char*>(weights + taps.rows[i].weights);
+      each<C>([&](auto c) { w[c.number] = of_row + c.number * block; });
+      std::int64_t at = 0, of_chunk = 0;
+      for (std::int64_t c = 0; c < chunks; ++c, at += chunk, of_chunk += chunk / 4 * tile_bytes)
+        multiply_tiles<R, C>(tiles_, x, at < last ? at : last, stride, w, of_chunk);
+    }
+    const std::int64_t voxels = voxels_;
+    float* const sums = sums_;
+    each<R * C>([&](auto tile) {
+      constexpr int r = tile.number / C, c = tile.number % C;
+      tiles_.template store<tile.number>(sums + (r * voxels * C + c) * tile_lanes, C * tile_bytes);
+    });
+  }
+
+  // What a tile reads of a row from a voxel on, with zeros where there is none.
+  const char* copied(const char* row, std::int64_t read, char* to) const {
+    const std::int64_t voxels = span(), before = read < 0 ? -read : 0;
+    const std::int64_t end = lesser(voxels, s_.width.read - read);
+    const auto bytes = [&](std::int64_t count) { return static_cast<std::size_t>(count * voxel_); };
+    std::memset(to, 0, bytes(before));
+    std::memcpy(to + before * voxel_, row + (read + before) * voxel_, bytes(end - before));
+    std::memset(to + end * voxel_, 0, bytes(voxels - end));
+    return to;
+  }
+
+  // y: of the phase's first voxel and the unit's first channel.
+  void finish(const TileOfVoxels& tile, const float* sums, std::int64_t columns, std::int64_t lane,
+              std::int64_t y) const {
+    for (std::int64_t v = tile.done; v < voxels_; ++v)
+      finish_voxel(y + (tile.first + v) * phase_->step * s_.outputs, sums + v * columns * tile_lanes, lane,
+                   columns);
+  }
+  void finish_voxel(std::int64_t y, const float* sums, std::int64_t lane, std::int64_t columns) const {
+    for (std::int64_t c = 0; c < columns; ++c, lane += tile_lanes)
+      A::finish(y_ + y + lane, sums + c * tile_lanes, bias_ + lane,
+                start_ == nullptr ? nullptr : start_ + y + lane, lesser(unit_.outputs - lane, tile_lanes));
+  }
+  // Voxels that no tap reaches.
+  void make_without_products(std::int64_t y) {
+    for (int i = 0; i < tile_lanes; ++i) sums_[i] = 0;
+    for (std::int64_t v = 0; v < phase_->count; ++v)
+      for (std::int64_t lane = 0; lane < unit_.outputs; lane += tile_lanes)
+        finish_voxel(y + v * phase_->step * s_.outputs, sums_, lane, 1);
+  }
+
+  const VolumeSizes& s_;
+  const Run* const runs_;
+  const std::int64_t block_;  // words of the weights of a tile of outputs
+  const VolumeUnit& unit_;
+  const char* x_;
+  const Bf16* start_;
+  Bf16* y_;
+  const std::int64_t voxel_;  // bytes from one voxel of x to the next
+  const std::uint32_t* weights_;
+  const Phase* phase_ = nullptr;
+  Run run_;
+  std::int64_t voxels_ = 0, stride_ = 0;  // of a tile of the phase; bytes between what they read
+  typename A::Tiles tiles_;
+  alignas(64) float bias_[most_unit_outputs + tile_lanes];
+  alignas(64) float sums_[most_sums * tile_rows * tile_lanes];
+  alignas(64) char first_[most_span * 2 * most_inputs];  // what tiles at either end of a row read
+  alignas(64) char last_[most_span * 2 * most_inputs];
+};
+
+template <class A>
+void make_tiled_planes(const TiledSizes& sizes, const VolumeUnit& unit, const void* x,
+                       const std::uint32_t* weights, const float* bias, const void* start, void* y) {
+  TiledMaker<A>(sizes, unit, x, weights, bias, start, y).make();
+}
+
+}  // namespace
+}  // namespace voxswap::net::convolution

@@ -1,0 +1,54 @@
+// How a weight gradient in tiles (tiled_weights.h) lays out the slabs that it multiplies: x turned, so that
+// the voxels of a channel lie one behind the other, and dy in pairs of voxels. Rows of both have the same
+// length, so that a tap is so many numbers further in what is turned; what stands behind a row of dy are
+// zeros (so that an infinity of x may make NaN of a weight that it does not meet).
+//
+// Of a stride s, x is apart in s x s phases, of every s-th voxel of every s-th row. Nothing here is linked
+// from one source into another.
+#pragma once
+
+#include "net/backends/convolution/tiles.h"
+#include "net/backends/convolution/weight_sizes.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+constexpr std::int64_t turned_numbers =
+    32 << 10;  // bf16 of x that a thread keeps of a plane of sixteen channels
+constexpr std::int64_t paired_numbers = 48 << 10;  // bf16 of dy of a slab
+
+struct TurnedAxis {
+  std::int64_t phases = 1, places = 1;  // of each phase
+};
+inline TurnedAxis turned_axis(const Axis& axis, std::int64_t made) {
+  return {axis.stride < axis.kernel ? axis.stride : axis.kernel, made + (axis.kernel - 1) / axis.stride};
+}
+
+struct TurnedSizes {
+  TurnedAxis height, width;
+  std::int64_t row = 2;    // places of a row, even
+  std::int64_t phase = 0;  // of a phase, and as many more as a tile reads or a strip writes beyond it
+  std::int64_t channel =
+      0;                    // of a channel: an odd number of lines of the cache, so that tiles spread over it
+  std::int64_t chunks = 1;  // of pairs of dy, of a plane
+};
+// Of a slab of so many rows and voxels of dy.
+inline TurnedSizes turned_sizes(const Sizes& s, std::int64_t rows, std::int64_t width) {
+  TurnedSizes t;
+  t.height = turned_axis(s.height, rows);
+  t.width = turned_axis(s.width, width);
+  t.row = (t.width.places + 1) / 2 * 2;
+  t.phase = t.height.places * t.row + 2 * tile_numbers;
+  t.channel =
+      ((t.height.phases * t.width.phases * t.phase + tile_numbers - 1) / tile_numbers | 1) * tile_numbers;
+  t.chunks = (rows * t.row + tile_numbers - 1) / tile_numbers;
+  return t;
+}
+
+// Numbers of bf16 that all planes of a slab of dy take for sixteen output channels.
+inline std::int64_t paired_of_lanes(const TurnedSizes& t, std::int64_t planes) {
+  return planes * t.chunks * tile_numbers * tile_lanes;
+}
+
+}  // namespace
+}  // namespace voxswap::net::convolution

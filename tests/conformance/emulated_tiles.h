@@ -1,0 +1,53 @@
+// A backend of nothing but our own convolutions with emulated tiles, which no processor is asked for.
+#pragma once
+
+#include "net/backends/convolution/volume_convolution.h"
+#include "net/backends/convolution/weight_gradient.h"
+#include "net/backends/cpu/host_device.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+
+namespace voxswap::net {
+
+class EmulatedTiles final : public HostBackend {
+ public:
+  std::string name() const override { return "emulated tiles"; }
+  std::string description() const override { return name(); }
+  bool supports(ElementType type) const override { return type == ElementType::bf16; }
+  ElementType fastest_type() const override { return ElementType::bf16; }
+
+  // REQUIRES: compiles(graph, node).
+  std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
+    using namespace convolution;
+    const auto instructions = Instructions::emulated_amx;
+    if (is_weight_gradient(node))
+      return make_weight_gradient(weight_sizes(graph, node), ElementType::bf16, instructions);
+    const bool is_sum = node.operation->name == "conv3d_sum";
+    const Added added = is_sum ? Added::volume : node.inputs.size() > 2 ? Added::bias : Added::nothing;
+    return make_volume_convolution(*sizes(graph, node), ElementType::bf16, instructions, added);
+  }
+  // Whether there is a kernel for it: of gradients of a bias there is none.
+  static bool compiles(const Graph& graph, const Node& node) {
+    if (is_weight_gradient(node))
+      return !node.attributes.flag("bias") &&
+             convolution::cut_weight_gradient(weight_sizes(graph, node)).has_value();
+    return sizes(graph, node).has_value();
+  }
+
+ private:
+  static bool is_weight_gradient(const Node& node) {
+    return node.operation->name == "conv3d_weight_gradient";
+  }
+  static const Shape& shape(const Graph& graph, ValueId id) { return graph.value(id).shape; }
+  static convolution::Sizes weight_sizes(const Graph& graph, const Node& node) {
+    return convolution::sizes_of(shape(graph, node.inputs[0]), shape(graph, node.inputs[1]),
+                                 kernel_axes(node.attributes));
+  }
+  static std::optional<convolution::VolumeSizes> sizes(const Graph& graph, const Node& node) {
+    return convolution::volume_sizes(shape(graph, node.inputs[0]), shape(graph, node.outputs[0]),
+                                     kernel_axes(node.attributes, shape(graph, node.inputs[1])),
+                                     node.operation->name == "conv3d_data_gradient");
+  }
+};
+
+}  // namespace voxswap::net

@@ -1,0 +1,138 @@
+// Emulated tiles do as Intel describes the instructions, the processor's tiles do as the emulated ones, and
+// convolutions by them have the same bits on any number of threads.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/philox.h"
+#include "net/backends/convolution/instruction_set.h"
+#include "net/backends/convolution/tiled_products.h"
+#include "net/backends/convolution/tiles_emulated.h"
+#include "net/backends/convolution/volume_convolution.h"
+#include "net/backends/convolution/weight_gradient.h"
+#if defined(__x86_64__)
+#include "net/backends/convolution/tiles_amx.h"
+#endif
+
+namespace voxswap::net {
+namespace {
+
+using convolution::EmulatedTiles;
+using convolution::Instructions;
+
+std::uint16_t bf16(float value) {  // its upper half
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<std::uint16_t>(bits >> 16);
+}
+
+// What a row of numbers and a column of them come to, added to a sum.
+float product(const std::vector<float>& row, const std::vector<float>& column, float sum) {
+  std::vector<std::uint16_t> a, b;
+  for (const float value : row) a.push_back(bf16(value));
+  for (std::size_t i = 0; i < column.size(); i += 2)  // sixteen columns, of which the first counts
+    for (int lane = 0; lane < 16; ++lane)
+      for (std::size_t j = 0; j < 2; ++j) b.push_back(lane == 0 ? bf16(column[i + j]) : 0);
+  float sums[16] = {sum};
+  EmulatedTiles tiles;
+  tiles.configure(convolution::shapes_of(1, static_cast<std::int64_t>(row.size())));
+  tiles.load<0>(sums, 64);
+  tiles.load<4>(a.data(), 64);
+  tiles.load<6>(b.data(), 64);
+  tiles.multiply_add<0, 4, 6>();
+  tiles.store<0>(sums, 64);
+  return sums[0];
+}
+
+TEST(EmulatedTiles, SumEvenAndOddNumbersApartAndAddThemAtTheEnd) {
+  EXPECT_EQ(product({1, 2, 3, 4}, {5, 6, 7, 8}, 9), 5 + 12 + 21 + 32 + 9);
+  const float large = 0x1p24F;  // to which 1 is nothing
+  EXPECT_EQ(product({large, 1, -large, 1}, {1, 1, 1, 1}, 0), 2) << "one after the other it would be 1";
+  EXPECT_EQ(product({1, 1, 1, 1}, {1, 1, 1, 1}, large), large + 4) << "one after the other it would be 2^24";
+  EXPECT_EQ(product({large, 0, 1, 0}, {1, 0, 1, 0}, 0), large) << "ties to even";
+  EXPECT_EQ(product({large, 0, 3, 0}, {1, 0, 1, 0}, 0), large + 4) << "ties to even";
+}
+
+TEST(EmulatedTiles, TakeNumbersTooSmallToBeNormalForZero) {
+  const float smallest = std::numeric_limits<float>::min();
+  EXPECT_EQ(product({smallest, 0}, {1, 0}, 0), smallest);
+  EXPECT_EQ(product({smallest / 2, 0}, {0x1p100F, 0}, 0), 0);
+  EXPECT_EQ(product({smallest, 0}, {0.5F, 0}, 0), 0);
+  EXPECT_EQ(product({smallest, smallest}, {1.5F, -1}, 0), 0);
+  EXPECT_EQ(product({0, 0}, {0, 0}, smallest / 2), 0);
+}
+
+std::vector<std::uint16_t> random_numbers(std::int64_t count, std::uint64_t seed) {
+  const Philox random(seed, 1);
+  std::vector<std::uint16_t> numbers(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = bf16(random.uniform(i) - 0.5F);
+  return numbers;
+}
+
+template <class Tiles>
+std::vector<float> sums_of(Tiles tiles, std::int64_t rows, std::int64_t numbers) {
+  const auto a = random_numbers(rows * numbers, 1), b = random_numbers(numbers * 16, 2);
+  std::vector<float> sums(static_cast<std::size_t>(rows * 16), 0.125F);
+  tiles.configure(convolution::shapes_of(rows, numbers));
+  tiles.template load<3>(sums.data(), 64);
+  tiles.template load<5>(a.data(), 2 * numbers);
+  tiles.template load<7>(b.data(), 64);
+  tiles.template multiply_add<3, 5, 7>();
+  tiles.template multiply_add<3, 5, 7>();
+  tiles.template store<3>(sums.data(), 64);
+  tiles.release();
+  return sums;
+}
+
+TEST(TilesOfTheProcessor, GiveTheBitsOfTheEmulatedOnes) {
+#if defined(__x86_64__)
+  if (convolution::instructions_for(ElementType::bf16).back() != Instructions::amx)
+    GTEST_SKIP() << "no AMX on this processor";
+  for (const auto& [rows, numbers] : {std::pair{16, 32}, {1, 2}, {7, 30}, {16, 24}, {12, 18}})
+    EXPECT_EQ(sums_of(convolution::AmxTiles(), rows, numbers), sums_of(EmulatedTiles(), rows, numbers));
+#else
+  GTEST_SKIP() << "no such processor";
+#endif
+}
+
+// What a kernel makes with so many threads.
+std::vector<std::uint8_t> made(Kernel& kernel, const void* a, const void* b, std::int64_t bytes,
+                               int threads) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(threads);
+  std::vector<std::uint8_t> result(static_cast<std::size_t>(bytes));
+  std::vector<std::uint8_t> workspace(static_cast<std::size_t>(kernel.workspace_bytes()));
+  void* inputs[2] = {const_cast<void*>(a), const_cast<void*>(b)};
+  void* outputs[1] = {result.data()};
+  kernel.run({inputs, outputs, {}, workspace.data(), nullptr});
+  omp_set_num_threads(before);
+  return result;
+}
+
+TEST(EmulatedTiles, GiveTheSameBitsWithAnyNumberOfThreads) {
+  for (const std::int64_t inputs : {4, 16, 130}) {
+    const Shape x = {1, 6, 7, 29, inputs}, y = {1, 6, 7, 29, 40};
+    const KernelAxes axes = cube(3, 1, 1);
+    const auto values = random_numbers(x.count(), 3), dy = random_numbers(y.count(), 4);
+    std::vector<float> weights(static_cast<std::size_t>(27 * inputs * 40));
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 17) - 8;
+    const auto of_volume =
+        make_volume_convolution(*convolution::volume_sizes(x, y, axes, false), ElementType::bf16,
+                                Instructions::emulated_amx, convolution::Added::nothing);
+    const auto of_weights = make_weight_gradient(convolution::sizes_of(x, y, axes), ElementType::bf16,
+                                                 Instructions::emulated_amx);
+    const std::int64_t of_y = 2 * y.count(), of_dw = 4 * 27 * inputs * 40;
+    const auto volume = made(*of_volume, values.data(), weights.data(), of_y, 1);
+    const auto gradient = made(*of_weights, values.data(), dy.data(), of_dw, 1);
+    for (const int threads : {2, 3, 7}) {
+      EXPECT_TRUE(made(*of_volume, values.data(), weights.data(), of_y, threads) == volume) << inputs;
+      EXPECT_TRUE(made(*of_weights, values.data(), dy.data(), of_dw, threads) == gradient) << inputs;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::net
