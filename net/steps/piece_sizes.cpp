@@ -91,7 +91,8 @@ std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t p
   const auto& [largest, plane, stays_whole] = finest(levels);
   if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
   if (largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
-  return std::max(usual_piece_bytes, largest / most_pieces);
+  const std::int64_t usual = std::max(usual_piece_bytes, largest / usual_pieces);
+  return std::max(std::min(usual, large_piece_bytes), largest / most_pieces);
 }
 
 // And no sum over one, or over planes of one.

@@ -25,6 +25,10 @@ struct Position {
   double needed = 0, own = 0;
   auto operator<=>(const Position&) const = default;
 };
+constexpr Position after_all_pieces{2, 2};
+
+// A gradient with at most this part of the largest piece waits for the end of the step (updates_last).
+constexpr std::int64_t waiting_part = 16;
 
 // A piece of a value, or a partial sum, while the new graph is only thought of.
 struct Made {
@@ -49,11 +53,16 @@ class Cutter {
     for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
       made_[index(id)].resize(count(id));
       if (graph.value(id).producer == none) add_given(id);
+      if (count(id) == 1) continue;
+      const Value& value = graph.value(id);
+      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_[index(id)]);
     }
   }
 
   CutGraph run() {
-    for (const NodeId id : late_order(old_, [&](ValueId value) { return count(value) > 1; })) {
+    std::vector<NodeId> order = late_order(old_, [&](ValueId value) { return count(value) > 1; });
+    std::stable_partition(order.begin(), order.end(), [&](NodeId id) { return !updates_last(id); });
+    for (const NodeId id : order) {
       if (begins_segment(id)) end_segment();
       add_items(id);
     }
@@ -127,6 +136,17 @@ class Cutter {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
+  // Once a parameter is updated, nothing that reads it can be made again, and what is made of that crosses
+  // the link instead, piece by piece. So parameters are updated when all else is done, as far as their
+  // gradients take little beside a piece.
+  bool updates_last(NodeId id) const {
+    const Node& node = old_.node(id);
+    return node.phase == Phase::update && !reads_exchange(old_, node) &&
+           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+             return waiting_part * old_.value(input).bytes() <= largest_piece_;
+           });
+  }
+
   // Every other segment goes from the last piece to the first: what was made last is there still.
   bool goes_back() const { return segment_ % 2 == 1; }
 
@@ -172,6 +192,7 @@ class Cutter {
       for (const ValueId updated : node.updates)  // whoever reads it reads what it was before
         item.position = std::max(item.position, position(read_[index(updated)]));
       if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while others' parts are under way
+      if (updates_last(id)) item.position = after_all_pieces;
       last = std::max(last, item.position);
       if (!sums(node) || items == 1)
         for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};
@@ -285,6 +306,7 @@ class Cutter {
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
   std::vector<Item> items_;                               // of the segment
   std::int64_t segment_ = 0, sample_ = 0;
+  std::int64_t largest_piece_ = 0;  // bytes
   CutGraph cut_;
 };
 

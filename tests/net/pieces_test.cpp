@@ -207,6 +207,9 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
   using Planes = std::vector<std::int64_t>;
   EXPECT_EQ(planes_of_image(64, automatic_pieces), Planes{64}) << "64 MiB are not large";
   EXPECT_EQ(planes_of_image(160, automatic_pieces), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
+  EXPECT_EQ(planes_of_image(512, automatic_pieces), Planes(32, 16)) << "a 32nd of 8 GiB is 256 MiB";
+  EXPECT_EQ(planes_of_image(640, automatic_pieces), Planes(64, 10)) << "256 MiB are 10.24 planes";
+  EXPECT_EQ(planes_of_image(1024, automatic_pieces), Planes(64, 16)) << "a 64th of 64 GiB";
   EXPECT_EQ(planes_of_image(160, whole_volumes), Planes{160});
   EXPECT_EQ(planes_of_image(64, 24), (Planes{24, 24, 16}));
   EXPECT_EQ(planes_of_image(64, 15), (Planes{16, 16, 16, 16})) << "planes come in pairs";
@@ -263,6 +266,27 @@ TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
         EXPECT_THAT(late_readers(build_training_step(options).graph), testing::IsEmpty())
             << network << ", pieces of " << planes << " planes, small parameters have up to " << small;
       }
+}
+
+// What reads a parameter can be made again until that is updated: pieces have 2 MiB here, and a sixteenth of
+// that is what the gradients of the second level's weights take. Those of deeper levels do not wait.
+TEST(Pieces, LetUpdatesWaitForTheEndWhoseGradientsTakeLittleBesideThem) {
+  StepOptions options;
+  options.input = {1, 64, 64, 64, 4};
+  options.pieces = 8;
+  const std::int64_t little = 8 * 64 * 64 * 16 * 4 / 16;
+  const Graph graph = build_training_step(options).graph;
+  std::vector<bool> waited;
+  bool all_else_is_done = true;
+  for (std::size_t i = graph.nodes().size(); i-- > 0;) {
+    const Node& node = graph.nodes()[i];
+    all_else_is_done = all_else_is_done && node.phase == Phase::update;
+    if (node.phase != Phase::update || node.name == "small.update") continue;
+    EXPECT_EQ(all_else_is_done, graph.value(node.inputs[0]).bytes() <= little) << node.name;
+    waited.push_back(all_else_is_done);
+  }
+  EXPECT_THAT(waited, testing::Contains(true));
+  EXPECT_THAT(waited, testing::Contains(false));
 }
 
 StepOptions small_step(ElementType type, const std::string& network = "isensee2017") {
