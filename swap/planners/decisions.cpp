@@ -38,8 +38,8 @@ void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& 
   std::vector<int> chain(facts.volumes.size(), 0);
   for (std::size_t i = 0; i < facts.volumes.size(); ++i) {
     const VolumeFacts& volume = facts.volumes[i];
-    if (!volume.repeatable || volume.gradient || !(volume.cheap || chains.costly) ||
-        volume.bytes < chains.least_bytes)
+    if (!volume.repeatable || !(volume.cheap || chains.costly) ||
+        volume.bytes < (volume.gradient ? chains.least_gradient : chains.least_bytes))
       continue;
     int length = 1;
     for (const std::int32_t source : volume.sources) length += chain[index(source)];

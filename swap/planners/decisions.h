@@ -23,6 +23,7 @@ struct Chains {
   int longest = 1;      // runs in a row
   bool costly = false;  // not only what is cheap
   std::int64_t least_bytes = 0;
+  std::int64_t least_gradient = std::numeric_limits<std::int64_t>::max();  // of those; none are made again
 };
 // Makes again whatever can be within such chains. Only in long gaps: a value read by neighbours is not made
 // twice.

@@ -104,14 +104,13 @@ void GraphFacts::let_gradients_repeat() {
 void GraphFacts::find_volumes() {
   const net::Graph& graph = *request->graph;
   std::map<std::string, std::int32_t> by_name;
-  std::vector<std::int32_t> volume_of;
   for (net::ValueId id = 0; index(id) < values.size(); ++id) {
     const std::string& name = graph.value(id).name;
     const std::string volume = net::split_piece_name(name).volume;
     auto at = static_cast<std::int32_t>(volumes.size());
     if (volume != name) at = by_name.try_emplace(volume, at).first->second;
     if (index(at) == volumes.size()) volumes.emplace_back();
-    volume_of.push_back(at);
+    values[index(id)].volume = at;
     VolumeFacts& v = volumes[index(at)];
     v.pieces.push_back(id);
     v.bytes += values[index(id)].bytes;
@@ -121,7 +120,7 @@ void GraphFacts::find_volumes() {
     in_pieces = in_pieces || v.pieces.size() > 1;
     if (values[index(id)].producer == net::none) continue;
     for (const net::ValueId source : nodes[index(values[index(id)].producer)].reads)
-      add_once(v.sources, volume_of[index(source)]);
+      add_once(v.sources, values[index(source)].volume);
   }
   for (VolumeFacts& volume : volumes) find_gaps(volume);
 }

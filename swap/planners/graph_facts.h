@@ -35,6 +35,7 @@ struct ValueFacts {
   bool gradient = false;             // made after the forward pass
   std::vector<net::NodeId> readers;  // ascending, each once
   GapId first_gap = 0;
+  std::int32_t volume = net::none;  // of which it is, or is a piece
 };
 
 // A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.

@@ -55,6 +55,7 @@ HillClimb::HillClimb(const GraphFacts& facts, const HillClimbOptions& options, D
 
 void HillClimb::improve(std::int64_t effort) {
   left_ = effort;
+  if (facts_.in_pieces) improve_what_takes_longest();
   improve_in_turn();
   improve_at_random();
   if (!is_laid_out_ && best_score_.excess == 0) {
@@ -109,6 +110,31 @@ void HillClimb::lay_out_best() {
   if (unpackable_ > 0) return;
   if (!found_ || plan.predicted_seconds < found_->plan.predicted_seconds)
     found_ = Found{std::move(plan), best_};
+}
+
+// A few changes each of what the best schedule spends most time on: steps in pieces have more volumes, and
+// each choice takes longer to judge, than all of them could be tried from every starting point.
+void HillClimb::improve_what_takes_longest() {
+  constexpr std::size_t most = 16;
+  constexpr double worth_another_round = 0.995;
+  double before = std::numeric_limits<double>::max();
+  while (!is_done() && best_score_.seconds < worth_another_round * before) {
+    before = best_score_.seconds;
+    const std::vector<std::int32_t> costly = what_takes_longest(facts_, best_schedule_);
+    for (std::size_t i = 0; i < std::min(most, costly.size()) && !is_done(); ++i) improve_costly(costly[i]);
+    use_slack();
+    try_reserves();
+  }
+}
+
+bool HillClimb::improve_costly(std::int32_t id) {
+  const VolumeFacts& volume = facts_.volumes[index(id)];
+  if (!options_.may_repeat || !volume.repeatable) return false;
+  if (try_sources(id, 0, true) || try_sources(id, 1, true) || try_all(volume, false)) return true;
+  if (try_alone(volume)) return true;
+  bool better = false;
+  for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) better |= try_flip(volume, gap);
+  return better;
 }
 
 // A change that did not help is tried again after as many rounds as it was in vain, and once more when

@@ -84,11 +84,26 @@ class Search {
             choice.alone.assign(choice.alone.size(), true);
             begin_with(choice);
           }
+    if (options_.may_repeat && facts_.in_pieces && !options_.quick) begin_with_gradients();
     sort_starts();
     const auto same = [](const Start& a, const Start& b) {
       return a.choice.again == b.choice.again && a.choice.alone == b.choice.alone;
     };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
+  }
+
+  // Where the link is slow beside the device, the largest gradients are made again as well.
+  void begin_with_gradients() {
+    for (const std::int64_t least : {8, 32, 128})
+      for (const std::int64_t least_gradient : {32, 128})
+        for (const int chain : {6, 8, 10, 12, 16, 20, 24, 30, 36, 48, 64}) {
+          Decisions choice = keep_everything(facts_);
+          const Chains chains{chain, true, least * climbing_.least_volume,
+                              least_gradient * climbing_.least_volume};
+          repeat_in_chains(facts_, chains, choice);
+          choice.alone.assign(choice.alone.size(), true);
+          begin_with(choice);
+        }
   }
 
   void begin_with(const Decisions& choice) {
@@ -99,7 +114,8 @@ class Search {
       const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
       const auto room = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
       const Decisions filled = keep_where_there_is_room(facts_, schedule, choice, room);
-      starts_.push_back({filled, score_of(facts_, schedule_of(filled, budget_)), budget_});
+      const Score score = score_of(facts_, schedule_of(filled, budget_));
+      if (score < starts_.back().score) starts_.back() = {filled, score, budget_};
     }
   }
 
@@ -108,18 +124,23 @@ class Search {
                      [](const Start& a, const Start& b) { return a.score < b.score; });
   }
 
-  // From the best starting points; leaves in `starts_` what came of them, best first.
+  // From the best starting points; leaves in `starts_` what came of them, best first. Of steps in pieces how
+  // good a starting point is says little of what comes of it, so more of them are tried, each for a short
+  // while.
   void improve_starts() {
-    constexpr std::size_t tried = 6;
-    starts_.resize(std::min(tried, starts_.size()));
-    improve(starts_, options_.effort * effort * (facts_.in_pieces ? 0.3 : 0.5));
+    const bool many = facts_.in_pieces && options_.effort >= 1;
+    starts_.resize(std::min<std::size_t>(many ? 24 : 6, starts_.size()));
+    improve(starts_, options_.effort * effort * (many ? 0.6 : 0.5));
     sort_starts();
   }
 
   // What is live may take all of the budget and then not be packed into it: so further from the best choice
   // with less memory to aim at too, which leads to other choices.
   void improve_for_less_memory() {
-    if (facts_.in_pieces) return improve_what_can_be_packed();
+    if (facts_.in_pieces) {
+      improve_what_can_be_packed(6);
+      return improve_what_can_be_packed(2);
+    }
     const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
     std::vector<Start> further;
     for (const double share : {1.0, 0.985, 0.97, 0.955}) {
@@ -131,16 +152,15 @@ class Search {
   }
 
   // Of thousands of places it shows early how much memory can be packed full: the search goes on with as
-  // much, from the three best choices, and with a little more.
-  void improve_what_can_be_packed() {
+  // much, from the best choices.
+  void improve_what_can_be_packed(std::size_t tried) {
     Searched first = packed(starts_.front());
     const std::int64_t aim = first.aim;
     take_if_better(std::move(first));
-    std::vector<Start> further;
-    for (const std::size_t i : {0, 1}) further.push_back(starts_[std::min(i, starts_.size() - 1)]);
-    for (Start& start : further) start.aim = aim;
-    improve(further, options_.effort * effort * 0.7);
-    starts_.insert(starts_.begin(), further.begin(), further.end());
+    starts_.resize(std::min(tried, starts_.size()));
+    for (Start& start : starts_) start.aim = aim;
+    improve(starts_, options_.effort * effort * 0.4);
+    sort_starts();
   }
 
   // Each by a search of its own, side by side; what they find does not depend on the number of threads.

@@ -109,4 +109,25 @@ Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule&
   return choice;
 }
 
+std::vector<std::int32_t> what_takes_longest(const GraphFacts& facts, const Schedule& schedule) {
+  const Sequence& sequence = schedule.sequence;
+  const double rate = facts.request->costs->to_device.busy;
+  std::vector<double> seconds(facts.volumes.size(), 0);
+  for (const IdleTime& stretch : schedule.stretches) {
+    const ValueFacts& value = facts.values[index(sequence.lives[index(stretch.life)].value)];
+    if (index(stretch.needed) < sequence.steps.size())
+      seconds[index(value.volume)] += static_cast<double>(value.bytes) / rate;
+  }
+  for (const Life& life : sequence.lives)
+    if (life.gap != net::none)
+      seconds[index(facts.values[index(life.value)].volume)] +=
+          facts.nodes[index(sequence.steps[index(life.made)].node)].seconds;
+  std::vector<std::int32_t> order;
+  for (std::size_t id = 0; id < seconds.size(); ++id)
+    if (seconds[id] > 0) order.push_back(static_cast<std::int32_t>(id));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int32_t a, std::int32_t b) { return seconds[index(a)] > seconds[index(b)]; });
+  return order;
+}
+
 }  // namespace voxswap::swap

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "swap/planners/decisions.h"
 #include "swap/planners/schedule.h"
@@ -19,5 +20,9 @@ Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& sche
 // values that takes longest beside what its node takes.
 Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
                                         double share);
+
+// Volumes on which the schedule spends time, the most first: on copies of them in, and on runs that make them
+// again.
+std::vector<std::int32_t> what_takes_longest(const GraphFacts& facts, const Schedule& schedule);
 
 }  // namespace voxswap::swap

@@ -64,6 +64,38 @@ std::ptrdiff_t runs_again(const Schedule& schedule) {
   return std::count_if(steps.begin(), steps.end(), [](const SequenceStep& step) { return step.again; });
 }
 
+// Seconds that runs again take, and copies in, four each.
+std::vector<double> seconds_spent(const GraphFacts& facts, const Schedule& schedule) {
+  std::vector<double> seconds(facts.volumes.size(), 0);
+  const auto& steps = schedule.sequence.steps;
+  for (const SequenceStep& step : steps)
+    if (step.again)
+      seconds[index(facts.values[index(facts.nodes[index(step.node)].makes.front())].volume)] += second;
+  for (const IdleTime& stretch : schedule.stretches)
+    if (index(stretch.needed) < steps.size())
+      seconds[index(facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].volume)] +=
+          4 * second;
+  return seconds;
+}
+
+TEST(Slack, TellsOnWhichVolumesAScheduleSpendsMostTime) {
+  const Chain chain;
+  const PlanRequest request = chain.request(4, unlimited);
+  const GraphFacts facts(request);
+  Decisions some = keep_everything(facts);
+  some.again[index(facts.values[index(chain.made[1])].first_gap + 1)] = true;
+  for (const Decisions& choice : {keep_everything(facts), some, everything_again(facts)}) {
+    const Schedule schedule = schedule_of(facts, choice);
+    std::vector<double> left = seconds_spent(facts, schedule);
+    EXPECT_GT(*std::max_element(left.begin(), left.end()), 0);
+    for (const std::int32_t id : what_takes_longest(facts, schedule)) {
+      EXPECT_EQ(left[index(id)], *std::max_element(left.begin(), left.end()));
+      left[index(id)] = 0;
+    }
+    EXPECT_EQ(*std::max_element(left.begin(), left.end()), 0);
+  }
+}
+
 TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
   const Chain chain;
   std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
