@@ -23,7 +23,7 @@ struct Chains {
   int longest = 1;      // runs in a row
   bool costly = false;  // not only what is cheap
   std::int64_t least_bytes = 0;
-  std::int64_t least_gradient = std::numeric_limits<std::int64_t>::max();  // of those; none are made again
+  std::int64_t least_gradient = std::numeric_limits<std::int64_t>::max();  // the same of gradients
 };
 // Makes again whatever can be within such chains. Only in long gaps: a value read by neighbours is not made
 // twice.
