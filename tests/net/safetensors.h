@@ -34,8 +34,10 @@ inline std::map<std::string, Tensor> load_safetensors(const fs::path& path) {
     tensor.shape = Shape(entry["shape"].get<std::vector<std::int64_t>>());
     tensor.values.resize(static_cast<std::size_t>(tensor.shape.count()));
     const auto type = entry["dtype"] == "U8" ? ElementType::u8 : ElementType::f32;
-    const std::size_t start = sizeof length + length + entry["data_offsets"][0].get<std::size_t>();
-    load_elements(tensor.values.data(), file.data() + start, type, tensor.shape.count());
+    const auto offsets = entry["data_offsets"].get<std::vector<std::size_t>>();
+    // A copy, because where a tensor begins in the file is aligned to nothing.
+    const std::string data = file.substr(sizeof length + length + offsets[0], offsets[1] - offsets[0]);
+    load_elements(tensor.values.data(), data.data(), type, tensor.shape.count());
     tensors[name] = std::move(tensor);
   }
   return tensors;
