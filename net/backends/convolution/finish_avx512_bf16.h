@@ -1,0 +1,23 @@
+// Sums become voxels of bf16 by AVX-512. Included by the sources of instruction sets that have it alone.
+#pragma once
+
+#include <immintrin.h>
+
+#include "net/backends/convolution/pack.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+// The channels in the mask: their sums, + bias, + what `start` has where it is not null, rounded.
+inline void finish_by_avx512_bf16(Bf16* y, const float* sums, const float* bias, const Bf16* start,
+                                  __mmask16 mask) {
+  __m512 values = _mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias));
+  if (start != nullptr) {
+    const __m512i words = _mm512_maskz_cvtepu16_epi32(mask, _mm256_maskz_loadu_epi16(mask, start));
+    values = _mm512_add_ps(values, _mm512_castsi512_ps(_mm512_maskz_slli_epi32(mask, words, 16)));
+  }
+  _mm256_mask_storeu_epi16(y, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)));
+}
+
+}  // namespace
+}  // namespace voxswap::net::convolution
