@@ -86,12 +86,17 @@ def in_onnx_runtime(file):
     return session.get_modelmeta().custom_metadata_map, rank, lambda image: session.run(None, {"image": image})[0]
 
 
-def in_pytorch(file):
-    import torch
+def loaded_network(file):
+    """By the Python file that `voxswap export --to pytorch` writes beside the weights."""
     spec = importlib.util.spec_from_file_location("model", pathlib.Path(file).with_suffix(".py"))
     model = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(model)
-    network = model.load(file)
+    return model.load(file)
+
+
+def in_pytorch(file):
+    import torch
+    network = loaded_network(file)
     rank = 4 if any(p.dim() == 4 for p in network.parameters()) else 5
 
     def say(image):
@@ -119,6 +124,22 @@ def decided(maps, rule):
     return labels
 
 
+def on_own_grid(maps, box, shape):
+    """What the training grid holds, on the grid of the case's files, of which `box` was seen."""
+    result = []
+    for small in maps:
+        whole = np.zeros(shape, np.float32)
+        whole[box] = resized(small, whole[box].shape)
+        result.append(whole)
+    return result
+
+
+def label_map(maps, box, rule):
+    inside = np.zeros(maps[0].shape, bool)
+    inside[box] = True
+    return decided(maps, rule) * inside
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", default="build/release/bin/voxswap")
@@ -136,18 +157,12 @@ def main():
         about, rank, say = in_onnx_runtime(file) if given.to == "onnx" else in_pytorch(file)
         channels = [canonical(path) for path in given.channels]
         image, box = prepared(channels, about)
-        maps = []
-        for small in probabilities(rank, say, image):
-            whole = np.zeros(channels[0].shape, np.float32)
-            whole[box] = resized(small, whole[box].shape)
-            maps.append(whole)
+        maps = on_own_grid(probabilities(rank, say, image), box, channels[0].shape)
         case = next(pathlib.Path(f"{folder}/ours").glob("*.nii.gz")).name.removesuffix(".nii.gz")
         for name, ours in zip(json.loads(about["outputs"]), maps):
             theirs = canonical(f"{folder}/ours/probabilities/{case}_{name}.nii.gz")
             print(f"{case} {name}: probabilities to {theirs.max():.3f}, largest difference {np.abs(theirs - ours).max():.2e}")
-        inside = np.zeros(channels[0].shape, bool)
-        inside[box] = True
-        labels = decided(maps, json.loads(about["decide"])) * inside
+        labels = label_map(maps, box, json.loads(about["decide"]))
         differ = int((labels != canonical(f"{folder}/ours/{case}.nii.gz")).sum())
         print(f"{case}: {differ} of {labels.size} voxels have another label, {int((labels > 0).sum())} have one")
 

@@ -7,7 +7,6 @@ map's; one line of JSON.
 MODEL is what `voxswap export --to pytorch` writes. Everything but the network is as in compare_export.py. Windows lie evenly from
 edge to edge, half over each other, and are averaged with Gaussian weights (sigma an eighth of the window), as nnU-Net's.
 """
-import importlib.util
 import json
 import os
 import resource
@@ -18,16 +17,13 @@ import nibabel
 import numpy as np
 import torch
 
-from compare_export import canonical, decided, prepared, resized
+from compare_export import canonical, label_map, loaded_network, on_own_grid, prepared
 
 
-def loaded_network(file, precision, layout):
+def network_of(file, precision, layout):
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    spec = importlib.util.spec_from_file_location("model", file.removesuffix(".safetensors") + ".py")
-    model = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(model)
     memory_format = torch.channels_last_3d if layout == "channels_last" else torch.contiguous_format
-    network = model.load(file).to(memory_format=memory_format)
+    network = loaded_network(file).to(memory_format=memory_format)
 
     def say(image):
         with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
@@ -73,7 +69,7 @@ def in_windows(say, image, window):
 def main():
     file, out, window, precision, layout, *files = sys.argv[1:]
     begin = time.perf_counter()
-    about, say, version = loaded_network(file, precision, layout)
+    about, say, version = network_of(file, precision, layout)
     loaded = time.perf_counter()
     channels = [canonical(path) for path in files]
     image, box = prepared(channels, about)
@@ -81,14 +77,7 @@ def main():
     sides = image.shape[1:] if window == "whole" else tuple(int(n) for n in window.split(","))[::-1]
     say_all, windows = in_windows(say, image, sides)
     said = time.perf_counter()
-    maps = []
-    for small in say_all:
-        whole = np.zeros(channels[0].shape, np.float32)
-        whole[box] = resized(small, whole[box].shape)
-        maps.append(whole)
-    inside = np.zeros(channels[0].shape, bool)
-    inside[box] = True
-    labels = decided(maps, json.loads(about["decide"])) * inside
+    labels = label_map(on_own_grid(say_all, box, channels[0].shape), box, json.loads(about["decide"]))
     # In the frame of the first channel, as `canonical` turned it.
     affine = np.diag([-1.0, -1.0, 1.0, 1.0])
     nibabel.save(nibabel.Nifti1Image(labels.T.astype(np.int16), affine), out)

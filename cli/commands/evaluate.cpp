@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
-#include <set>
 
 #include "base/csv.h"
 #include "base/filesystem.h"
@@ -15,6 +13,7 @@
 #include "base/parse_number.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "data/layouts/incomplete.h"
 
 namespace voxswap::cli {
 
@@ -61,23 +60,6 @@ int annotated_label(const data::Regions& labels, const std::string& text, const 
     fail(Exit::usage, "--annotated: {}: '{}' is neither a label value nor a name of --labels", table.string(),
          text);
   return *value;
-}
-
-std::map<std::string, std::set<int>> read_annotated(const fs::path& table, const data::Regions& labels) {
-  const Csv csv = read_csv(table);
-  const std::size_t id = csv.column("case", table.string()), column = csv.column("labels", table.string());
-  std::map<std::string, std::set<int>> told;
-  for (const auto& row : csv.rows) {
-    const auto [found, fresh] = told.try_emplace(row[id]);
-    if (!fresh) fail(Exit::bad_data, "--annotated: {}: case '{}' is there twice", table.string(), row[id]);
-    for (const std::string& part : split(row[column], ';'))
-      if (const std::string text = trim(part); !text.empty())
-        found->second.insert(annotated_label(labels, text, table));
-    if (found->second.empty())
-      fail(Exit::bad_data, "--annotated: {}: case '{}' has no label; take its truth away", table.string(),
-           row[id]);
-  }
-  return told;
 }
 
 std::vector<std::string> parse_metrics(const std::string& text) {
@@ -163,7 +145,10 @@ Exit evaluate_command(const Arguments& arguments) {
   scoring.metrics = parse_metrics(metrics);
   add_regions(how.regions, "--labels", labels, true);
   add_regions(how.regions, "--regions", regions, false);
-  if (!annotated.empty()) how.told = read_annotated(annotated, how.regions);
+  if (!annotated.empty())
+    how.told = data::read_told(annotated, "--annotated", [&](const std::string& label) {
+      return annotated_label(how.regions, label, annotated);
+    });
   check_output_file("--out", out);
   Outputs outputs(force);
   for (const fs::path& file : pipeline::files_to_evaluate(truth, prediction, how)) outputs.protect(file);

@@ -25,27 +25,34 @@ int value_named(const Dataset& dataset, const std::string& name, const fs::path&
 
 }  // namespace
 
-void read_annotated(Dataset& dataset, const fs::path& table) {
-  if (table.empty()) return;
+std::map<std::string, std::set<int>> read_told(const fs::path& table, const std::string& asked_by,
+                                               const LabelValue& value) {
   const Csv csv = read_csv(table);
   const std::size_t id = csv.column("case", table.string()), labels = csv.column("labels", table.string());
+  std::map<std::string, std::set<int>> told;
   for (const auto& row : csv.rows) {
+    const auto [found, fresh] = told.try_emplace(row[id]);
+    if (!fresh) fail(Exit::bad_data, "{}: {}: case '{}' is there twice", asked_by, table.string(), row[id]);
+    for (const std::string& part : split(row[labels], ';'))
+      if (const std::string label = trim(part); !label.empty()) found->second.insert(value(label));
+    if (found->second.empty())
+      fail(Exit::bad_data, "{}: {}: case '{}' has no label; take its truth away, or name what it tells",
+           asked_by, table.string(), row[id]);
+  }
+  return told;
+}
+
+void read_annotated(Dataset& dataset, const fs::path& table) {
+  if (table.empty()) return;
+  const auto told = read_told(table, key::data_annotated,
+                              [&](const std::string& label) { return value_named(dataset, label, table); });
+  for (const auto& [id, labels] : told) {
     const auto found = std::find_if(dataset.cases.begin(), dataset.cases.end(),
-                                    [&](const CaseFiles& files) { return files.id == row[id]; });
+                                    [&](const CaseFiles& files) { return files.id == id; });
     if (found == dataset.cases.end())
       fail(Exit::bad_data, "{}: {}: case '{}' is not in the data set at {}", key::data_annotated,
-           table.string(), row[id], dataset.root.string());
-    if (found->told)
-      fail(Exit::bad_data, "{}: {}: case '{}' is there twice", key::data_annotated, table.string(), row[id]);
-    found->told.emplace();
-    for (const std::string& part : split(row[labels], ';'))
-      if (const std::string name = trim(part); !name.empty())
-        found->told->insert(value_named(dataset, name, table));
-    if (found->told->empty())
-      fail(Exit::bad_data,
-           "{}: {}: case '{}' has no label; take it out of the data set, or name what it tells",
-           key::data_annotated, table.string(), row[id]);
-    if (found->told->size() == dataset.labels.size()) found->told.reset();
+           table.string(), id, dataset.root.string());
+    if (labels.size() < dataset.labels.size()) found->told = labels;
   }
 }
 

@@ -255,10 +255,11 @@ std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& p
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options) {
   const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);
-  for (const auto& [id, labels] : options.told) {
-    if (std::none_of(paths.begin(), paths.end(), [&](const CasePaths& path) { return path.id == id; }) &&
-        !options.partial)
-      fail(Exit::bad_data, "case '{}' is annotated with some labels, but is not in {}", id, truth.string());
+  if (!options.told.empty()) {
+    const auto truths = label_maps(truth);
+    for (const auto& [id, labels] : options.told)
+      if (!truths.contains(id))
+        fail(Exit::bad_data, "case '{}' is annotated with some labels, but is not in {}", id, truth.string());
   }
   std::vector<CaseScores> cases(paths.size());
   Progress progress("scoring", "cases", static_cast<std::int64_t>(paths.size()));

@@ -127,14 +127,12 @@ void HillClimb::improve_what_takes_longest() {
   }
 }
 
-bool HillClimb::improve_costly(std::int32_t id) {
+void HillClimb::improve_costly(std::int32_t id) {
   const VolumeFacts& volume = facts_.volumes[index(id)];
-  if (!options_.may_repeat || !volume.repeatable) return false;
-  if (try_sources(id, 0, true) || try_sources(id, 1, true) || try_all(volume, false)) return true;
-  if (try_alone(volume)) return true;
-  bool better = false;
-  for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) better |= try_flip(volume, gap);
-  return better;
+  if (!options_.may_repeat || !volume.repeatable) return;
+  if (try_sources(id, 0, true) || try_sources(id, 1, true) || try_all(volume, false)) return;
+  if (try_alone(volume)) return;
+  for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) try_flip(volume, gap);
 }
 
 // A change that did not help is tried again after as many rounds as it was in vain, and once more when

@@ -80,7 +80,7 @@ class HillClimb {
   void lay_out_best();
   bool is_done() const;
   void improve_what_takes_longest();
-  bool improve_costly(std::int32_t id);
+  void improve_costly(std::int32_t id);
   void improve_in_turn();
   bool use_slack();
   bool try_room(double share, const VolumeFacts* volume);

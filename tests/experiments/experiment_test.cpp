@@ -339,23 +339,6 @@ TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
   expect("ran_with.device", "a: b", pipeline::Decides::nothing);
 }
 
-TEST_F(Experiments, OfASweepsCellsAreReadWithTheMemoryThatWasAskedFor) {
-  const std::string asked = load("memory: {planner: keep}\n").resolved;
-  const std::string got =
-      load("training: {epochs: 7}\nmemory: {planner: keep, budget: 3GiB, host: none}\n").resolved;
-  const fs::path file = write(got, "experiment.yaml");
-  const auto value = [&](const std::string& key) {
-    for (const pipeline::Setting& setting : read_settings_of_run(file))
-      if (setting.key == key) return setting.value;
-    return std::string("not there");
-  };
-  EXPECT_EQ(value("memory.budget"), "3GiB");
-  write("# voxswap run cell.yaml\n" + asked, cell_file);
-  EXPECT_EQ(value("memory.budget"), "auto");
-  EXPECT_EQ(value("memory.host"), "auto");
-  EXPECT_EQ(value("training.epochs"), "7");
-}
-
 TEST_F(Experiments, RefuseNamesThatAreNoFileNames) {
   for (const char* name : {"a/b", "..", ".hidden", "-x", "a b", "a;b", "a\\nb", "ü"})
     EXPECT_TRUE(contains(refusal(format("name: \"{}\"\n", name)), "is no safe file name")) << name;

@@ -2,10 +2,10 @@
 // sums, two rows of what is multiplied, two its columns. The fewer of rows and columns stay while the others
 // are loaded in turns.
 //
-// A product keeps the processor 16 turns and its sum is there after 52; a load of rows that cross no lines of
-// the cache takes 8 (Intel's optimization manual). Four sums that take turns therefore hide the wait, and
-// what is loaded should stay well below two tiles for every product: it is 1 where 2 x 2 sums are made, 1.25
-// of 4 x 1 and 1 x 4, 1.33 of 3 x 1. No such processor has measured the kernels yet.
+// A product of full tiles keeps the processor 16 turns, and its sum is there some turns later (Intel's
+// optimization manual). Four sums that take turns hide that wait, and what is loaded should stay well below
+// two tiles for every product: it is 1 where 2 x 2 sums are made, 1.25 of 4 x 1 and 1 x 4, 1.33 of 3 x 1. No
+// such processor has measured the kernels yet.
 //
 // Included by the sources of the instruction sets and by tests alone.
 #pragma once
