@@ -66,6 +66,7 @@ Sides sides_of(const Shape& shape) {
 // Volumes of the same sides are cut alike: most operations read and make those.
 struct Level {
   std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
+  std::int64_t element = 0;             // and of a number
   bool stays_whole = false;
 };
 
@@ -88,11 +89,11 @@ const Level& finest(const std::map<Sides, Level>& levels) {
 }
 
 std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
-  const auto& [largest, plane, stays_whole] = finest(levels);
+  const auto& [largest, plane, element, stays_whole] = finest(levels);
   if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
   if (largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
   const std::int64_t usual = std::max(usual_piece_bytes, largest / usual_pieces);
-  return std::max(std::min(usual, large_piece_bytes), largest / most_pieces);
+  return std::max(std::min(usual, large_piece_elements * element), largest / most_pieces);
 }
 
 // And no sum over one, or over planes of one.
@@ -118,6 +119,7 @@ std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t plan
     if (value.bytes() <= level.largest) continue;
     level.largest = value.bytes();
     level.plane = value.bytes() / value.shape[1];
+    level.element = value.bytes() / value.shape.count();
   }
   if (levels.empty()) return planes;
   const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);

@@ -18,9 +18,10 @@ constexpr std::int64_t automatic_pieces = 0;  // none unless that volume is larg
 constexpr std::int64_t large_volume_bytes = std::int64_t{128} << 20;
 constexpr std::int64_t small_volume_part = 4;
 // Then pieces have usual_piece_bytes, or more so that there are at most usual_pieces, but not more than
-// large_piece_bytes as long as there are at most most_pieces.
+// large_piece_elements as long as there are at most most_pieces: a node's window takes up to three pieces of
+// everything in a chain of convolutions, and where volumes are larger than the device that is what is short.
 constexpr std::int64_t usual_piece_bytes = std::int64_t{64} << 20, usual_pieces = 32;
-constexpr std::int64_t large_piece_bytes = std::int64_t{256} << 20, most_pieces = 64;
+constexpr std::int64_t large_piece_elements = std::int64_t{1} << 26, most_pieces = 128;
 
 // For people: "32 of 16 planes", of the finest volume that is in pieces; "none".
 std::string pieces_text(const Graph& step);

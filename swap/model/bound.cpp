@@ -21,6 +21,7 @@
 #include "net/graph/operation.h"
 #include "swap/model/needs.h"
 #include "swap/model/relaxation.h"
+#include "swap/model/volume_program.h"
 #include "swap/plan/arena.h"
 
 namespace voxswap::swap {
@@ -254,9 +255,10 @@ Bound lower_bound(const net::Graph& graph, const std::vector<std::int64_t>& work
   const Needs needs = find_needs(graph, workspaces, kept);
   Bound bound = Sweep(graph, needs, costs, budgets).run();
   if (bound.seconds == infinity) return bound;
-  const double relaxed =
-      relaxed_seconds(graph, needs, compute_seconds(graph, costs), costs, budgets, bound.node);
-  if (relaxed > bound.seconds * rounding) bound.seconds = relaxed;
+  const std::vector<double> seconds = compute_seconds(graph, costs);
+  for (const double least : {relaxed_seconds(graph, needs, seconds, costs, budgets, bound.node),
+                             volume_program_seconds(graph, needs, seconds, costs, budgets)})
+    if (least > bound.seconds * rounding) bound.seconds = least;
   return bound;
 }
 

@@ -9,9 +9,9 @@
 // to make r bytes of what is alive across k again, cheapest seconds per byte first, in fractions, as if their
 // inputs cost nothing. With a disk tier, what exceeds the host budget also has to pass the disk. That is one
 // bound for every k, the smallest over r: a relaxation (fractions, no latency, no interference, no packing),
-// so no plan that runs the nodes in the graph's order is below it. Another one adds up what all moments ask
-// for (relaxation.h). The bound is the largest of them all. Exchanges with other ranks run beside the nodes
-// that follow them, one after the other: no step ends before the last of them.
+// so no plan that runs the nodes in the graph's order is below it. Two others add up what all moments
+// ask for (relaxation.h, volume_program.h). The bound is the largest of them all. Exchanges with other ranks
+// run beside the nodes that follow them, one after the other: no step ends before the last of them.
 #pragma once
 
 #include <cstdint>

@@ -165,6 +165,15 @@ const DeviceRates& find_device_rates(const std::string& name) {
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 
+CopyLimits copy_limits(const CostModel& costs) {
+  CopyLimits limits;
+  limits.out = std::max(costs.to_host.alone, costs.to_host.busy);
+  limits.in = std::max(costs.to_device.alone, costs.to_device.busy);
+  if (limits.linked())
+    limits.delay = std::min(costs.interference, (1 - least_kernel_speed) / (limits.out + limits.in));
+  return limits;
+}
+
 CostModel estimate_costs(const net::Graph& graph, const DeviceRates& device) {
   CostModel costs;
   costs.source = format("estimated for {}: {}", device.name, device.details);

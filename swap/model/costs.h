@@ -27,6 +27,20 @@ struct CostModel {
   double interference = 0;
 };
 
+constexpr double least_kernel_speed = 0.05;  // part of its own, however much is copied meanwhile
+
+// What bounds count for a copy: the most that the links reach, and the least that a byte on its way takes
+// from what is computed. Kernels lose `interference` for it, at most all but `least_kernel_speed`; what is
+// copied while no kernel runs delays none, but nothing is computed meanwhile either. With `delay` such that
+// both links together delay by at most 1 - least_kernel_speed, any stretch of time is at least what is
+// computed in it and delay x the bytes copied in it.
+struct CopyLimits {
+  double out = 0, in = 0;  // bytes per second; 0: no link
+  double delay = 0;        // seconds per byte
+  bool linked() const { return out > 0 && in > 0; }
+};
+CopyLimits copy_limits(const CostModel& costs);
+
 // A device described by rates, for estimates: FLOP/s that convolutions reach, bytes/s of its memory, its
 // memory, its links.
 struct DeviceRates {

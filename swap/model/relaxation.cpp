@@ -24,9 +24,7 @@
 // An output may lie over an input that lives on. The working set counts one place for both then, and such an
 // input's bytes that stay count besides: they were not written over.
 //
-// Kernels lose `interference` seconds per byte copied beside them, at most all but `least_speed`. What is
-// copied while no kernel runs delays none, but nothing is computed meanwhile either: with d such that all
-// links together delay by at most 1 - least_speed, T_s >= compute + d x (bytes copied) holds for both.
+// T_s >= compute + d x (bytes copied), d being the delay of copy_limits (costs.h).
 //
 // The dual: weights of the three lanes of each stretch that add up to 1 (they divide T_s), and prices for a
 // byte that is in the way, per moment and border. For ANY such numbers the least of
@@ -51,7 +49,6 @@ namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double least_speed = 0.05;  // of a kernel, whatever is copied beside it (simulator.cpp)
 
 // Where a byte is at a border, and whether there is a copy of it outside.
 enum State : std::uint8_t { here, here_and_outside, outside, nowhere };
@@ -80,13 +77,9 @@ struct Point {
 class Dual {
  public:
   Dual(const Passage& passage, const Needs& needs, const CostModel& costs, const Budgets& budgets)
-      : passage_(passage), moves_(passage.parts.size()) {
-    out_rate_ = std::max(costs.to_host.alone, costs.to_host.busy);
-    in_rate_ = std::max(costs.to_device.alone, costs.to_device.busy);
-    linked_ = out_rate_ > 0 && in_rate_ > 0;
-    movable_ = budgets.host > 0 && linked_;
-    unit_ = linked_ ? 1 / std::min(out_rate_, in_rate_) : 1e-9;
-    if (linked_) delay_ = std::min(costs.interference, (1 - least_speed) / (out_rate_ + in_rate_));
+      : passage_(passage), link_(copy_limits(costs)), moves_(passage.parts.size()) {
+    movable_ = budgets.host > 0 && link_.linked();
+    unit_ = link_.linked() ? 1 / std::min(link_.out, link_.in) : 1e-9;
     const auto room = static_cast<double>(occupied(budgets.device) - needs.persistent);
     const auto beyond = [&](std::size_t node) {
       return static_cast<double>(needs.working[node].least_bytes) - room;
@@ -134,8 +127,9 @@ class Dual {
     for (const double moment : point.moments) up_to_.push_back(up_to_.back() + moment * unit_);
     out_.clear(), in_.clear();
     for (const PerLane& lane : point.lanes) {
-      out_.push_back(linked_ ? lane[copying_out] / out_rate_ + lane[computing] * delay_ : infinity);
-      in_.push_back(linked_ ? lane[copying_in] / in_rate_ + lane[computing] * delay_ : infinity);
+      out_.push_back(link_.linked() ? lane[copying_out] / link_.out + lane[computing] * link_.delay
+                                    : infinity);
+      in_.push_back(link_.linked() ? lane[copying_in] / link_.in + lane[computing] * link_.delay : infinity);
     }
   }
 
@@ -204,18 +198,19 @@ class Dual {
         there_[moments_[id].first] += way.bytes;
         there_[moments_[id].second] -= way.bytes;
       }
-      if (move.out) lane[copying_out] += way.bytes / out_rate_;
-      if (move.in) lane[copying_in] += way.bytes / in_rate_;
-      if (move.out) lane[computing] += way.bytes * delay_;
-      if (move.in) lane[computing] += way.bytes * delay_;
+      if (move.out) lane[copying_out] += way.bytes / link_.out;
+      if (move.in) lane[copying_in] += way.bytes / link_.in;
+      if (move.out) lane[computing] += way.bytes * link_.delay;
+      if (move.in) lane[computing] += way.bytes * link_.delay;
       if (move.again) lane[computing] += way.bytes * way.again_per_byte;
       state = move.before;
     }
   }
 
   const Passage& passage_;
-  double out_rate_ = 0, in_rate_ = 0, delay_ = 0, unit_ = 0;
-  bool linked_ = false, movable_ = false;                     // there are links; and a pool for all values
+  const CopyLimits link_;
+  double unit_ = 0;
+  bool movable_ = false;                                      // there are links, and a pool for all values
   std::vector<double> border_needs_, moment_needs_;           // beyond the room there is
   std::vector<std::pair<std::size_t, std::size_t>> moments_;  // per part, [from, to)
   std::vector<std::array<Move, states>> moves_;               // per part, by which state it ends in

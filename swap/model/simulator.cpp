@@ -16,8 +16,7 @@ namespace voxswap::swap {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double least_kernel_speed = 0.05;  // however much is copied meanwhile
-constexpr std::size_t compute = 0;           // Lane::compute
+constexpr std::size_t compute = 0;  // Lane::compute
 
 struct Activity {
   std::int32_t instruction = net::none;  // next on its lane; none: the lane is done

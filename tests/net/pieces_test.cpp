@@ -192,8 +192,10 @@ TEST(Pieces, OfImagesAreRows) {
 }
 
 // Planes of the image's pieces.
-std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes) {
+std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes,
+                                          ElementType activations = ElementType::f32) {
   StepOptions options;
+  options.activations = activations;
   options.input = {1, side, side, side, 4};
   options.pieces = planes;
   const TrainingStep step = build_training_step(options);
@@ -208,8 +210,10 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
   EXPECT_EQ(planes_of_image(64, automatic_pieces), Planes{64}) << "64 MiB are not large";
   EXPECT_EQ(planes_of_image(160, automatic_pieces), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
   EXPECT_EQ(planes_of_image(512, automatic_pieces), Planes(32, 16)) << "a 32nd of 8 GiB is 256 MiB";
-  EXPECT_EQ(planes_of_image(640, automatic_pieces), Planes(64, 10)) << "256 MiB are 10.24 planes";
-  EXPECT_EQ(planes_of_image(1024, automatic_pieces), Planes(64, 16)) << "a 64th of 64 GiB";
+  for (const ElementType type : {ElementType::f32, ElementType::bf16})
+    EXPECT_EQ(planes_of_image(640, automatic_pieces, type), Planes(64, 10))
+        << "2^26 numbers are 10.24 planes";
+  EXPECT_EQ(planes_of_image(1024, automatic_pieces), Planes(128, 8)) << "a 128th of 64 GiB";
   EXPECT_EQ(planes_of_image(160, whole_volumes), Planes{160});
   EXPECT_EQ(planes_of_image(64, 24), (Planes{24, 24, 16}));
   EXPECT_EQ(planes_of_image(64, 15), (Planes{16, 16, 16, 16})) << "planes come in pairs";

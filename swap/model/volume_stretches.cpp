@@ -1,0 +1,269 @@
+#include "swap/model/volume_stretches.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "base/index.h"
+#include "net/graph/operation.h"
+#include "net/graph/piece.h"
+#include "swap/plan/arena.h"
+
+namespace voxswap::swap {
+namespace {
+
+constexpr double small_volume = 0.01;    // of the room: smaller ones count as always there
+constexpr double open_at_border = 0.02;  // of the room: half made or half read
+constexpr double least_stretch = 0.01;   // of the step's compute time
+constexpr std::size_t most_moments = 3;  // per stretch
+
+// Of a piece: the part of its volume's bytes before it, and with it.
+struct Span {
+  double from = 0, to = 0;
+  double length() const { return to - from; }
+};
+
+double overlap(const Span& a, const Span& b) {
+  return std::max(0.0, std::min(a.to, b.to) - std::max(a.from, b.from));
+}
+
+class Finder {
+ public:
+  Finder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds, double room)
+      : graph_(graph),
+        needs_(needs),
+        seconds_(seconds),
+        room_(room),
+        volume_(graph.values().size(), none),
+        spans_(graph.values().size()) {
+    found_.all_room = room;
+  }
+
+  VolumeStretches run() {
+    find_volumes();
+    find_borders();
+    find_uses();
+    for (MovedVolume& volume : found_.volumes) find_making(volume);
+    find_moments();
+    find_extents();
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+  std::size_t nodes() const { return seconds_.size(); }
+
+  void find_volumes() {
+    std::vector<bool> exchanged(graph_.values().size(), false);
+    for (const net::Node& node : graph_.nodes())
+      if (net::is_exchange(node))
+        for (const auto* list : {&node.inputs, &node.outputs})
+          for (const net::ValueId id : *list) exchanged[index(id)] = true;
+    std::map<std::string, MovedVolume> by_name;
+    for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
+      const net::Value& value = graph_.value(id);
+      if (value.persistent() || exchanged[index(id)] || needs_.last[index(id)] < 0) continue;
+      MovedVolume& volume = by_name[net::split_piece_name(value.name).volume];
+      volume.pieces.push_back(id);
+      volume.bytes += static_cast<double>(value.bytes());
+    }
+    for (auto& [name, volume] : by_name)
+      if (volume.bytes > small_volume * room_) add_volume(std::move(volume));
+  }
+
+  void add_volume(MovedVolume volume) {
+    const auto number = [&](net::ValueId id) {
+      const std::string piece = net::split_piece_name(graph_.value(id).name).piece;
+      return piece.empty() ? 0 : std::stol(piece.substr(1));
+    };
+    std::sort(volume.pieces.begin(), volume.pieces.end(),
+              [&](net::ValueId a, net::ValueId b) { return number(a) < number(b); });
+    double before = 0;
+    for (const net::ValueId id : volume.pieces) {
+      const double bytes = static_cast<double>(graph_.value(id).bytes()) / volume.bytes;
+      spans_[index(id)] = {before, before + bytes};
+      before += bytes;
+      volume_[index(id)] = found_.volumes.size();
+    }
+    const net::Value& first = graph_.value(volume.pieces.front());
+    volume.read = first.producer == net::none && first.role == net::Role::input;
+    found_.volumes.push_back(std::move(volume));
+  }
+
+  // Bytes of volumes that the nodes of one operation on all pieces make or read, while some of those nodes
+  // are over and some are not: per node, before it begins.
+  std::vector<double> open_bytes() const {
+    struct Operation {
+      std::size_t first = 0, last = 0;
+      double bytes = 0;
+    };
+    std::map<std::string, Operation> operations;
+    for (std::size_t id = 0; id < nodes(); ++id) {
+      const net::Node& node = graph_.nodes()[id];
+      Operation& operation =
+          operations.try_emplace(net::split_piece_name(node.name).volume, Operation{id, id, 0}).first->second;
+      operation.last = id;
+      for (const auto* list : {&node.inputs, &node.outputs})
+        for (const net::ValueId value : *list)
+          if (volume_[index(value)] != none)
+            operation.bytes += static_cast<double>(graph_.value(value).bytes());
+    }
+    std::vector<double> open(nodes() + 1, 0);
+    for (const auto& [name, operation] : operations) {
+      open[operation.first + 1] += operation.bytes;
+      open[operation.last + 1] -= operation.bytes;
+    }
+    std::partial_sum(open.begin(), open.end(), open.begin());
+    return open;
+  }
+
+  void find_borders() {
+    const std::vector<double> open = open_bytes();
+    const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+    double since = 0;
+    found_.begins = {0};
+    found_.compute = {0};
+    for (std::size_t node = 0; node < nodes(); ++node) {
+      const bool border = open[node] <= open_at_border * room_ && since > least_stretch * all &&
+                          !net::is_exchange(graph_.nodes()[node]);
+      if (border) {
+        found_.begins.push_back(node);
+        found_.compute.push_back(0);
+        since = 0;
+      }
+      found_.compute.back() += seconds_[node];
+      since += seconds_[node];
+    }
+    for (const std::size_t begin : found_.begins) found_.room.push_back(room_ - beside_inputs(begin));
+  }
+
+  // Bytes of a node's working set that are none of its inputs'.
+  double beside_inputs(std::size_t node) const {
+    std::int64_t bytes = needs_.working[node].least_bytes;
+    for (const net::ValueId input : needs_.working[node].inputs)
+      bytes -= occupied(graph_.value(input).bytes());
+    return static_cast<double>(std::max<std::int64_t>(0, bytes));
+  }
+
+  void find_uses() {
+    const std::size_t stretches = found_.begins.size();
+    for (MovedVolume& volume : found_.volumes) {
+      volume.made.assign(stretches, 0);
+      volume.needed.assign(stretches, 0);
+    }
+    std::vector<std::size_t> seen(graph_.values().size(), none);
+    for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
+      const std::size_t end = stretch + 1 < stretches ? found_.begins[stretch + 1] : nodes();
+      for (std::size_t node = found_.begins[stretch]; node < end; ++node) {
+        for (const net::ValueId value : needs_.working[node].inputs) {
+          if (volume_[index(value)] == none || seen[index(value)] == stretch) continue;
+          seen[index(value)] = stretch;
+          found_.volumes[volume_[index(value)]].needed[stretch] += spans_[index(value)].length();
+        }
+        for (const net::ValueId value : graph_.nodes()[node].outputs)
+          if (volume_[index(value)] != none)
+            found_.volumes[volume_[index(value)]].made[stretch] += spans_[index(value)].length();
+      }
+    }
+  }
+
+  // Seconds and sources of a volume that may be made again: of a node that makes several volumes each counts
+  // a part.
+  void find_making(MovedVolume& volume) {
+    double seconds = std::numeric_limits<double>::infinity();
+    std::map<std::size_t, double> least;
+    for (std::size_t i = 0; i < volume.pieces.size(); ++i) {
+      const net::ValueId piece = volume.pieces[i];
+      const net::NodeId producer = graph_.value(piece).producer;
+      if (producer == net::none || !graph_.node(producer).updates.empty()) return;
+      const net::Node& node = graph_.node(producer);
+      const Span span = spans_[index(piece)];
+      const auto made = std::count_if(node.outputs.begin(), node.outputs.end(),
+                                      [&](net::ValueId id) { return volume_[index(id)] != none; });
+      seconds = std::min(seconds, seconds_[index(producer)] / static_cast<double>(made) / span.length());
+      std::map<std::size_t, double> read;
+      for (const net::ValueId input : needs_.working[index(producer)].inputs)
+        if (const std::size_t source = volume_[index(input)]; source != none)
+          read[source] += overlap(span, spans_[index(input)]) / span.length();
+      if (i == 0) least = read;
+      for (auto& [source, units] : least) units = read.count(source) > 0 ? std::min(units, read[source]) : 0;
+    }
+    volume.again_seconds = seconds;
+    for (const auto& [source, units] : least)
+      if (units > 0) volume.sources.push_back({source, std::min(1.0, units)});
+  }
+
+  void find_moments() {
+    found_.moments.resize(found_.begins.size());
+    for (std::size_t stretch = 0; stretch < found_.begins.size(); ++stretch) {
+      const std::size_t end = stretch + 1 < found_.begins.size() ? found_.begins[stretch + 1] : nodes();
+      std::map<std::string, std::vector<std::size_t>> operations;
+      for (std::size_t node = found_.begins[stretch]; node < end; ++node)
+        if (!net::is_exchange(graph_.nodes()[node]))
+          operations[net::split_piece_name(graph_.nodes()[node].name).volume].push_back(node);
+      std::vector<VolumeMoment>& moments = found_.moments[stretch];
+      for (const auto& [name, nodes] : operations) moments.push_back(moment_of(nodes));
+      std::stable_sort(moments.begin(), moments.end(),
+                       [](const VolumeMoment& a, const VolumeMoment& b) { return a.working > b.working; });
+      moments.resize(std::min(moments.size(), most_moments));
+    }
+  }
+
+  VolumeMoment moment_of(const std::vector<std::size_t>& nodes) const {
+    VolumeMoment moment;
+    std::map<net::ValueId, double> readers;
+    for (const std::size_t node : nodes) {
+      moment.working +=
+          static_cast<double>(needs_.working[node].least_bytes) / static_cast<double>(nodes.size());
+      for (const net::ValueId input : needs_.working[node].inputs)
+        if (volume_[index(input)] != none) readers[input] += 1 / static_cast<double>(nodes.size());
+    }
+    std::map<std::size_t, double> parts;
+    for (const auto& [value, part] : readers) {
+      double& most = parts[volume_[index(value)]];
+      most = std::max(most, part);
+    }
+    for (const auto& [volume, part] : parts) moment.reads.push_back({volume, std::min(1.0, part)});
+    return moment;
+  }
+
+  // From when a volume is made, or the begin, until it is read last or what is made of it could be made
+  // again.
+  void find_extents() {
+    for (MovedVolume& volume : found_.volumes)
+      for (std::size_t s = 0; s < volume.made.size(); ++s) {
+        if (volume.made[s] <= 0 && volume.needed[s] <= 0) continue;
+        if (volume.to == 0) volume.from = volume.read ? 0 : s;
+        volume.to = s + 1;
+      }
+    for (bool longer = true; longer;) {
+      longer = false;
+      for (const MovedVolume& volume : found_.volumes)
+        for (const MovedVolume::Source& source : volume.sources) {
+          std::size_t& to = found_.volumes[source.volume].to;
+          longer = longer || to < volume.to;
+          to = std::max(to, volume.to);
+        }
+    }
+  }
+
+  const net::Graph& graph_;
+  const Needs& needs_;
+  const std::vector<double>& seconds_;
+  const double room_;
+  std::vector<std::size_t> volume_;  // per value: its number; none: it is no part of the program
+  std::vector<Span> spans_;          // per value
+  VolumeStretches found_;
+};
+
+}  // namespace
+
+VolumeStretches find_stretches(const net::Graph& graph, const Needs& needs,
+                               const std::vector<double>& node_seconds, double room) {
+  return Finder(graph, needs, node_seconds, room).run();
+}
+
+}  // namespace voxswap::swap
