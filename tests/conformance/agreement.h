@@ -96,13 +96,12 @@ inline double tolerance_of(ElementType type) {
   return type == ElementType::f16 ? 4e-3 : 1e-4;
 }
 
-inline void expect_agreement(const Check& check, const CaseGraph& example) {
+inline void expect_agreement(const Check& check, const CaseGraph& example, double tolerance) {
   const std::unique_ptr<Backend> plain = make_reference_backend();
   Trial reference(*plain, example, *check.example);
   Trial tested(*check.backend, example, *check.example);
   reference.graph.run(conformance_context);
   tested.graph.run(conformance_context);
-  const double tolerance = tolerance_of(check.type);
   double worst = 0;
   for (ValueId id : results(example)) {
     worst = std::max(worst, expect_close(tested.graph.get(id), reference.graph.get(id), tolerance,
@@ -121,6 +120,10 @@ inline void expect_agreement(const Check& check, const CaseGraph& example) {
     failed.add(identifier(name) + "_expected", example, id, reference.graph.get(id));
   }
   failed_cases().keep(failed);
+}
+
+inline void expect_agreement(const Check& check, const CaseGraph& example) {
+  expect_agreement(check, example, tolerance_of(check.type));
 }
 
 inline void expect_only_outputs_are_written(const Check& check, const CaseGraph& example) {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/text.h"
+#include "net/backends/convolution/filtered_convolution.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/tiled_convolution.h"
@@ -187,6 +188,8 @@ class VolumeConvolution final : public Kernel {
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added) {
   assert(type == ElementType::bf16 || (type == ElementType::f32 && !is_of_tiles(instructions)));
+  if (type == ElementType::f32 && is_filtered(sizes))
+    return make_filtered_convolution(sizes, instructions, added);
   if (is_of_tiles(instructions) && is_tiled(sizes)) return make_tiled_convolution(sizes, instructions, added);
   return std::make_unique<VolumeConvolution>(sizes, type, fitting(instructions, sizes.inputs), added);
 }

@@ -1,6 +1,7 @@
 // Convolved volumes with AVX2: eight lanes, of f32 as it is and of bf16 widened.
 #include <immintrin.h>
 
+#include "net/backends/convolution/filtered_rows.h"
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
@@ -41,5 +42,6 @@ struct Avx2 {
 }  // namespace
 
 const VolumeMaker volume_maker_avx2[2] = {maker_of<Avx2<float>>, maker_of<Avx2<Bf16>>};
+const FilteredMaker filtered_maker_avx2 = filtered_maker_of<Avx2<float>>;
 
 }  // namespace voxswap::net::convolution

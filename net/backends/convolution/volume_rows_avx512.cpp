@@ -1,6 +1,7 @@
 // Convolved volumes with AVX-512: sixteen lanes, of f32 as it is and of bf16 widened.
 #include <immintrin.h>
 
+#include "net/backends/convolution/filtered_rows.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
@@ -63,5 +64,6 @@ struct Avx512 {
 }  // namespace
 
 const VolumeMaker volume_maker_avx512[2] = {maker_of<Avx512<float>>, maker_of<Avx512<Bf16>>};
+const FilteredMaker filtered_maker_avx512 = filtered_maker_of<Avx512<float>>;
 
 }  // namespace voxswap::net::convolution

@@ -1,4 +1,5 @@
 // Convolved volumes for any processor: four lanes in a vector type of the compiler's.
+#include "net/backends/convolution/filtered_rows.h"
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
@@ -38,5 +39,6 @@ struct Portable {
 }  // namespace
 
 const VolumeMaker volume_maker_portable[2] = {maker_of<Portable<float>>, maker_of<Portable<Bf16>>};
+const FilteredMaker filtered_maker_portable = filtered_maker_of<Portable<float>>;
 
 }  // namespace voxswap::net::convolution

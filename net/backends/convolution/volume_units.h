@@ -1,6 +1,8 @@
-// What the sources of forward convolutions and data gradients (volume_rows_*.cpp) give: for f32 and for bf16.
+// What the sources of forward convolutions and data gradients (volume_rows_*.cpp) give: for f32 and for bf16,
+// and by minimal filtering for f32.
 #pragma once
 
+#include "net/backends/convolution/filtered_sizes.h"
 #include "net/backends/convolution/volume_sizes.h"
 
 namespace voxswap::net::convolution {
@@ -9,5 +11,9 @@ extern const VolumeMaker volume_maker_portable[2];
 extern const VolumeMaker volume_maker_avx2[2];
 extern const VolumeMaker volume_maker_avx512[2];
 extern const VolumeMaker volume_maker_avx512_bf16;
+
+extern const FilteredMaker filtered_maker_portable;
+extern const FilteredMaker filtered_maker_avx2;
+extern const FilteredMaker filtered_maker_avx512;
 
 }  // namespace voxswap::net::convolution

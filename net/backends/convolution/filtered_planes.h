@@ -1,0 +1,138 @@
+// What a strip of a convolution by minimal filtering (filtered_sizes.h) reads of planes of x, transformed and
+// kept as long as planes of taps need it: [planes, in turns][frequencies][blocks of channels][rows][tiles]
+// [channels of a block], zeros outside the volume. Included by filtered_rows.h and filtered_weights.h alone;
+// of the arithmetic see volume_tile.h.
+#pragma once
+
+#include "net/backends/convolution/filtered_sizes.h"
+#include "net/backends/convolution/reads.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+inline const std::uint32_t* words(const float* from) {
+  return reinterpret_cast<const std::uint32_t*>(from);
+}
+
+// B: the six voxels that a tile reads become frequencies.
+template <class A>
+inline __attribute__((always_inline)) void transform_voxels(const typename A::Sum (&x)[frequencies],
+                                                            typename A::Sum (&to)[frequencies]) {
+  using Sum = typename A::Sum;
+  constexpr float n = near_point, f = far_point, n2 = n * n, f2 = f * f;
+  const Sum zero = {};
+  const Sum even_near = A::multiply_add(x[4], x[2], zero - f2),
+            odd_near = A::multiply_add(x[3], x[1], zero - f2),
+            even_far = A::multiply_add(x[4], x[2], zero - n2),
+            odd_far = A::multiply_add(x[3], x[1], zero - n2);
+  to[0] = A::multiply_add(A::multiply_add(x[4], x[2], zero - (n2 + f2)), x[0], zero + n2 * f2);
+  to[1] = A::multiply_add(even_near, odd_near, zero + n);
+  to[2] = A::multiply_add(even_near, odd_near, zero - n);
+  to[3] = A::multiply_add(even_far, odd_far, zero + f);
+  to[4] = A::multiply_add(even_far, odd_far, zero - f);
+  to[5] = A::multiply_add(A::multiply_add(x[5], x[3], zero - (n2 + f2)), x[1], zero + n2 * f2);
+}
+
+template <class A>
+class FilteredPlanes {
+ public:
+  // `channels` from `first` on.
+  FilteredPlanes(const VolumeSizes& sizes, const FilteredStrip& strip, std::int64_t first,
+                 std::int64_t channels, const float* x, float* to)
+      : s_(sizes),
+        strip_(strip),
+        channels_(channels),
+        lines_(strip.rows + sizes.height.kernel - 1),
+        x_(x + strip.sample * sizes.depth.read * sizes.height.read * sizes.width.read * sizes.inputs + first),
+        to_(to) {}
+
+  // Numbers from one row, block of channels and frequency to the next.
+  std::int64_t row() const { return strip_.tiles * filtered_channels; }
+  std::int64_t block() const { return lines_ * row(); }
+  std::int64_t frequency() const { return (channels_ + filtered_channels - 1) / filtered_channels * block(); }
+  const float* plane(std::int64_t plane) const { return place(plane); }
+
+  // Those planes that the made one is the first to read. REQUIRES: planes are made in order.
+  void read(const Reads& reads) {
+    for (std::int64_t i = 0; i < reads.count; ++i) {
+      if (reads.from[i] < next_) continue;
+      next_ = reads.from[i] + 1;
+      transform_plane(reads.from[i]);
+    }
+  }
+  std::int64_t next() const { return next_; }
+  std::int64_t lines() const { return lines_; }
+  // Of a plane, where the strip reads; nullptr outside.
+  const float* line(std::int64_t plane, std::int64_t line) const {
+    const std::int64_t from = strip_.row - s_.height.before + line;
+    if (from < 0 || from >= s_.height.read) return nullptr;
+    return x_ + (plane * s_.height.read + from) * s_.width.read * s_.inputs;
+  }
+
+ private:
+  float* place(std::int64_t plane) const { return to_ + plane % s_.depth.kernel * frequencies * frequency(); }
+  void transform_plane(std::int64_t plane) const {
+    for (std::int64_t i = 0; i < lines_; ++i) {
+      float* const to = place(plane) + i * row();
+      const float* const x = line(plane, i);
+      if (x == nullptr) {
+        for (std::int64_t at = 0; at < frequencies * frequency(); at += block()) fill_zeros(to + at);
+        continue;
+      }
+      for (std::int64_t first = 0; first < channels_; first += filtered_channels)
+        transform_row(x + first, channels_ - first, to + first / filtered_channels * block());
+    }
+  }
+  void fill_zeros(float* to) const {
+    for (std::int64_t i = 0; i < row(); ++i) to[i] = 0.0F;
+  }
+  void transform_row(const float* x, std::int64_t channels, float* to) const {
+    const std::int64_t further = frequency(), whole = filtered_channels;
+    for (std::int64_t tile = 0; tile < strip_.tiles; ++tile, to += filtered_channels) {
+      const std::int64_t first = (strip_.tile + tile) * filtered_voxels - s_.width.before;
+      const std::int64_t last = s_.width.read - first;
+      const float* const from = x + first * s_.inputs;
+      if (channels < whole)
+        transform_edge(from, first, channels, to, further);
+      else if (first >= 0 && last >= frequencies)
+        transform_tile(from, s_.inputs, 0, frequencies, to, further);
+      else
+        transform_tile(from, s_.inputs, first < 0 ? -first : 0, last, to, further);
+    }
+  }
+  // Fewer channels than a block has.
+  void transform_edge(const float* x, std::int64_t first, std::int64_t channels, float* to,
+                      std::int64_t further) const {
+    alignas(64) float edge[frequencies * filtered_channels] = {};
+    for (std::int64_t i = 0; i < frequencies; ++i) {
+      if (first + i < 0 || first + i >= s_.width.read) continue;
+      for (std::int64_t c = 0; c < channels; ++c) edge[i * filtered_channels + c] = x[i * s_.inputs + c];
+    }
+    transform_tile(edge, filtered_channels, 0, frequencies, to, further);
+  }
+  // Voxels begin <= i < end are there.
+  static inline __attribute__((always_inline)) void transform_tile(const float* x, std::int64_t voxel,
+                                                                   std::int64_t begin, std::int64_t end,
+                                                                   float* to, std::int64_t further) {
+#pragma GCC unroll 1
+    for (std::int64_t c = 0; c < filtered_channels; c += A::lanes) {
+      typename A::Sum voxels[frequencies], made[frequencies];
+#pragma GCC unroll 8
+      for (int i = 0; i < frequencies; ++i)
+        voxels[i] = i >= begin && i < end ? A::load(words(x + i * voxel + c)) : typename A::Sum{};
+      transform_voxels<A>(voxels, made);
+#pragma GCC unroll 8
+      for (int i = 0; i < frequencies; ++i) A::store(to + i * further + c, made[i]);
+    }
+  }
+
+  const VolumeSizes& s_;
+  const FilteredStrip& strip_;
+  const std::int64_t channels_, lines_;
+  const float* const x_;
+  float* const to_;
+  std::int64_t next_ = 0;  // plane that is not transformed yet
+};
+
+}  // namespace
+}  // namespace voxswap::net::convolution

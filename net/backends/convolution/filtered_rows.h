@@ -1,0 +1,203 @@
+// The voxels of a convolution by minimal filtering (filtered_sizes.h), written once for all instruction sets:
+// their sources include this with the arithmetic of volume_rows.h. Nothing here is linked from one into
+// another.
+//
+// A unit makes a strip: some rows of some planes. What it reads of a plane is transformed once, kept in a
+// core's second cache while planes of taps need it, and multiplied frequency by frequency. A voxel's bits
+// follow from the place of its tile in the row and from what it reads, in the order of planes, rows and
+// channels of taps: they are the same for any number of threads, and in pieces of a volume.
+#pragma once
+
+#include "net/backends/convolution/filtered_planes.h"
+#include "net/backends/convolution/filtered_tile.h"
+
+namespace voxswap::net::convolution {
+namespace {
+
+// A: the sums of all frequencies become voxels.
+template <class A>
+inline __attribute__((always_inline)) void restore_voxels(const typename A::Sum (&sums)[frequencies],
+                                                          typename A::Sum (&to)[filtered_voxels]) {
+  using Sum = typename A::Sum;
+  constexpr float n = near_point, f = far_point;
+  const Sum zero = {};
+  const Sum even_near = sums[1] + sums[2], odd_near = sums[1] - sums[2];
+  const Sum even_far = sums[3] + sums[4], odd_far = sums[3] - sums[4];
+  to[0] = sums[0] + (even_near + even_far);
+  to[1] = A::multiply_add(odd_near * (zero + n), odd_far, zero + f);
+  to[2] = A::multiply_add(even_near * (zero + n * n), even_far, zero + f * f);
+  to[3] = sums[5] + A::multiply_add(odd_near * (zero + n * n * n), odd_far, zero + f * f * f);
+}
+
+// While products are made memory is idle: what a strip reads and writes next is asked for then, a part of a
+// row with every tile of products.
+template <class A>
+class FilteredAhead {
+ public:
+  FilteredAhead(const VolumeSizes& sizes, const FilteredStrip& strip, const float* y, const float* start)
+      : s_(sizes), strip_(strip), made_{y, start == y ? nullptr : start} {}
+
+  // Before the tiles of a plane, so many; `next`: the plane of x that is transformed then, or none.
+  void begin(std::int64_t plane, std::int64_t next, std::int64_t calls, const FilteredPlanes<A>& x) {
+    count_ = 0, asked_ = 0;
+    const std::int64_t first =
+        ((strip_.sample * s_.depth.made + plane) * s_.height.made + strip_.row) * s_.width.made;
+    for (const float* const made : made_)
+      for (std::int64_t row = 0; made != nullptr && row < strip_.rows; ++row)
+        add(made + (first + row * s_.width.made) * s_.outputs, s_.outputs);
+    for (std::int64_t line = 0; next >= 0 && line < x.lines(); ++line)
+      if (const float* const read = x.line(next, line)) add(read, s_.inputs);
+    parts_ = count_ == 0 || calls < count_ ? 1 : calls / count_;
+  }
+  // Of so many blocks of products.
+  void ask(FilteredTile& tile, std::int64_t blocks) {
+    const std::int64_t row = asked_ / parts_, part = asked_ % parts_;
+    ++asked_;
+    tile.lines = 0;
+    if (row >= count_ || blocks == 0) return;
+    const std::int64_t lines = (rows_[row].lines + parts_ - 1) / parts_;
+    tile.ahead = rows_[row].from + part * lines * line_bytes;
+    tile.lines = (lines + blocks - 1) / blocks;
+  }
+
+ private:
+  static constexpr std::int64_t line_bytes = 64, most_rows = 64;
+  struct Row {
+    const char* from;
+    std::int64_t lines;
+  };
+  void add(const float* row, std::int64_t channels) {
+    if (count_ == most_rows) return;
+    const std::int64_t voxels = strip_.tiles * filtered_voxels;
+    rows_[count_++] = {reinterpret_cast<const char*>(row + strip_.tile * filtered_voxels * channels),
+                       voxels * channels * 4 / line_bytes};
+  }
+
+  const VolumeSizes& s_;
+  const FilteredStrip& strip_;
+  const float* const made_[2];
+  Row rows_[most_rows];
+  std::int64_t count_ = 0, asked_ = 0, parts_ = 1;
+};
+
+template <class A>
+class StripMaker {
+ public:
+  StripMaker(const VolumeSizes& sizes, const FilteredUnit& unit, const float* x, const float* weights,
+             const float* bias, const float* start, float* y, FilteredScratch& scratch)
+      : s_(sizes),
+        strip_(unit.strip),
+        unit_(unit),
+        x_(sizes, unit.strip, 0, sizes.inputs, x, scratch.x),
+        ahead_(sizes, unit.strip, y, start),
+        start_(start),
+        y_(y),
+        sums_(scratch.sums),
+        tiles_(unit.strip.rows * unit.strip.tiles),
+        outputs_(unit.outputs > A::lanes ? 2 * A::lanes : A::lanes),
+        line_(sizes.inputs * outputs_),
+        frequency_(sizes.depth.kernel * sizes.height.kernel * line_),
+        weights_(words(weights) + unit.first_output * frequencies * frequency_ / outputs_) {
+    for (std::int64_t i = 0; i < unit.outputs + A::lanes; ++i)  // whole registers are read
+      bias_[i] = bias != nullptr && i < unit.outputs ? bias[unit.first_output + i] : 0.0F;
+  }
+
+  void make() {
+    const FilteredKind* const kinds = kinds_of_filtered<A>[outputs_ > A::lanes ? 1 : 0];
+    const std::int64_t end = strip_.plane + strip_.planes, calls = (tiles_ + kinds->tiles - 1) / kinds->tiles;
+    const std::int64_t read_end = end - 1 - s_.depth.before + s_.depth.kernel;
+    for (std::int64_t plane = strip_.plane; plane < end; ++plane) {
+      const Reads reads = reads_of(s_.depth, false, plane);
+      x_.read(reads);
+      const std::int64_t next = x_.next();
+      ahead_.begin(plane, next < read_end && next < s_.depth.read ? next : -1, frequencies * calls, x_);
+      for (std::int64_t lane = 0; lane < unit_.outputs; lane += outputs_) {
+        for (std::int64_t frequency = 0; frequency < frequencies; ++frequency)
+          multiply(reads, kinds, frequency, lane);
+        restore(plane, lane);
+      }
+    }
+  }
+
+ private:
+  void multiply(const Reads& reads, const FilteredKind* kinds, std::int64_t frequency, std::int64_t lane) {
+    const std::uint32_t* const weights = weights_ + (lane / outputs_ * frequencies + frequency) * frequency_;
+    FilteredTile tile;
+    tile.planes = reads.count, tile.rows = s_.height.kernel, tile.channels = s_.inputs;
+    tile.row = x_.row(), tile.block = x_.block();
+    for (std::int64_t done = 0; done < tiles_;) {
+      const FilteredKind& kind = next_filtered(kinds, tiles_ - done, tiles_);
+      const std::int64_t first = done + kind.tiles <= tiles_ ? done : tiles_ - kind.tiles;
+      for (std::int64_t i = 0; i < reads.count; ++i) {
+        tile.x[i] = x_.plane(reads.from[i]) + frequency * x_.frequency() + first * filtered_channels;
+        tile.weights[i] = weights + reads.tap[i] * s_.height.kernel * line_;
+      }
+      tile.sums = sums_ + (frequency * tiles_ + first) * outputs_;
+      ahead_.ask(tile, tile.planes * tile.rows * (x_.frequency() / x_.block()));
+      kind.multiply(tile);
+      done = first + kind.tiles;
+    }
+  }
+
+  void restore(std::int64_t plane, std::int64_t first_lane) const {
+    const std::int64_t left = unit_.outputs - first_lane, lanes = left < outputs_ ? left : outputs_;
+    const std::int64_t first = strip_.tile * filtered_voxels, rest = s_.width.made - first;
+    const std::int64_t whole = rest / filtered_voxels < strip_.tiles ? rest / filtered_voxels : strip_.tiles;
+    const std::int64_t tile = filtered_voxels * s_.outputs;
+    for (std::int64_t row = 0; row < strip_.rows; ++row) {
+      const std::int64_t line =
+          ((strip_.sample * s_.depth.made + plane) * s_.height.made + strip_.row + row) * s_.width.made;
+      for (std::int64_t lane = 0; lane < lanes; lane += A::lanes) {
+        const auto mask = A::mask(lanes - lane < A::lanes ? lanes - lane : A::lanes);
+        const float* const bias = bias_ + first_lane + lane;
+        const float* sums = sums_ + row * strip_.tiles * outputs_ + lane;
+        std::int64_t at = (line + first) * s_.outputs + unit_.first_output + first_lane + lane;
+        for (std::int64_t i = 0; i < whole; ++i, sums += outputs_, at += tile)
+          restore_tile(sums, at, filtered_voxels, bias, mask);
+        if (whole < strip_.tiles) restore_tile(sums, at, rest % filtered_voxels, bias, mask);
+      }
+    }
+  }
+  template <class Mask>
+  inline __attribute__((always_inline)) void restore_tile(const float* sums, std::int64_t at,
+                                                          std::int64_t count, const float* bias,
+                                                          Mask mask) const {
+    typename A::Sum all[frequencies], made[filtered_voxels];
+#pragma GCC unroll 8
+    for (int i = 0; i < frequencies; ++i) all[i] = A::load(words(sums + i * tiles_ * outputs_));
+    restore_voxels<A>(all, made);
+    alignas(64) float voxels[filtered_voxels * A::lanes];
+#pragma GCC unroll 8
+    for (int v = 0; v < filtered_voxels; ++v) A::store(voxels + v * A::lanes, made[v]);
+#pragma GCC unroll 8
+    for (int v = 0; v < filtered_voxels; ++v) {
+      if (v >= count) break;
+      A::finish(y_ + at + v * s_.outputs, voxels + v * A::lanes, bias,
+                start_ == nullptr ? nullptr : start_ + at + v * s_.outputs, mask);
+    }
+  }
+
+  const VolumeSizes& s_;
+  const FilteredStrip& strip_;
+  const FilteredUnit& unit_;
+  FilteredPlanes<A> x_;
+  FilteredAhead<A> ahead_;
+  const float* const start_;
+  float *const y_, *const sums_;         // sums: [frequencies][tiles][lanes]
+  const std::int64_t tiles_, outputs_;   // of the strip; lanes of a block
+  const std::int64_t line_, frequency_;  // weights of a row of taps, of all of them
+  const std::uint32_t* const weights_;
+  alignas(64) float bias_[most_unit_outputs + A::lanes];
+};
+
+template <class A>
+void make_filtered(const VolumeSizes& sizes, const FilteredUnit& unit, const float* x, const float* weights,
+                   const float* bias, const float* start, float* y, FilteredScratch& scratch) {
+  StripMaker<A>(sizes, unit, x, weights, bias, start, y, scratch).make();
+}
+
+template <class A>
+constexpr FilteredMaker filtered_maker_of = {make_filtered<A>, A::lanes};
+
+}  // namespace
+}  // namespace voxswap::net::convolution
