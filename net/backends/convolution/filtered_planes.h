@@ -60,7 +60,12 @@ class FilteredPlanes {
       transform_plane(reads.from[i]);
     }
   }
+  // Planes that are read from here on.
   std::int64_t next() const { return next_; }
+  std::int64_t end() const {
+    const std::int64_t end = strip_.plane + strip_.planes - 1 - s_.depth.before + s_.depth.kernel;
+    return end < s_.depth.read ? end : s_.depth.read;
+  }
   std::int64_t lines() const { return lines_; }
   // Of a plane, where the strip reads; nullptr outside.
   const float* line(std::int64_t plane, std::int64_t line) const {

@@ -8,6 +8,7 @@
 // channels of taps: they are the same for any number of threads, and in pieces of a volume.
 #pragma once
 
+#include "net/backends/convolution/filtered_ahead.h"
 #include "net/backends/convolution/filtered_planes.h"
 #include "net/backends/convolution/filtered_tile.h"
 
@@ -29,57 +30,6 @@ inline __attribute__((always_inline)) void restore_voxels(const typename A::Sum 
   to[3] = sums[5] + A::multiply_add(odd_near * (zero + n * n * n), odd_far, zero + f * f * f);
 }
 
-// While products are made memory is idle: what a strip reads and writes next is asked for then, a part of a
-// row with every tile of products.
-template <class A>
-class FilteredAhead {
- public:
-  FilteredAhead(const VolumeSizes& sizes, const FilteredStrip& strip, const float* y, const float* start)
-      : s_(sizes), strip_(strip), made_{y, start == y ? nullptr : start} {}
-
-  // Before the tiles of a plane, so many; `next`: the plane of x that is transformed then, or none.
-  void begin(std::int64_t plane, std::int64_t next, std::int64_t calls, const FilteredPlanes<A>& x) {
-    count_ = 0, asked_ = 0;
-    const std::int64_t first =
-        ((strip_.sample * s_.depth.made + plane) * s_.height.made + strip_.row) * s_.width.made;
-    for (const float* const made : made_)
-      for (std::int64_t row = 0; made != nullptr && row < strip_.rows; ++row)
-        add(made + (first + row * s_.width.made) * s_.outputs, s_.outputs);
-    for (std::int64_t line = 0; next >= 0 && line < x.lines(); ++line)
-      if (const float* const read = x.line(next, line)) add(read, s_.inputs);
-    parts_ = count_ == 0 || calls < count_ ? 1 : calls / count_;
-  }
-  // Of so many blocks of products.
-  void ask(FilteredTile& tile, std::int64_t blocks) {
-    const std::int64_t row = asked_ / parts_, part = asked_ % parts_;
-    ++asked_;
-    tile.lines = 0;
-    if (row >= count_ || blocks == 0) return;
-    const std::int64_t lines = (rows_[row].lines + parts_ - 1) / parts_;
-    tile.ahead = rows_[row].from + part * lines * line_bytes;
-    tile.lines = (lines + blocks - 1) / blocks;
-  }
-
- private:
-  static constexpr std::int64_t line_bytes = 64, most_rows = 64;
-  struct Row {
-    const char* from;
-    std::int64_t lines;
-  };
-  void add(const float* row, std::int64_t channels) {
-    if (count_ == most_rows) return;
-    const std::int64_t voxels = strip_.tiles * filtered_voxels;
-    rows_[count_++] = {reinterpret_cast<const char*>(row + strip_.tile * filtered_voxels * channels),
-                       voxels * channels * 4 / line_bytes};
-  }
-
-  const VolumeSizes& s_;
-  const FilteredStrip& strip_;
-  const float* const made_[2];
-  Row rows_[most_rows];
-  std::int64_t count_ = 0, asked_ = 0, parts_ = 1;
-};
-
 template <class A>
 class StripMaker {
  public:
@@ -89,7 +39,7 @@ class StripMaker {
         strip_(unit.strip),
         unit_(unit),
         x_(sizes, unit.strip, 0, sizes.inputs, x, scratch.x),
-        ahead_(sizes, unit.strip, y, start),
+        ahead_(sizes, unit.strip),
         start_(start),
         y_(y),
         sums_(scratch.sums),
@@ -105,12 +55,14 @@ class StripMaker {
   void make() {
     const FilteredKind* const kinds = kinds_of_filtered<A>[outputs_ > A::lanes ? 1 : 0];
     const std::int64_t end = strip_.plane + strip_.planes, calls = (tiles_ + kinds->tiles - 1) / kinds->tiles;
-    const std::int64_t read_end = end - 1 - s_.depth.before + s_.depth.kernel;
     for (std::int64_t plane = strip_.plane; plane < end; ++plane) {
       const Reads reads = reads_of(s_.depth, false, plane);
       x_.read(reads);
-      const std::int64_t next = x_.next();
-      ahead_.begin(plane, next < read_end && next < s_.depth.read ? next : -1, frequencies * calls, x_);
+      ahead_.begin();
+      ahead_.add_made(y_, plane, s_.outputs);
+      if (start_ != nullptr && start_ != y_) ahead_.add_made(start_, plane, s_.outputs);
+      if (x_.next() < x_.end()) ahead_.add_read(x_, x_.next(), s_.inputs);
+      ahead_.divide(frequencies * calls);
       for (std::int64_t lane = 0; lane < unit_.outputs; lane += outputs_) {
         for (std::int64_t frequency = 0; frequency < frequencies; ++frequency)
           multiply(reads, kinds, frequency, lane);
@@ -133,7 +85,7 @@ class StripMaker {
         tile.weights[i] = weights + reads.tap[i] * s_.height.kernel * line_;
       }
       tile.sums = sums_ + (frequency * tiles_ + first) * outputs_;
-      ahead_.ask(tile, tile.planes * tile.rows * (x_.frequency() / x_.block()));
+      tile.asked = ahead_.next(tile.planes * tile.rows * (x_.frequency() / x_.block()));
       kind.multiply(tile);
       done = first + kind.tiles;
     }
@@ -181,7 +133,7 @@ class StripMaker {
   const FilteredStrip& strip_;
   const FilteredUnit& unit_;
   FilteredPlanes<A> x_;
-  FilteredAhead<A> ahead_;
+  FilteredAhead ahead_;
   const float* const start_;
   float *const y_, *const sums_;         // sums: [frequencies][tiles][lanes]
   const std::int64_t tiles_, outputs_;   // of the strip; lanes of a block

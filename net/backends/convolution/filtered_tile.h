@@ -4,7 +4,7 @@
 // not know where a row ends. Included by filtered_rows.h alone; of the arithmetic see volume_tile.h.
 #pragma once
 
-#include "net/backends/convolution/filtered_sizes.h"
+#include "net/backends/convolution/filtered_ahead.h"
 
 namespace voxswap::net::convolution {
 namespace {
@@ -15,21 +15,20 @@ struct FilteredTile {
   std::int64_t planes = 0, rows = 1, channels = 1;
   std::int64_t row = 0, block = 0;  // numbers from one row of x, one block of its channels, to the next
   float* sums = nullptr;            // [tiles][registers of lanes]
-  const char* ahead = nullptr;      // memory that is asked for meanwhile, so many lines with every block
-  std::int64_t lines = 0;
+  Asked asked;                      // with every block of channels
 };
 
 // R registers of lanes, V tiles.
 template <class A, int R, int V>
 __attribute__((noinline)) void multiply_filtered(const FilteredTile& t) {
   typename A::Sum sums[V][R] = {};
-  const char* ahead = t.ahead;
+  Asked asked = t.asked;
   for (std::int64_t plane = 0; plane < t.planes; ++plane) {
     const std::uint32_t* weights = t.weights[plane];
     for (std::int64_t row = 0; row < t.rows; ++row) {
       const float* of_block = t.x[plane] + row * t.row;
       for (std::int64_t left = t.channels; left > 0; left -= filtered_channels, of_block += t.block) {
-        for (std::int64_t line = 0; line < t.lines; ++line, ahead += 64) __builtin_prefetch(ahead, 0, 2);
+        ask(asked);
         const float* const end = of_block + (left < filtered_channels ? left : filtered_channels);
         for (const float* x = of_block; x != end; ++x, weights += R * A::lanes) {
           typename A::Factor factors[R];

@@ -13,7 +13,7 @@ constexpr std::int64_t usual_rows = 8, usual_planes = 16, least_planes = 4;  // 
 
 // Measured: with shorter rows, fewer tiles of a plane or half empty blocks of channels, little is saved.
 bool is_worth_it(const Sizes& s) {
-  constexpr std::int64_t least_width = 7, least_lines = 3, least_tiles = 12;
+  constexpr std::int64_t least_width = 6, least_lines = 3, least_tiles = 12;
   const Axis* const axes[] = {&s.depth, &s.height, &s.width};
   const bool is_plain = std::all_of(axes, axes + 3, [](const Axis* axis) {
     return axis->kernel <= most_taps && axis->stride == 1 && axis->dilation == 1;

@@ -11,6 +11,7 @@
 // summed. Sums of the tiles of a plane start at zero, so that rounding does not grow with the volume.
 #pragma once
 
+#include "net/backends/convolution/filtered_ahead.h"
 #include "net/backends/convolution/filtered_planes.h"
 #include "net/backends/convolution/filtered_weight_sizes.h"
 
@@ -37,20 +38,24 @@ inline __attribute__((always_inline)) void transform_gradient(const typename A::
 }
 
 // Adds to sums [input channels][lanes] the products of so many tiles, I channels of x by V registers of dy.
+constexpr std::int64_t tiles_together = 16;  // before more memory is asked for
 template <class A, int I, int V>
 __attribute__((noinline)) void add_filtered(const float* x, const float* dy, std::int64_t tiles,
-                                            std::int64_t lanes, float* to) {
+                                            std::int64_t lanes, float* to, Asked asked) {
   typename A::Sum sums[I][V] = {};
-  for (const float* const end = x + tiles * filtered_channels; x != end;
-       x += filtered_channels, dy += lanes) {
-    typename A::Factor factors[V];
+  for (std::int64_t left = tiles; left > 0; left -= tiles_together) {
+    ask(asked);
+    const float* const end = x + (left < tiles_together ? left : tiles_together) * filtered_channels;
+    for (; x != end; x += filtered_channels, dy += lanes) {
+      typename A::Factor factors[V];
 #pragma GCC unroll 8
-    for (int v = 0; v < V; ++v) factors[v] = A::load(words(dy + v * A::lanes));
+      for (int v = 0; v < V; ++v) factors[v] = A::load(words(dy + v * A::lanes));
 #pragma GCC unroll 16
-    for (int i = 0; i < I; ++i) {
-      const auto spread = A::spread(reinterpret_cast<const char*>(x + i));
+      for (int i = 0; i < I; ++i) {
+        const auto spread = A::spread(reinterpret_cast<const char*>(x + i));
 #pragma GCC unroll 8
-      for (int v = 0; v < V; ++v) sums[i][v] = A::multiply_add(sums[i][v], factors[v], spread);
+        for (int v = 0; v < V; ++v) sums[i][v] = A::multiply_add(sums[i][v], factors[v], spread);
+      }
     }
   }
 #pragma GCC unroll 16
@@ -72,6 +77,7 @@ class FilteredWeights {
       : s_(sizes),
         strip_(strip),
         unit_(unit),
+        ahead_(sizes, strip),
         x_(sizes, strip, unit.first_input, unit.inputs, x, scratch.x),
         dy_(dy + unit.first_output),
         sums_(scratch.sums),
@@ -83,6 +89,10 @@ class FilteredWeights {
       const Reads reads = reads_of(s_.depth, false, plane);
       x_.read(reads);
       transform_rows(plane);
+      ahead_.begin();
+      if (plane + 1 < strip_.plane + strip_.planes) ahead_.add_made(dy_, plane + 1, unit_.outputs);
+      if (x_.next() < x_.end()) ahead_.add_read(x_, x_.next(), unit_.inputs);
+      ahead_.divide(frequencies * reads.count * s_.height.kernel * tiles_of_sums());
       for (std::int64_t frequency = 0; frequency < frequencies; ++frequency)
         for (std::int64_t i = 0; i < reads.count; ++i)
           for (std::int64_t row = 0; row < s_.height.kernel; ++row) {
@@ -99,13 +109,21 @@ class FilteredWeights {
   static constexpr bool many_registers = A::sums > 16;
   static constexpr int alone = many_registers ? 16 : 8, beside = alone / 2;  // channels of a tile of sums
 
-  void multiply(const float* x, const float* dy, float* sums) const {
+  // Of all channels and lanes.
+  std::int64_t tiles_of_sums() const {
+    const std::int64_t pairs = unit_.lanes / (2 * A::lanes);
+    return pairs * filtered_channels / beside +
+           (unit_.lanes / A::lanes - 2 * pairs) * filtered_channels / alone;
+  }
+  void multiply(const float* x, const float* dy, float* sums) {
+    const std::int64_t blocks = (tiles_ + tiles_together - 1) / tiles_together;
     for (std::int64_t lane = 0; lane < unit_.lanes;) {
       const bool two = unit_.lanes - lane >= 2 * A::lanes;
       const int step = two ? beside : alone;
       for (std::int64_t i = 0; i < filtered_channels; i += step)
         (two ? add_filtered<A, beside, 2> : add_filtered<A, alone, 1>)(x + i, dy + lane, tiles_, unit_.lanes,
-                                                                       sums + i * unit_.lanes + lane);
+                                                                       sums + i * unit_.lanes + lane,
+                                                                       ahead_.next(blocks));
       lane += two ? 2 * A::lanes : A::lanes;
     }
   }
@@ -143,6 +161,7 @@ class FilteredWeights {
   const VolumeSizes& s_;
   const FilteredStrip& strip_;
   const WeightUnit& unit_;
+  FilteredAhead ahead_;
   FilteredPlanes<A> x_;
   const float* const dy_;
   float *const sums_, *const made_;  // made: dy as frequencies, [frequencies][tiles][lanes]
