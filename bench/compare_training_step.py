@@ -2,11 +2,13 @@
 """voxswap's training step beside PyTorch's on the same cores, in turns in the same run: medians and ratios.
 
     bench/compare_training_step.py --python PYTHON [--program build/release/bin/training_step] [--sides 64 96 128]
-                                   [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results.md]
+                                   [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results.md]
 
 Per side and precision our program and PyTorch's ways (contiguous and channels last, eager and compiled) take turns for
 `rounds` rounds; each is a process of its own that reports the median of its steps, its peak resident memory and what of
-that was there before its first step. The peer is the fastest of PyTorch's. `--page` puts the table into a page, in place
+that was there before its first step. The peer is the fastest of PyTorch's. A share below 1 is of the arena that the step
+takes where everything stays: hybrid's plan for so much with nothing in a host pool, which is
+the same memory. `--page` puts the table into a page, in place
 of the one between its two comments "training step"."""
 import argparse
 import csv
@@ -28,10 +30,11 @@ def one(command):
 
 def table(rows):
     """The rows as a page shows them; memory whole, and beyond what was there before the first step."""
-    lines = ["| cube | precision | voxswap | PyTorch | times as fast | of its memory | beyond the start |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| cube | precision | arena | voxswap | PyTorch | times as fast | of its memory | beyond the start |",
+             "|---|---|---|---|---|---|---|---|"]
     for row in rows:
-        lines.append(f"| {row['side']}^3 | {row['precision']} | {row['voxswap_seconds']:.2f} s, {row['voxswap_peak_mib']} MiB "
+        arena = "all stays" if row["share"] == 1 else f"{row['share']:g} of that"
+        lines.append(f"| {row['side']}^3 | {row['precision']} | {arena} | {row['voxswap_seconds']:.2f} s, {row['voxswap_peak_mib']} MiB "
                      f"| {row['pytorch_seconds']:.2f} s, {row['pytorch_peak_mib']} MiB ({row['pytorch_way']}) "
                      f"| {row['speedup']:.1f} | {row['memory_ratio']:.2f} | {row['memory_ratio_beyond_start']:.2f} |")
     return "\n".join(lines)
@@ -48,7 +51,9 @@ def put_into(page, text):
 def compared(side, precision, options):
     steps = "3" if side <= 64 else "1"
     peer = [options.python, str(HERE / "pytorch_training_step.py"), str(side), precision, steps]
-    commands = {"voxswap": [options.program, str(side), precision, steps]}
+    ours = {share: f"voxswap in {share:g}" for share in options.shares}
+    commands = {name: [options.program, str(side), precision, steps] + ([str(share), "0"] if share < 1 else [])
+                for share, name in ours.items()}
     commands.update((f"{layout}, {mode}", peer + [layout, "--mode", mode]) for layout in options.layouts for mode in options.modes)
     runs = {name: [] for name in commands}
     for _ in range(options.rounds):
@@ -57,17 +62,19 @@ def compared(side, precision, options):
     seconds = {name: statistics.median(r["seconds"] for r in results) for name, results in runs.items()}
     peak = {name: max(r["peak_bytes"] for r in results) for name, results in runs.items()}
     beyond = {name: max(r["peak_bytes"] - r["before_bytes"] for r in results) for name, results in runs.items()}
-    best = min((name for name in commands if name != "voxswap"), key=seconds.get)
-    ours, theirs = runs["voxswap"][0], runs[best][0]
-    return {"side": side, "precision": precision, "voxswap_seconds": round(seconds["voxswap"], 4),
-            "pytorch_seconds": round(seconds[best], 4), "pytorch_way": best, "speedup": round(seconds[best] / seconds["voxswap"], 3),
-            "voxswap_peak_mib": peak["voxswap"] >> 20, "pytorch_peak_mib": peak[best] >> 20,
-            "memory_ratio": round(peak["voxswap"] / peak[best], 3),
-            "voxswap_beyond_start_mib": beyond["voxswap"] >> 20, "pytorch_beyond_start_mib": beyond[best] >> 20,
-            "memory_ratio_beyond_start": round(beyond["voxswap"] / beyond[best], 3),
-            "arena_mib": ours["arena_bytes"] >> 20, "voxswap_gflops": round(ours["gflop"] / seconds["voxswap"], 1),
-            "pytorch_seconds_of_all": "; ".join(f"{name} {seconds[name]:.4f}" for name in commands if name != "voxswap"),
-            "pytorch_version": theirs["version"], "threads": theirs["threads"], "backend": ours["backend"]}
+    peers = [name for name in commands if name not in ours.values()]
+    best = min(peers, key=seconds.get)
+    theirs = runs[best][0]
+    return [{"side": side, "precision": precision, "share": share, "voxswap_seconds": round(seconds[name], 4),
+             "pytorch_seconds": round(seconds[best], 4), "pytorch_way": best, "speedup": round(seconds[best] / seconds[name], 3),
+             "voxswap_peak_mib": peak[name] >> 20, "pytorch_peak_mib": peak[best] >> 20,
+             "memory_ratio": round(peak[name] / peak[best], 3),
+             "voxswap_beyond_start_mib": beyond[name] >> 20, "pytorch_beyond_start_mib": beyond[best] >> 20,
+             "memory_ratio_beyond_start": round(beyond[name] / beyond[best], 3),
+             "arena_mib": runs[name][0]["arena_bytes"] >> 20, "voxswap_gflops": round(runs[name][0]["gflop"] / seconds[name], 1),
+             "pytorch_seconds_of_all": "; ".join(f"{peer} {seconds[peer]:.4f}" for peer in peers),
+             "pytorch_version": theirs["version"], "threads": theirs["threads"], "backend": runs[name][0]["backend"]}
+            for share, name in ours.items()]
 
 
 def main():
@@ -78,6 +85,7 @@ def main():
     parser.add_argument("--precisions", nargs="+", default=["f32", "bf16"])
     parser.add_argument("--layouts", nargs="+", default=["contiguous", "channels_last"])
     parser.add_argument("--modes", nargs="+", default=["eager", "compile"])
+    parser.add_argument("--shares", type=float, nargs="+", default=[1.0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--csv")
     parser.add_argument("--page")
@@ -86,8 +94,8 @@ def main():
     rows = []
     for side in options.sides:
         for precision in options.precisions:
-            rows.append(compared(side, precision, options))
-            print(table(rows).splitlines()[-1], flush=True)
+            rows.extend(compared(side, precision, options))
+            print("\n".join(table(rows).splitlines()[-len(options.shares):]), flush=True)
             if options.csv:
                 with open(options.csv, "w", newline="") as file:
                     writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")

@@ -1,10 +1,11 @@
 // One training step on random data: median seconds and peak resident memory of this process, as one line of
 // JSON. compare_training_step.py runs it beside PyTorch.
 //
-//   training_step SIDE f32|bf16 STEPS [SHARE]
+//   training_step SIDE f32|bf16 STEPS [SHARE [POOL]]
 //
 // SHARE: of the memory that keeping everything takes (1, the default): with less, planner hybrid makes do
-// with it on costs measured here.
+// with it on costs measured here. POOL: as much of it may lie in a host pool (1); with 0 what is not kept is
+// made again.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,12 +20,17 @@
 namespace voxswap {
 namespace {
 
-swap::Plan choose_plan(bench::RandomTraining& training, double share) {
+struct Shares {
+  double arena = 1, pool = 1;
+};
+
+swap::Plan choose_plan(bench::RandomTraining& training, const Shares& shares) {
   swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   swap::Plan keep = swap::make_plan("keep", request);
-  if (share >= 1) return keep;
-  request.budgets.device = static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes));
-  request.budgets.host = keep.peak_bytes;
+  if (shares.arena >= 1) return keep;
+  const auto all = static_cast<double>(keep.peak_bytes);
+  request.budgets.device = static_cast<std::int64_t>(shares.arena * all);
+  request.budgets.host = static_cast<std::int64_t>(shares.pool * all);
   swap::ProfileRequest profile;
   profile.kept = {training.step.loss};
   profile.budget_bytes = request.budgets.device;
@@ -34,10 +40,10 @@ swap::Plan choose_plan(bench::RandomTraining& training, double share) {
   return swap::make_plan("hybrid", request);
 }
 
-void measure(std::int64_t side, const std::string& precision, int steps, double share) {
+void measure(std::int64_t side, const std::string& precision, int steps, const Shares& shares) {
   const std::int64_t resident_before = bench::peak_resident_bytes();
   bench::RandomTraining training(side, precision);
-  const swap::Plan plan = choose_plan(training, share);
+  const swap::Plan plan = choose_plan(training, shares);
   swap::Executor executor(training.compiled, plan, swap::allocate_tiers(*training.backend, {&plan}, ""));
   training.write_weights(executor);
 
@@ -67,13 +73,13 @@ void measure(std::int64_t side, const std::string& precision, int steps, double 
 }  // namespace voxswap
 
 int main(int count, char** arguments) {
-  if (count != 4 && count != 5) {
-    std::fprintf(stderr, "usage: training_step SIDE f32|bf16 STEPS [SHARE]\n");
+  if (count < 4 || count > 6) {
+    std::fprintf(stderr, "usage: training_step SIDE f32|bf16 STEPS [SHARE [POOL]]\n");
     return 2;
   }
   try {
     voxswap::measure(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
-                     count == 5 ? std::atof(arguments[4]) : 1);
+                     {count > 4 ? std::atof(arguments[4]) : 1, count > 5 ? std::atof(arguments[5]) : 1});
     return 0;
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -87,7 +87,7 @@ class Expansion {
       if (updated_[index(parameter)]) return false;
     for (const net::ValueId input : node.reads)
       if (!provide(input, now)) return false;
-    if (sequence_.steps.size() > 4 * facts_.nodes.size()) return false;
+    if (sequence_.steps.size() > 8 * facts_.nodes.size()) return false;
     emit(v.producer, true);
     bool costly = !v.cheap;
     for (const net::ValueId input : node.reads) costly = costly || costly_[index(input)];

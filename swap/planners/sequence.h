@@ -61,7 +61,7 @@ struct Sequence {
 // dropped and is needed to make something else again is made for that alone when it is cheap to
 // make again from what is on hand, and otherwise kept from then until its own reader,
 // unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
-// have to run again after its parameters were updated, or when there would be more than four times as many
+// have to run again after its parameters were updated, or when there would be more than eight times as many
 // runs as nodes.
 std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>& again,
                                const std::vector<bool>& alone = {});

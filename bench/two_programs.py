@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What a training step takes while another of the same program trains on the same cores: over its time alone.
+
+    bench/two_programs.py [--python PYTHON] [--program build/release/bin/training_step] [--side 96] [--precision bf16]
+                          [--rounds 5] [--csv bench/results/FILE.csv]
+
+One program alone, two begun together, the same of PyTorch (contiguous, eager) where a Python is named that has it, in
+turns for `rounds` rounds; each process reports the median of its steps. Ours waits as `voxswap` does (docs/building.md,
+Threads), PyTorch as it comes. Two that share the cores fairly and get into no other way of each other take
+twice as long."""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def together(command, count):
+    environment = {"GOMP_SPINCOUNT": "1000", **os.environ} if "pytorch" not in str(command) else None
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(count)]
+    seconds = [json.loads(process.communicate()[0].strip().splitlines()[-1])["seconds"] for process in running]
+    if any(process.returncode != 0 for process in running):
+        raise SystemExit(f"{' '.join(command)} failed")
+    return seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=str(HERE.parent / "build/release/bin/training_step"))
+    parser.add_argument("--python", help="one that has torch")
+    parser.add_argument("--side", type=int, default=96)
+    parser.add_argument("--precision", default="bf16")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--csv")
+    options = parser.parse_args()
+    what = [str(options.side), options.precision]
+    commands = {"voxswap": [options.program, *what, "9"]}
+    if options.python:
+        commands["pytorch"] = [options.python, str(HERE / "pytorch_training_step.py"), *what, "4", "contiguous"]
+    found = {name: ([], []) for name in commands}
+    for _ in range(options.rounds):
+        for name, command in commands.items():
+            for count in (1, 2):
+                found[name][count - 1].extend(together(command, count))
+    rows = []
+    for name, (alone, both) in found.items():
+        one, two = statistics.median(alone), statistics.median(both)
+        rows.append({"program": name, "side": options.side, "precision": options.precision, "alone_seconds": round(one, 4),
+                     "two_at_once_seconds": round(two, 4), "slowest_at_once_seconds": round(max(both), 4),
+                     "ratio": round(two / one, 3)})
+        print(rows[-1], flush=True)
+    if options.csv:
+        with open(options.csv, "w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
