@@ -184,11 +184,14 @@ class Sweep {
       if (cut_.excess > 0) add_cut(node);
       if (bound_.seconds == infinity) break;
     }
+    bound_.moment_seconds = bound_.seconds;
     return bound_;
   }
 
  private:
-  Bound impossible(net::NodeId node) const { return {infinity, bound_.compute_seconds, node, 0, 0}; }
+  Bound impossible(net::NodeId node) const {
+    return {infinity, bound_.compute_seconds, infinity, node, 0, 0};
+  }
 
   // What can leave at most, whatever time it takes.
   double room_elsewhere() const {

@@ -27,8 +27,9 @@ namespace voxswap::swap {
 struct Bound {
   double seconds = 0;          // infinite where no plan is within the budgets
   double compute_seconds = 0;  // every node once: the step in unlimited memory
-  // Of the bounds at one node, the largest: where that is (none where computing alone takes as long), what is
-  // too much there, and what of it is made again at the optimum.
+  // Of the bounds at one node, the largest: how much that is, where (none where computing alone takes as
+  // long), what is too much there, and what of it is made again at the optimum.
+  double moment_seconds = 0;
   net::NodeId node = net::none;
   double excess_bytes = 0, recomputed_bytes = 0;
 };
