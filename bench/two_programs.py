@@ -19,13 +19,12 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def together(command, count):
-    environment = {"GOMP_SPINCOUNT": "1000", **os.environ} if "pytorch" not in str(command) else None
+def together(command, environment, count):
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(count)]
-    seconds = [json.loads(process.communicate()[0].strip().splitlines()[-1])["seconds"] for process in running]
+    printed = [process.communicate()[0] for process in running]
     if any(process.returncode != 0 for process in running):
         raise SystemExit(f"{' '.join(command)} failed")
-    return seconds
+    return [json.loads(lines.strip().splitlines()[-1])["seconds"] for lines in printed]
 
 
 def main():
@@ -38,14 +37,15 @@ def main():
     parser.add_argument("--csv")
     options = parser.parse_args()
     what = [str(options.side), options.precision]
-    commands = {"voxswap": [options.program, *what, "9"]}
+    commands = {"voxswap": ([options.program, *what, "9"], {"GOMP_SPINCOUNT": "1000", **os.environ})}
     if options.python:
-        commands["pytorch"] = [options.python, str(HERE / "pytorch_training_step.py"), *what, "4", "contiguous"]
+        peer = [options.python, str(HERE / "pytorch_training_step.py"), *what, "4", "contiguous"]
+        commands["pytorch"] = (peer, dict(os.environ))
     found = {name: ([], []) for name in commands}
     for _ in range(options.rounds):
-        for name, command in commands.items():
+        for name, (command, environment) in commands.items():
             for count in (1, 2):
-                found[name][count - 1].extend(together(command, count))
+                found[name][count - 1].extend(together(command, environment, count))
     rows = []
     for name, (alone, both) in found.items():
         one, two = statistics.median(alone), statistics.median(both)

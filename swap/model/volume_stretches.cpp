@@ -88,8 +88,7 @@ class Finder {
       before += bytes;
       volume_[index(id)] = found_.volumes.size();
     }
-    const net::Value& first = graph_.value(volume.pieces.front());
-    volume.read = first.producer == net::none && first.role == net::Role::input;
+    volume.read = graph_.value(volume.pieces.front()).producer == net::none;
     found_.volumes.push_back(std::move(volume));
   }
 
@@ -196,6 +195,7 @@ class Finder {
       if (units > 0) volume.sources.push_back({source, std::min(1.0, units)});
   }
 
+  // Of each stretch the operations that leave least room for what stays beside them.
   void find_moments() {
     found_.moments.resize(found_.begins.size());
     for (std::size_t stretch = 0; stretch < found_.begins.size(); ++stretch) {
