@@ -68,6 +68,7 @@ struct Problem {
     request.budgets = {cell.budget, host_budget, 0};
     request.kept = {step.loss};
     request.costs = &costs;
+    request.coarser = step.coarser ? &*step.coarser : nullptr;
     for (const double seconds : costs.node_seconds) keep_seconds += seconds;
     bound = swap::lower_bound(step.graph, request.workspaces, request.kept, costs, request.budgets);
   }

@@ -68,8 +68,8 @@ class Backend {
   virtual std::string description() const = 0;  // for people: library version, instruction set
   virtual bool supports(ElementType type) const = 0;
   virtual ElementType fastest_type() const = 0;  // what precision: auto means here
-  // Bytes of which an image's voxels best take a multiple: its few channels are stored with zeros behind
-  // them.
+  // Bytes of which the voxels of an image best take a multiple where convolutions read it: its few channels
+  // get zeros behind them.
   virtual std::int64_t voxel_alignment() const { return 1; }
   virtual std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) = 0;
   virtual std::unique_ptr<Memory> allocate(

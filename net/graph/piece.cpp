@@ -18,4 +18,8 @@ PieceName split_piece_name(std::string_view name) {
           std::string(name.substr(open, close + 1 - open))};
 }
 
+std::size_t PieceName::number() const {
+  return piece.empty() ? 0 : std::stoul(piece.substr(1));
+}
+
 }  // namespace voxswap::net

@@ -8,11 +8,13 @@
 namespace voxswap::net {
 
 ValueId NetworkBuilder::add_image(const Shape& shape, std::int64_t voxel_alignment) {
-  Shape stored = shape;
-  while (stored[-1] * element_bytes(activations) % voxel_alignment != 0) ++stored[-1];
-  image_ = graph.add_value("input", stored, activations, Role::input);
-  image_channels_ = shape[-1];
-  return image_;
+  const ValueId input = graph.add_value("input", shape, activations, Role::input);
+  std::int64_t wide = image_channels_ = shape[-1];
+  while (wide * element_bytes(activations) % voxel_alignment != 0) ++wide;
+  image_ = wide == image_channels_ ? input
+                                   : graph.apply("zero_pad", "input.padded", {input},
+                                                 {{"axis", 4}, {"side", static_cast<double>(wide)}});
+  return input;
 }
 
 ValueId NetworkBuilder::parameter(const std::string& name, const Shape& shape) {

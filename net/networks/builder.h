@@ -26,9 +26,12 @@ class NetworkBuilder {
   NetworkBuilder(Graph& into, const NetworkOptions& with, ElementType type, bool for_training)
       : graph(into), options(with), activations(type), training(for_training) {}
 
-  // The images, N,D,H,W,C, stored with zeros behind the channels such that a voxel takes a multiple of
-  // `voxel_alignment` bytes. Only convolutions read them: with weights that are as wide and zero there.
+  // The images, N,D,H,W,C, as the step reads them.
   ValueId add_image(const Shape& shape, std::int64_t voxel_alignment);
+  // Them with zeros behind the channels, such that a voxel takes a multiple of `voxel_alignment` bytes. Only
+  // convolutions read that: with weights that are as wide and zero there. It is made on the device, so that
+  // what lies in the host's memory and crosses the link are the images alone.
+  ValueId image() const { return image_; }
   // The parameter of that name, added to the graph when it is not there yet.
   ValueId parameter(const std::string& name, const Shape& shape);
 

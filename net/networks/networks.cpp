@@ -99,7 +99,8 @@ std::vector<Parameter> parameters_of(const Network& network, const NetworkOption
                                      const Shape& input, std::int64_t outputs, ElementType activations) {
   Graph graph;
   NetworkBuilder builder(graph, options, activations, /*training=*/true);
-  network.build(builder, builder.add_image(input, /*voxel_alignment=*/1), outputs);
+  builder.add_image(input, /*voxel_alignment=*/1);
+  network.build(builder, builder.image(), outputs);
   std::set<ValueId> read;
   for (const Node& node : graph.nodes()) read.insert(node.inputs.begin(), node.inputs.end());
   std::vector<Parameter> result;
@@ -169,7 +170,7 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, 
   if (after_parameters) after_parameters(result.graph, result.trained);
   NetworkBuilder builder(result.graph, options, activations, training);
   result.input = builder.add_image(input, voxel_alignment);
-  result.logits = network.build(builder, result.input, outputs);
+  result.logits = network.build(builder, builder.image(), outputs);
   result.lower_logits.assign(builder.lower_logits.rbegin(), builder.lower_logits.rend());
   return result;
 }

@@ -14,8 +14,8 @@ namespace voxswap::net {
 // `volumes` is the shape of what is read, N,D,H,W,C. An image, N,1,H,W,C, lies in memory as a volume
 // N,H,1,W,C does, and in the graph it is one: its rows are the planes, along which volumes are cut
 // (net/steps/pieces.h). `voxel_alignment`: the bytes of which its voxels are to take a multiple
-// (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (with the
-// nearest) or options out of range.
+// where convolutions read them (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an
+// unknown name (with the nearest) or options out of range.
 ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, std::int64_t outputs,
                            ElementType activations, bool training, std::int64_t voxel_alignment = 1);
 

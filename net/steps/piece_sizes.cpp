@@ -66,7 +66,7 @@ Sides sides_of(const Shape& shape) {
 // Volumes of the same sides are cut alike: most operations read and make those.
 struct Level {
   std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
-  std::int64_t element = 0;             // and of a number
+  std::int64_t element = 0, depth = 0;  // and of a number; planes
   bool stays_whole = false;
 };
 
@@ -89,11 +89,27 @@ const Level& finest(const std::map<Sides, Level>& levels) {
 }
 
 std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
-  const auto& [largest, plane, element, stays_whole] = finest(levels);
+  const auto& [largest, plane, element, depth, stays_whole] = finest(levels);
   if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
   if (largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
   const std::int64_t usual = std::max(usual_piece_bytes, largest / usual_pieces);
   return std::max(std::min(usual, large_piece_elements * element), largest / most_pieces);
+}
+
+std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
+  std::map<Sides, Level> levels;
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Value& value = graph.value(id);
+    Level& level = levels[sides_of(value.shape)];
+    level.stays_whole = level.stays_whole || volumes.stays_whole(id);
+    if (value.bytes() <= level.largest) continue;
+    level.largest = value.bytes();
+    level.depth = value.shape[1];
+    level.plane = value.bytes() / level.depth;
+    level.element = value.bytes() / value.shape.count();
+  }
+  return levels;
 }
 
 // And no sum over one, or over planes of one.
@@ -110,27 +126,27 @@ std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t plan
   std::vector<std::int64_t> planes(graph.values().size(), 0);
   if (planes_per_piece == whole_volumes) return planes;
   const Volumes volumes(graph);
-  std::map<Sides, Level> levels;
-  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
-    if (!volumes.contains(id)) continue;
-    const Value& value = graph.value(id);
-    Level& level = levels[sides_of(value.shape)];
-    level.stays_whole = level.stays_whole || volumes.stays_whole(id);
-    if (value.bytes() <= level.largest) continue;
-    level.largest = value.bytes();
-    level.plane = value.bytes() / value.shape[1];
-    level.element = value.bytes() / value.shape.count();
-  }
+  const std::map<Sides, Level> levels = levels_of(graph, volumes);
   if (levels.empty()) return planes;
   const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);
   for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
     if (!volumes.contains(id)) continue;
-    const Level& level = levels[sides_of(graph.value(id).shape)];
+    const Level& level = levels.at(sides_of(graph.value(id).shape));
     if (level.stays_whole || level.largest <= piece) continue;
     const std::int64_t wanted = std::max<std::int64_t>(piece / level.plane / 2 * 2, 2);
     if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
   }
   return planes;
+}
+
+std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
+  if (planes_per_piece == whole_volumes) return std::nullopt;
+  const std::map<Sides, Level> levels = levels_of(graph, Volumes(graph));
+  if (levels.empty()) return std::nullopt;
+  const Level& level = finest(levels);
+  const std::int64_t bytes = bytes_of_piece(levels, planes_per_piece);
+  if (level.stays_whole || level.largest / bytes < 2 * usual_pieces) return std::nullopt;
+  return (level.depth + 2 * usual_pieces - 1) / (2 * usual_pieces) * 2;
 }
 
 std::string pieces_text(const Graph& step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,9 @@ std::string pieces_text(const Graph& step);
 
 // How many planes the pieces of every value have (the last may have fewer); 0: it stays whole.
 std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);
+
+// For planners (swap/planners/coarser.h): with as many planes the pieces of the finest volume are
+// usual_pieces or a few less, where they are twice as many or more with `planes_per_piece`.
+std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
 }  // namespace voxswap::net

@@ -280,6 +280,12 @@ std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& 
   return pieces;
 }
 
+std::optional<Graph> in_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
+  const std::optional<std::int64_t> planes = planes_of_fewer_pieces(graph, planes_per_piece);
+  if (!planes) return std::nullopt;
+  return cut_into_pieces(graph, *planes).graph;
+}
+
 }  // namespace
 
 LossOptions loss_options(Loss loss) {
@@ -325,6 +331,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   add_updates(step, gradients, add_guards(step, gradients, options.optimizer, scaled), options);
   update_early(step.graph);
 
+  step.coarser = in_fewer_pieces(step.graph, options.pieces);
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);
   step.input = pieces_of(cut, copies[index(forward.input)]);
   step.target = pieces_of(cut, copies[index(target)]);
@@ -360,6 +367,7 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   const ValueId probabilities =
       step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
 
+  step.coarser = in_fewer_pieces(step.graph, options.pieces);
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);
   step.input = pieces_of(cut, forward.input);
   step.probabilities = pieces_of(cut, probabilities);

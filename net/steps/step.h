@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,8 +70,8 @@ struct LossScaleOptions {
 struct StepOptions {
   NetworkOptions network;
   Shape input;  // N,D,H,W,C of the images
-  std::int64_t voxel_alignment =
-      1;                     // bytes of which their voxels take a multiple, by zeros behind the channels
+  // Bytes of which their voxels take a multiple where convolutions read them, by zeros behind the channels.
+  std::int64_t voxel_alignment = 1;
   std::int64_t outputs = 3;  // channels of the logits
   ElementType activations = ElementType::f32;
   LossOptions loss;
@@ -96,6 +97,7 @@ struct TrainingStep {
   // Of those one after the other, Adam's named "<parameter>.m" and ".v", SGD's ".momentum"; in f16 then
   // "loss.scale".
   std::vector<ValueId> optimizer_state;
+  std::optional<Graph> coarser;  // of a step in many pieces: the same in fewer
 };
 TrainingStep build_training_step(const StepOptions& options);
 // What a value of the optimiser's state holds before the first step: zeros, but for the loss scale.
@@ -107,6 +109,7 @@ struct InferenceStep {
   ValueId loss = none;
   std::vector<ValueId> probabilities;  // like the logits, f32
   std::vector<ValueId> parameters;
+  std::optional<Graph> coarser;  // as a training step has it
 };
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss);
 

@@ -130,7 +130,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
     if (!ranks.is_first()) share_routines(*s.target.backend, ranks);
     training = plannable_training(s.target, s.steps, *s.exchange);
   }
-  PlannableStep inference = plannable(s.target, s.steps.inference.graph, kept_values(s.steps.inference));
+  PlannableStep inference = plannable_inference(s.target, s.steps.inference);
   if (trains && ranks.is_first()) share_routines(*s.target.backend, ranks);
   if (trains) s.training_step = prepare_training(std::move(training), s.target, options);
   s.inference_step = prepare_inference(std::move(inference), s.target, options);

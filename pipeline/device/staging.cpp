@@ -12,33 +12,24 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Voxels of `wide` elements from those of `channels` numbers.
 template <class To, class Convert>
-void stage_voxels(std::span<const float> image, std::size_t channels, std::size_t wide, To* to,
-                  Convert convert) {
-  const std::size_t voxels = image.size() / channels;
-  assert(channels <= wide && channels * voxels == image.size());
-  constexpr std::size_t slice = std::size_t{1} << 18;  // voxels
-  parallel_for((voxels + slice - 1) / slice, [&](std::size_t i) {
-    const std::size_t begin = i * slice, end = std::min(voxels, begin + slice);
-    for (std::size_t voxel = begin; voxel < end; ++voxel) {
-      To* const at = to + voxel * wide;
-      for (std::size_t c = 0; c < channels; ++c) at[c] = convert(image[voxel * channels + c]);
-      std::fill(at + channels, at + wide, To{});  // zero in every type
-    }
+void stage_numbers(std::span<const float> from, To* to, Convert convert) {
+  constexpr std::size_t slice = std::size_t{1} << 20;
+  parallel_for((from.size() + slice - 1) / slice, [&](std::size_t i) {
+    const std::size_t begin = i * slice, end = std::min(from.size(), begin + slice);
+    for (std::size_t k = begin; k < end; ++k) to[k] = convert(from[k]);
   });
 }
 
-void stage_part(std::span<const float> part, net::ElementType type, std::size_t channels, std::size_t wide,
-                std::byte* to) {
+void stage_part(std::span<const float> part, net::ElementType type, std::byte* to) {
   auto* const halves = reinterpret_cast<std::uint16_t*>(to);
   switch (type) {
     case net::ElementType::bf16:
-      return stage_voxels(part, channels, wide, halves, [](float x) { return to_bfloat16(x); });
+      return stage_numbers(part, halves, [](float x) { return to_bfloat16(x); });
     case net::ElementType::f16:
-      return stage_voxels(part, channels, wide, halves, [](float x) { return to_float16(x); });
+      return stage_numbers(part, halves, [](float x) { return to_float16(x); });
     default:
-      return stage_voxels(part, channels, wide, reinterpret_cast<float*>(to), [](float x) { return x; });
+      return stage_numbers(part, reinterpret_cast<float*>(to), [](float x) { return x; });
   }
 }
 
@@ -78,10 +69,7 @@ std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& 
 }
 
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece) {
-  const auto wide = static_cast<std::size_t>(piece.value.shape.count_from(2));
-  if (piece.value.type != net::ElementType::f32 || plane_elements(image, piece) != wide ||
-      !in_one_stretch(piece))
-    return nullptr;
+  if (piece.value.type != net::ElementType::f32 || !in_one_stretch(piece)) return nullptr;
   return reinterpret_cast<const std::byte*>(planes_of(image, piece, 0).data());
 }
 const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece) {
@@ -90,11 +78,9 @@ const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece
 }
 
 void stage(std::span<const float> image, const InputPiece& piece, std::byte* to) {
-  const Shape& shape = piece.value.shape;
-  const std::size_t channels = plane_elements(image, piece) / static_cast<std::size_t>(shape[2] * shape[3]);
-  for (std::int64_t n = 0; n < shape[0]; ++n)
-    stage_part(planes_of(image, piece, n), piece.value.type, channels, static_cast<std::size_t>(shape[-1]),
-               to + n * piece.value.bytes() / shape[0]);
+  for (std::int64_t n = 0; n < piece.value.shape[0]; ++n)
+    stage_part(planes_of(image, piece, n), piece.value.type,
+               to + n * piece.value.bytes() / piece.value.shape[0]);
 }
 
 void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to) {

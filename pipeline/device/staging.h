@@ -1,7 +1,5 @@
-// An image on its way to the device: in the type in which the network reads it, with zeros behind its
-// channels where the device wants its voxels wider (net/backends/backend.h: voxel_alignment), in the pieces
-// into which the step cuts it (net/steps/pieces.h). Images and targets are whole volumes, sample after
-// sample.
+// An image on its way to the device: in the type in which the network reads it, in the pieces into which the
+// step cuts it (net/steps/pieces.h). Images and targets are whole volumes, sample after sample.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +27,7 @@ std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& 
 // Where the piece lies in the volume's own bytes, if those are what the network reads; null if they are not.
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece);
 const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece);
-// Writes value.bytes() bytes. REQUIRES: as many voxels in both, no fewer channels in the piece.
+// Writes value.bytes() bytes. REQUIRES: volumes of the shape that the pieces are of.
 void stage(std::span<const float> image, const InputPiece& piece, std::byte* to);
 void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to);
 

@@ -102,8 +102,7 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
   leave_room(target_, options.memory, held_beside_);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
-  std::vector<net::ValueId> kept = kept_values(steps.inference);
-  inference_ = plannable(target_, std::move(steps.inference.graph), std::move(kept));
+  inference_ = plannable_inference(target_, steps.inference);
   inference_.costs = estimate(inference_, target_, options.memory);
   training_ = with_costs(plannable_training(target_, steps, exchange_), target_, options, how);
   if (target_.backend && how.remember) remember_routines(*target_.backend, options);

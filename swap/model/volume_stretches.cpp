@@ -76,8 +76,7 @@ class Finder {
 
   void add_volume(MovedVolume volume) {
     const auto number = [&](net::ValueId id) {
-      const std::string piece = net::split_piece_name(graph_.value(id).name).piece;
-      return piece.empty() ? 0 : std::stol(piece.substr(1));
+      return net::split_piece_name(graph_.value(id).name).number();
     };
     std::sort(volume.pieces.begin(), volume.pieces.end(),
               [&](net::ValueId a, net::ValueId b) { return number(a) < number(b); });

@@ -31,6 +31,8 @@ struct PlanRequest {
   // Of a step that takes several samples one after the other: the same step of one of them, with its costs.
   // Null: it is searched as a whole.
   const PlanRequest* one_sample = nullptr;
+  // Of a step in many pieces: the same step in fewer, on which searches begin (coarser.h). Null: they do not.
+  const net::Graph* coarser = nullptr;
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the

@@ -5,6 +5,7 @@
 
 #include "base/index.h"
 #include "base/parallel.h"
+#include "swap/planners/coarser.h"
 #include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
@@ -42,19 +43,32 @@ class Search {
     climbing_.least_volume = largest_volume / 256;
   }
 
-  Searched run() {
-    begin();
-    if (starts_.front().score.excess > 0) {  // everything counts when memory is scarce
-      climbing_.least_bytes = climbing_.least_volume = 0;
-      begin();
+  // `from`: choices to begin with, if any.
+  Searched run(const std::vector<Decisions>& from = {}) {
+    for (const Decisions& choice : from) begin_with(choice);
+    sort_starts();
+    if (starts_.empty() || starts_.front().score.excess > 0) {
+      begin_with_chains();
+      if (options_.quick) return packed(starts_.front());
+      improve_starts();
     }
-    if (options_.quick) return packed(starts_.front());
-    improve_starts();
     if (starts_.front().score.seconds > options_.to_beat) return packed(starts_.front());
     if (!is_good()) improve_for_less_memory();
     if (!is_good()) pack_the_best();
     if (!is_good()) polish();
     return *std::move(best_);
+  }
+
+  // The best choices, none of them packed.
+  std::vector<Decisions> best_choices() {
+    begin_with_chains();
+    improve_starts();
+    starts_.resize(std::min(worth_packing, starts_.size()));
+    improve(starts_, options_.effort * effort * 0.4);
+    sort_starts();
+    std::vector<Decisions> choices;
+    for (Start& start : starts_) choices.push_back(std::move(start.choice));
+    return choices;
   }
 
   Searched packed(const Decisions& choice) const { return packed(Start{choice, {}, budget_}); }
@@ -67,6 +81,13 @@ class Search {
 
   Schedule schedule_of(const Decisions& choice, std::int64_t aim) const {
     return voxswap::swap::schedule_of(facts_, choice, aim, climbing_.least_bytes);
+  }
+
+  void begin_with_chains() {
+    begin();
+    if (starts_.front().score.excess == 0) return;
+    climbing_.least_bytes = climbing_.least_volume = 0;  // everything counts when memory is scarce
+    begin();
   }
 
   void begin() {
@@ -138,7 +159,7 @@ class Search {
   // with less memory to aim at too, which leads to other choices.
   void improve_for_less_memory() {
     if (facts_.in_pieces) {
-      improve_what_can_be_packed(6);
+      improve_what_can_be_packed(worth_packing);
       return improve_what_can_be_packed(2);
     }
     const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
@@ -195,7 +216,7 @@ class Search {
   // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too, but
   // for those that are behind the best plan already.
   void pack_the_best() {
-    std::vector<std::optional<Searched>> all(std::min<std::size_t>(6, starts_.size()));
+    std::vector<std::optional<Searched>> all(std::min(worth_packing, starts_.size()));
     parallel_for(all.size(), [&](std::size_t i) {
       if (may_be_ahead(starts_[i].score.seconds)) all[i] = packed(starts_[i]);
     });
@@ -257,6 +278,7 @@ class Search {
     }
   }
 
+  static constexpr std::size_t worth_packing = 6;
   static constexpr double polishing = 60'000;  // instructions that are laid out for the last changes
   // Steps and copies that are scheduled in all searches together: two or three seconds on one core. Of a
   // usual graph.
@@ -274,7 +296,13 @@ class Search {
 }  // namespace
 
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
-  return Search(facts, planner, options).run();
+  if (facts.request->coarser == nullptr || options.quick) return Search(facts, planner, options).run();
+  const CoarserStep coarser(*facts.request);
+  const GraphFacts coarse(coarser.request);
+  std::vector<Decisions> from;
+  for (const Decisions& choice : Search(coarse, planner, options).best_choices())
+    from.push_back(for_finer(coarse, choice, facts));
+  return Search(facts, planner, options).run(from);
 }
 
 Plan lay_out_within_budget(const GraphFacts& facts, const std::string& planner, const SearchOptions& options,

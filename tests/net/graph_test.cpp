@@ -36,11 +36,13 @@ TEST(PieceNames, TellTheVolumeAndThePiece) {
   EXPECT_EQ(name, "encoder.0[12]");
   EXPECT_EQ(split_piece_name(name).volume, "encoder.0");
   EXPECT_EQ(split_piece_name(name).piece, "[12]");
+  EXPECT_EQ(split_piece_name(name).number(), 12U);
   EXPECT_EQ(split_piece_name("encoder.0.norm[3].1").volume, "encoder.0.norm.1");
   EXPECT_EQ(split_piece_name("encoder.0.norm[3].1").piece, "[3]");
   for (const char* whole : {"encoder.0", "", "x[]", "x[1", "x]", "x[y]"}) {
     EXPECT_EQ(split_piece_name(whole).volume, whole);
     EXPECT_EQ(split_piece_name(whole).piece, "");
+    EXPECT_EQ(split_piece_name(whole).number(), 0U);
   }
 }
 

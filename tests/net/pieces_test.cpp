@@ -220,6 +220,20 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
   EXPECT_EQ(planes_of_image(64, 64), Planes{64});
 }
 
+TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
+  const auto pieces = [](std::int64_t side, std::int64_t planes) {
+    StepOptions options;
+    options.input = {1, side, side, side, 4};
+    options.pieces = planes;
+    const TrainingStep step = build_training_step(options);
+    return pieces_text(step.graph) + ", " + (step.coarser ? pieces_text(*step.coarser) : "as many");
+  };
+  EXPECT_EQ(pieces(128, 2), "64 of 2 planes, 32 of 4 planes");
+  EXPECT_EQ(pieces(144, 2), "72 of 2 planes, 24 of 6 planes") << "planes come in pairs";
+  EXPECT_EQ(pieces(128, 4), "32 of 4 planes, as many");
+  EXPECT_EQ(pieces(128, whole_volumes), "none, as many");
+}
+
 // What a step in pieces needs at least is what its largest piece of an operation needs.
 // Nothing that is small is cut, though volumes inside a network have more bytes than its image.
 TEST(Pieces, ThatAreAutomaticAreNoneOfASmallStep) {

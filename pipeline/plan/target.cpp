@@ -1,0 +1,193 @@
+#include "pipeline/plan/target.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/keys.h"
+#include "base/log.h"
+#include "base/parse_number.h"
+#include "base/units.h"
+#include "net/backends/backends.h"
+
+namespace voxswap::pipeline {
+
+std::int64_t without_reserve(std::int64_t free) {
+  return std::max<std::int64_t>(free - std::max<std::int64_t>(free / 10, 512LL << 20), 1);
+}
+
+namespace {
+
+// Of memory that device and host share, the part for the host pool when nobody says how much: none, unless it
+// is the way to the disk.
+std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
+  if (memory.host_bytes) return *memory.host_bytes;
+  return memory.disk_bytes > 0 ? usable / 8 : 0;
+}
+
+}  // namespace
+
+swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& memory) {
+  swap::Budgets budgets;
+  if (!memory.budget_bytes && memory.host_bytes && *memory.host_bytes >= usable)
+    fail(Exit::does_not_fit,
+         "{}: {} are as much as device and host, which share their memory here, have free "
+         "together ({}); lower it, or set {} as well",
+         key::memory_host, format_bytes(*memory.host_bytes), format_bytes(usable), key::memory_budget);
+  budgets.device = memory.budget_bytes ? *memory.budget_bytes
+                                       : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
+  budgets.host = memory.host_bytes.value_or(std::max<std::int64_t>(usable - budgets.device, 0));
+  budgets.disk = memory.disk_bytes;
+  return budgets;
+}
+
+namespace {
+
+// Of a device that is not here, the host is taken to have as much as anybody could ask for.
+constexpr std::int64_t ample_host_bytes = std::int64_t{1} << 40;
+
+// tf32 is f32 in memory.
+net::ElementType element_type(Precision precision) {
+  return precision == Precision::tf32 ? net::ElementType::f32
+                                      : net::parse_element_type(choice_name(precision));
+}
+
+// On a device that is not here.
+net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision precision) {
+  if (precision == Precision::automatic) return device.fastest;
+  const net::ElementType type = element_type(precision);
+  if (type == net::ElementType::bf16 && device.fastest == net::ElementType::f16)
+    fail(Exit::usage, "{}: {} does not run in bf16; f16, f32 and auto are what it can do",
+         key::training_precision, device.name);
+  return type;
+}
+
+// N of "cuda:N".
+int device_number(const std::string& device) {
+  const auto number = parse_number<int>(device.substr(5));
+  if (!number)
+    fail(Exit::usage, "{}: expected cuda:N with the number of a GPU, found '{}'", key::memory_device, device);
+  return *number;
+}
+
+std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOptions options) {
+  if (device != "cuda") options.device = device_number(device);
+  try {
+    return net::make_backend("cuda", options);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    fail(Exit::does_not_fit,
+         "{}: {}: no CUDA device: {}; `voxswap info` lists the devices, {}: cpu needs none",
+         key::memory_device, device, error.what(), key::memory_device);
+  }
+}
+
+// A GPU that cannot be used is worth a word; that there is none is not.
+std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
+  if (net::device_count("cuda") == 0) return net::make_backend("onednn", options);
+  try {
+    return net::make_backend("cuda", options);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::does_not_fit) throw;
+    log::warn("{}: auto: the CPU computes, because the GPU cannot: {}", key::memory_device, error.what());
+    return net::make_backend("onednn", options);
+  }
+}
+
+// What estimates of a device that is here are made from: of GPUs, the one that is most like it.
+const swap::DeviceRates& rates_of(const net::Backend& backend) {
+  if (backend.computes_on_host()) return swap::find_device_rates("cpu");
+  if (const swap::DeviceRates* device = swap::device_in(backend.description())) return *device;
+  return swap::find_device_rates("a100");
+}
+
+}  // namespace
+
+std::unique_ptr<net::Backend> open_device(const std::string& device, const net::BackendOptions& options) {
+  if (device == "auto") return open_best(options);
+  if (device == "cpu") return net::make_backend("onednn", options);
+  if (device == "reference") return net::make_backend("reference", options);
+  if (device == "cuda" || device.starts_with("cuda:")) return open_gpu(device, options);
+  fail(Exit::usage, "{}: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
+       key::memory_device, device);
+}
+
+net::BackendOptions backend_options(const TrainingOptions& training) {
+  net::BackendOptions options;
+  options.deterministic = training.deterministic;
+  options.tensor_floats = training.precision == Precision::tf32;
+  return options;
+}
+
+net::ElementType choose_precision(const net::Backend& backend, Precision precision) {
+  if (precision == Precision::automatic) return backend.fastest_type();
+  const net::ElementType type = element_type(precision);
+  if (!backend.supports(type) || (precision == Precision::tf32 && backend.computes_on_host())) {
+    fail(Exit::usage, "{}: {} does not run in {} here ({})", key::training_precision, backend.name(),
+         choice_name(precision), backend.description());
+  }
+  return type;
+}
+
+swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& memory, int sharers) {
+  if (backend.computes_on_host())
+    return budgets_in_one_memory(without_reserve(backend.free_bytes()) / sharers, memory);
+  swap::Budgets budgets;
+  budgets.device = memory.budget_bytes ? *memory.budget_bytes : without_reserve(backend.free_bytes());
+  budgets.host = memory.host_bytes.value_or(without_reserve(backend.free_host_bytes()) / sharers);
+  budgets.disk = memory.disk_bytes;
+  return budgets;
+}
+
+namespace {
+
+// Where nobody says which: of a machine's GPUs, each of its ranks takes the next. A launcher may also show
+// each rank one alone.
+int gpu_of_rank(const net::Ranks& ranks) {
+  const int gpus = net::device_count("cuda");
+  return gpus > 1 ? ranks.index_on_this_machine() % gpus : 0;
+}
+
+}  // namespace
+
+std::string Target::description() const {
+  return backend ? backend->description() : "as if on " + rates->name;
+}
+
+std::int64_t Target::voxel_alignment() const {
+  return backend ? backend->voxel_alignment() : rates->voxel_alignment;
+}
+
+Target open_target(const RunOptions& options, const std::string& as, bool tuned) {
+  Target target;
+  if (as.empty()) {
+    net::BackendOptions how = backend_options(options.training);
+    how.tuned = tuned;
+    how.device = gpu_of_rank(*options.ranks);
+    target.backend = open_device(options.memory.device, how);
+    if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
+      fail(Exit::usage,
+           "{}: unified is for a GPU, whose memory it lets move to the host by itself; the device "
+           "here is the CPU: choose {}",
+           key::memory_planner, join(swap::planner_names(), ", "));
+    target.rates = &rates_of(*target.backend);
+    target.precision = choose_precision(*target.backend, options.training.precision);
+    target.budgets = choose_budgets(*target.backend, options.memory, options.ranks->on_this_machine());
+    return target;
+  }
+  const MemoryOptions& memory = options.memory;
+  target.rates = &swap::find_device_rates(as);
+  target.precision = precision_elsewhere(*target.rates, options.training.precision);
+  target.budgets.device = memory.budget_bytes.value_or(target.rates->memory_bytes);
+  target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
+  target.budgets.disk = memory.disk_bytes;
+  return target;
+}
+
+void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes) {
+  const bool shared = target.backend && target.backend->computes_on_host();
+  std::int64_t& budget = shared ? target.budgets.device : target.budgets.host;
+  if (shared ? memory.budget_bytes.has_value() : memory.host_bytes.has_value()) return;
+  budget = std::max<std::int64_t>(budget - bytes, 1);
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,110 @@
+#include "swap/planners/coarser.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "base/index.h"
+#include "net/graph/graph.h"
+#include "net/graph/piece.h"
+
+namespace voxswap::swap {
+namespace {
+
+std::string volume_of(const std::string& name) {
+  return net::split_piece_name(name).volume;
+}
+
+// What the nodes of an operation take in pieces.
+struct Operation {
+  double seconds = 0;
+  std::int64_t workspace = 0;
+};
+
+std::map<std::string, Operation> operations_of(const PlanRequest& request) {
+  std::map<std::string, Operation> operations;
+  for (std::size_t id = 0; id < request.graph->nodes().size(); ++id) {
+    Operation& operation = operations[volume_of(request.graph->nodes()[id].name)];
+    operation.seconds += request.costs->node_seconds[id];
+    operation.workspace = std::max(operation.workspace, request.workspaces[id]);
+  }
+  return operations;
+}
+
+// Numbers of the readings of a value, by the operation that reads: of several nodes of one, the first.
+std::map<std::string, GapId> gaps_by_reader(const GraphFacts& facts, net::ValueId id) {
+  const ValueFacts& value = facts.values[index(id)];
+  std::map<std::string, GapId> gaps;
+  for (std::size_t i = 0; i < value.readers.size(); ++i)
+    gaps.emplace(volume_of(facts.request->graph->node(value.readers[i]).name),
+                 value.first_gap + static_cast<GapId>(i));
+  return gaps;
+}
+
+GapId last_gap(const ValueFacts& value) {
+  return value.first_gap + static_cast<GapId>(value.readers.size());
+}
+
+// Pieces by volume and number.
+using Volumes = std::map<std::string, std::map<std::size_t, net::ValueId>>;
+
+Volumes volumes_of(const GraphFacts& facts) {
+  Volumes volumes;
+  for (net::ValueId id = 0; index(id) < facts.values.size(); ++id) {
+    const net::PieceName name = net::split_piece_name(facts.request->graph->value(id).name);
+    volumes[name.volume][name.number()] = id;
+  }
+  return volumes;
+}
+
+}  // namespace
+
+CoarserStep::CoarserStep(const PlanRequest& finer) : costs(*finer.costs), request(finer) {
+  request.graph = finer.coarser;
+  request.coarser = nullptr;
+  request.costs = &costs;
+  const std::map<std::string, Operation> operations = operations_of(finer);
+  std::map<std::string, int> counts;
+  for (const net::Node& node : request.graph->nodes()) ++counts[volume_of(node.name)];
+  costs.node_seconds.clear();
+  request.workspaces.clear();
+  for (const net::Node& node : request.graph->nodes()) {
+    const std::string name = volume_of(node.name);
+    const auto found = operations.find(name);
+    const Operation operation = found == operations.end() ? Operation{} : found->second;
+    costs.node_seconds.push_back(operation.seconds / counts[name]);
+    request.workspaces.push_back(operation.workspace);
+  }
+  std::map<std::string, bool> kept;
+  for (const net::ValueId id : finer.kept)
+    if (id != net::none) kept[volume_of(finer.graph->value(id).name)] = true;
+  request.kept.clear();
+  for (net::ValueId id = 0; index(id) < request.graph->values().size(); ++id)
+    if (kept.count(volume_of(request.graph->value(id).name)) > 0) request.kept.push_back(id);
+}
+
+Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const GraphFacts& fine) {
+  Decisions result = keep_everything(fine);
+  result.reserve = choice.reserve;
+  const Volumes of_coarse = volumes_of(coarse);
+  for (const auto& [name, pieces] : volumes_of(fine)) {
+    const auto found = of_coarse.find(name);
+    if (found == of_coarse.end()) continue;
+    for (const auto& [number, id] : pieces) {
+      const std::size_t at = (2 * number + 1) * found->second.size() / (2 * pieces.size());
+      const auto piece = found->second.find(at);
+      if (piece == found->second.end()) continue;
+      const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(piece->second)];
+      result.alone[index(id)] = choice.alone[index(piece->second)];
+      result.bias[index(id)] = choice.bias[index(piece->second)];
+      result.again[index(last_gap(value))] = choice.again[index(last_gap(from))];
+      const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, piece->second);
+      for (const auto& [reader, gap] : gaps_by_reader(fine, id))
+        if (const auto same = gaps.find(reader); same != gaps.end())
+          result.again[index(gap)] = choice.again[index(same->second)];
+    }
+  }
+  return result;
+}
+
+}  // namespace voxswap::swap

@@ -1,0 +1,97 @@
+// Steps in many pieces are searched first in fewer of them.
+#include "swap/planners/coarser.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "net/graph/piece.h"
+#include "net/steps/step.h"
+#include "swap/model/simulator.h"
+#include "swap/planners/planner.h"
+#include "swap/verify/verify.h"
+
+namespace voxswap::swap {
+namespace {
+
+net::TrainingStep step_in_pieces(std::int64_t planes) {
+  net::StepOptions options;
+  options.network = {.base_filters = 4, .depth = 3};
+  options.input = {1, 32, 32, 32, 4};
+  options.pieces = planes;
+  return net::build_training_step(options);
+}
+
+struct InTwoSizes {
+  net::TrainingStep fine = step_in_pieces(2), coarse = step_in_pieces(8);
+  CostModel costs = estimate_costs(fine.graph, find_device_rates("v100"));
+  PlanRequest request{
+      &fine.graph, std::vector<std::int64_t>(fine.graph.nodes().size()), {}, {fine.loss}, &costs};
+
+  InTwoSizes() {
+    request.workspaces.back() = 4096;
+    request.coarser = &coarse.graph;
+  }
+};
+
+double seconds_of(const CostModel& costs) {
+  return std::accumulate(costs.node_seconds.begin(), costs.node_seconds.end(), 0.0);
+}
+
+TEST(CoarserSteps, TakeWhatTheFinerOnesTake) {
+  const InTwoSizes steps;
+  const CoarserStep coarser(steps.request);
+  EXPECT_EQ(coarser.request.graph, &steps.coarse.graph);
+  EXPECT_EQ(coarser.request.coarser, nullptr);
+  EXPECT_NEAR(seconds_of(coarser.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
+      << "but for sums over pieces of what is whole there";
+  EXPECT_EQ(coarser.request.workspaces.size(), steps.coarse.graph.nodes().size());
+  EXPECT_EQ(coarser.request.workspaces.back(), 4096);
+  EXPECT_EQ(coarser.request.kept, std::vector<net::ValueId>{steps.coarse.loss});
+}
+
+// Pieces of 8 planes in place of 2: the choice for the second is that for four.
+TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
+  const InTwoSizes steps;
+  const CoarserStep coarser(steps.request);
+  const GraphFacts coarse(coarser.request), fine(steps.request);
+  Decisions choice = keep_everything(coarse);
+  choice.reserve = 0.25;
+  for (std::size_t id = 0; id < coarse.values.size(); ++id) {
+    if (steps.coarse.graph.value(static_cast<net::ValueId>(id)).name != "encoder.0.input[1]") continue;
+    const ValueFacts& value = coarse.values[id];
+    choice.alone[id] = true;
+    choice.bias[id] = 2;
+    choice.again[static_cast<std::size_t>(value.first_gap)] = true;
+    choice.again[static_cast<std::size_t>(value.first_gap) + value.readers.size()] = true;
+  }
+  const Decisions found = for_finer(coarse, choice, fine);
+  EXPECT_EQ(found.reserve, 0.25);
+  std::size_t chosen = 0;
+  for (std::size_t id = 0; id < fine.values.size(); ++id) {
+    const net::PieceName name =
+        net::split_piece_name(steps.fine.graph.value(static_cast<net::ValueId>(id)).name);
+    const bool within = name.volume == "encoder.0.input" && name.number() / 4 == 1;
+    chosen += within;
+    EXPECT_EQ(found.alone[id], within) << name.volume << name.piece;
+    EXPECT_EQ(found.bias[id], within ? 2 : 1);
+    const ValueFacts& value = fine.values[id];
+    for (std::size_t gap = 0; gap <= value.readers.size(); ++gap)
+      EXPECT_EQ(found.again[static_cast<std::size_t>(value.first_gap) + gap],
+                within && (gap == 0 || gap == value.readers.size()))
+          << name.volume << name.piece << ", gap " << gap;
+  }
+  EXPECT_EQ(chosen, 4U);
+}
+
+TEST(CoarserSteps, GivePlansThatAreVerifiedOfTheFinerOnes) {
+  InTwoSizes steps;
+  steps.request.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
+  const Plan plan = make_plan("hybrid", steps.request);
+  EXPECT_LE(plan.peak_bytes, steps.request.budgets.device);
+  EXPECT_EQ(verify(steps.fine.graph, steps.request.workspaces, plan), std::vector<std::string>());
+  EXPECT_NEAR(simulate(plan, steps.costs).seconds, plan.predicted_seconds, 1e-9);
+}
+
+}  // namespace
+}  // namespace voxswap::swap
