@@ -73,7 +73,7 @@ def compared(side, precision, options):
              "memory_ratio_beyond_start": round(beyond[name] / beyond[best], 3),
              "arena_mib": runs[name][0]["arena_bytes"] >> 20, "voxswap_gflops": round(runs[name][0]["gflop"] / seconds[name], 1),
              "pytorch_seconds_of_all": "; ".join(f"{peer} {seconds[peer]:.4f}" for peer in peers),
-             "pytorch_version": theirs["version"], "threads": theirs["threads"], "backend": runs[name][0]["backend"]}
+             "pytorch_version": theirs["version"], "threads": theirs["threads"], "backend": runs[name][0]["backend"], "rounds": options.rounds}
             for share, name in ours.items()]
 
 

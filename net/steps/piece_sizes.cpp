@@ -112,6 +112,10 @@ std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
   return levels;
 }
 
+std::int64_t planes_of_piece(const Level& level, std::int64_t bytes) {
+  return std::max<std::int64_t>(bytes / level.plane / 2 * 2, 2);
+}
+
 // And no sum over one, or over planes of one.
 bool is_of_volume(const Graph& graph, const Value& value) {
   if (value.producer == none) return value.shape.rank() == 5;
@@ -133,7 +137,7 @@ std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t plan
     if (!volumes.contains(id)) continue;
     const Level& level = levels.at(sides_of(graph.value(id).shape));
     if (level.stays_whole || level.largest <= piece) continue;
-    const std::int64_t wanted = std::max<std::int64_t>(piece / level.plane / 2 * 2, 2);
+    const std::int64_t wanted = planes_of_piece(level, piece);
     if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
   }
   return planes;
@@ -144,9 +148,9 @@ std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int6
   const std::map<Sides, Level> levels = levels_of(graph, Volumes(graph));
   if (levels.empty()) return std::nullopt;
   const Level& level = finest(levels);
-  const std::int64_t bytes = bytes_of_piece(levels, planes_per_piece);
-  if (level.stays_whole || level.largest / bytes < 2 * usual_pieces) return std::nullopt;
-  return (level.depth + 2 * usual_pieces - 1) / (2 * usual_pieces) * 2;
+  const std::int64_t planes = planes_of_piece(level, bytes_of_piece(levels, planes_per_piece));
+  if (level.stays_whole || level.depth < many_pieces * planes) return std::nullopt;
+  return 4 * planes;
 }
 
 std::string pieces_text(const Graph& step) {

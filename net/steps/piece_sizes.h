@@ -30,8 +30,9 @@ std::string pieces_text(const Graph& step);
 // How many planes the pieces of every value have (the last may have fewer); 0: it stays whole.
 std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
-// For planners (swap/planners/coarser.h): with as many planes the pieces of the finest volume are
-// usual_pieces or a few less, where they are twice as many or more with `planes_per_piece`.
+// For planners (swap/planners/coarser.h): planes of pieces that are a quarter as many as with
+// `planes_per_piece`, where the finest volume then has many_pieces or more.
+constexpr std::int64_t many_pieces = 64;
 std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
 }  // namespace voxswap::net

@@ -228,9 +228,9 @@ TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
     const TrainingStep step = build_training_step(options);
     return pieces_text(step.graph) + ", " + (step.coarser ? pieces_text(*step.coarser) : "as many");
   };
-  EXPECT_EQ(pieces(128, 2), "64 of 2 planes, 32 of 4 planes");
-  EXPECT_EQ(pieces(144, 2), "72 of 2 planes, 24 of 6 planes") << "planes come in pairs";
-  EXPECT_EQ(pieces(128, 4), "32 of 4 planes, as many");
+  EXPECT_EQ(pieces(128, 2), "64 of 2 planes, 16 of 8 planes");
+  EXPECT_EQ(pieces(144, 2), "72 of 2 planes, 18 of 8 planes");
+  EXPECT_EQ(pieces(112, 2), "56 of 2 planes, as many");
   EXPECT_EQ(pieces(128, whole_volumes), "none, as many");
 }
 
