@@ -59,10 +59,11 @@ class Search {
     return *std::move(best_);
   }
 
-  // The best choices, none of them packed.
+  // The best choices, none of them packed; none where nothing that was found is within the budgets.
   std::vector<Decisions> best_choices() {
     begin_with_chains();
     improve_starts();
+    if (starts_.front().score.excess > 0) return {};
     starts_.resize(std::min(worth_packing, starts_.size()));
     improve(starts_, options_.effort * effort * 0.4);
     sort_starts();
