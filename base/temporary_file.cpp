@@ -74,13 +74,14 @@ void fail_writing(const fs::path& path, int system_error) {
 
 TemporaryFile::TemporaryFile(const fs::path& target) : target_(target) {
   remove_abandoned(folder_of(target));
-  for (struct stat status{}; status.st_nlink == 0;) {
+  // Another process may find it before it has its lock, and remove it.
+  for (bool removed = true; removed;) {
     path_ = neighbour(target);
     file_ = Descriptor(path_, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (!file_.is_open()) fail_writing(target_, file_.error());
-    lock(file_);
-    // Another process may have found it without its lock and removed it.
-    if (::fstat(file_.number(), &status) != 0) break;
+    struct stat status {};
+    removed = (!lock(file_) && errno == EWOULDBLOCK) ||
+              (::fstat(file_.number(), &status) == 0 && status.st_nlink == 0);
   }
 }
 
@@ -94,9 +95,10 @@ void TemporaryFile::append(const void* bytes, std::size_t size) {
 
 void TemporaryFile::commit() {
   if (const int error = sync(file_.number()); error != 0) fail_writing(target_, error);
-  if (const int error = file_.close(); error != 0) fail_writing(target_, error);
+  // The lock goes with the name: without it another process would take the file for abandoned.
   if (::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   committed_ = true;
+  if (const int error = file_.close(); error != 0) fail_writing(target_, error);
   if (const int error = sync_folder(folder_of(target_)); error != 0) fail_writing(target_, error);
 }
 

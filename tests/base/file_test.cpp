@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -90,6 +92,27 @@ TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedAndOneStillBeingWrit
   write_file(folder_ / "a.csv", "x");
   EXPECT_FALSE(fs::exists(folder_ / ".voxswap-1-0.part"));
   EXPECT_TRUE(fs::exists(folder_ / ".voxswap-1-1.part.png"));
+}
+
+// As ranks write what they predict: every process looks for what was abandoned before its first file there.
+TEST_F(File, IsTakenForAbandonedByNoneOfManyProcessesThatWriteIntoTheFolderAtOnce) {
+  constexpr int rounds = 100, processes = 6;
+  for (int round = 0; round < rounds; ++round) {
+    const fs::path folder = folder_ / std::to_string(round);
+    make_directories(folder);
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+      children.push_back(fork());
+      if (children.back() != 0) continue;
+      const auto write = [&] { write_file(folder / std::to_string(i), "x"); };
+      _exit(exit_code_of(write) == Exit::done ? 0 : 1);
+    }
+    for (const pid_t child : children) {
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ASSERT_EQ(status, 0) << "round " << round;
+    }
+  }
 }
 
 TEST_F(File, IsReadAsFarAsAsked) {

@@ -173,14 +173,18 @@ TEST(Precisions, Tf32IsForGpus) {
   EXPECT_TRUE(backend_options(options.training).tensor_floats);
 }
 
-// One image of one channel.
-TEST(Steps, StoreTheImageInSixteenBytesPerVoxelOnAGpuAndAsItIsOnACpu) {
+// What convolutions read of one image of one channel.
+TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
   RunOptions options = tiny();
   const auto channels = [&](const std::string& device, Precision precision) {
     options.training.precision = precision;
     const Target target = open_target(options, device);
     const Steps steps = build_steps(options, 1, 1, target, true);
-    return steps.training->graph.value(steps.training->input[0]).shape[4];
+    const net::Graph& graph = steps.training->graph;
+    EXPECT_EQ(graph.value(steps.training->input[0]).shape[4], 1) << "what is read";
+    for (const net::Value& value : graph.values())
+      if (value.name == "input.padded") return value.shape[4];
+    return std::int64_t{1};
   };
   for (const auto& [gpu, halves] : {std::pair("v100", Precision::f16), {"h200", Precision::bf16}}) {
     EXPECT_EQ(channels(gpu, halves), 8) << gpu;
