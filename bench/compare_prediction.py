@@ -12,7 +12,6 @@ most 320, six levels. Seconds of ours are the whole process's, of PyTorch withou
 is the faster of the layouts.
 """
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -23,6 +22,8 @@ import time
 
 import nibabel
 import numpy as np
+
+from rows import write_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORKS = {"isensee2017": ["network.name=isensee2017"],
@@ -115,10 +116,7 @@ def main():
                 rows.append(compared(network, sees, precision, case, options))
                 print(json.dumps(rows[-1]), flush=True)
                 if options.csv:
-                    with open(options.csv, "w", newline="") as file:
-                        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-                        writer.writeheader()
-                        writer.writerows(rows)
+                    write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

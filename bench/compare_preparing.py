@@ -12,7 +12,6 @@ peak resident memory (of all processes together) and the largest difference betw
 Needs SimpleITK and numpy.
 """
 import argparse
-import csv
 import json
 import multiprocessing
 import os
@@ -26,6 +25,8 @@ import time
 
 import numpy as np
 import SimpleITK as sitk
+
+from rows import write_rows
 
 CHANNELS = ["t1", "t1ce", "t2", "flair"]
 
@@ -142,10 +143,7 @@ def main():
         print("  ".join(f"{key} {value}" for key, value in row.items()))
     print(f"voxswap is {rows[0]['cases_per_second'] / best:.2f} times as fast")
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

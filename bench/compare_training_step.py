@@ -11,12 +11,13 @@ takes where everything stays: hybrid's plan for so much with nothing in a host p
 the same memory. `--page` puts the table into a page, in place
 of the one between its two comments "training step"."""
 import argparse
-import csv
 import json
 import pathlib
 import re
 import statistics
 import subprocess
+
+from rows import write_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -97,10 +98,7 @@ def main():
             rows.extend(compared(side, precision, options))
             print("\n".join(table(rows).splitlines()[-len(options.shares):]), flush=True)
             if options.csv:
-                with open(options.csv, "w", newline="") as file:
-                    writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-                    writer.writeheader()
-                    writer.writerows(rows)
+                write_rows(options.csv, rows)
     if options.page:
         put_into(options.page, table(rows))
 

@@ -9,12 +9,13 @@ turns for `rounds` rounds; each process reports the median of its steps. Ours wa
 Threads), PyTorch as it comes. Two that share the cores fairly and get into no other way of each other take
 twice as long."""
 import argparse
-import csv
 import json
 import os
 import pathlib
 import statistics
 import subprocess
+
+from rows import write_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -54,10 +55,7 @@ def main():
                      "ratio": round(two / one, 3)})
         print(rows[-1], flush=True)
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 #include "pipeline/device/staging.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "base/bfloat16.h"

@@ -40,6 +40,8 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   for (net::ValueId id : steps.training->optimizer_state) {
     const net::Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);
+    if (steps.inference.coarser)
+      steps.inference.coarser->add_value(value.name, value.shape, value.type, value.role);
   }
   return steps;
 }

@@ -29,9 +29,9 @@ struct Searched {
 // over them, the nearest that was found. A pure function of the request.
 //
 // Starting points are the choices (choice.h) that make nothing again, or what can be made again in chains of
-// limited length; then flags and weights are tried in turn, those of large values first, as long as that
-// helps, and then some of them at random, seeded. A choice is judged by its schedule's time; the best ones
-// are laid out and judged by simulation.
+// limited length, or what a search in fewer pieces came to (coarser.h); then flags and weights are tried in
+// turn, those of large values first, as long as that helps, and then some of them at random, seeded. A choice
+// is judged by its schedule's time; the best ones are laid out and judged by simulation.
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
 
 // The plan of a choice that is made already, within the budgets if it can be packed so.
