@@ -22,6 +22,21 @@ std::int64_t bytes_of_inputs(const net::Graph& graph) {
   return bytes;
 }
 
+// Of every passage of a step of all samples, the one that the step of one sample has there. Which sample it
+// is of does not matter: what is held beyond its last use takes no place.
+std::vector<std::size_t> passages_of(const GraphFacts& all, const GraphFacts& one) {
+  std::map<std::string, std::size_t> passage_of;  // by node
+  for (std::size_t id = 0; id < one.nodes.size(); ++id)
+    passage_of.emplace(one.request->graph->nodes()[id].name, index(one.passage[id]));
+  std::vector<std::size_t> passages(all.passages, 0);
+  for (std::size_t id = all.nodes.size(); id-- > 0;) {
+    const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->nodes()[id].name);
+    if (const auto found = name ? passage_of.find(*name) : passage_of.end(); found != passage_of.end())
+      passages[index(all.passage[id])] = found->second;
+  }
+  return passages;
+}
+
 // What was decided for the values of one sample, for those of all.
 Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFacts& all) {
   std::map<std::string, net::ValueId> ids;
@@ -29,6 +44,8 @@ Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFac
     ids.emplace(one.request->graph->value(id).name, id);
   Decisions result = keep_everything(all);
   result.reserve = choice.reserve;
+  result.window = choice.window;
+  const std::vector<std::size_t> passages = passages_of(all, one);
   for (net::ValueId id = 0; index(id) < all.values.size(); ++id) {
     const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->value(id).name);
     const auto found = name ? ids.find(*name) : ids.end();
@@ -36,6 +53,9 @@ Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFac
     const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(found->second)];
     result.alone[index(id)] = choice.alone[index(found->second)];
     result.bias[index(id)] = choice.bias[index(found->second)];
+    for (std::size_t passage = 0; passage < all.passages; ++passage)
+      result.held[index(id) * all.passages + passage] =
+          choice.held[index(found->second) * one.passages + passages[passage]];
     if (of_all.readers.size() != of_one.readers.size()) continue;
     for (GapId gap = 0; gap <= static_cast<GapId>(of_one.readers.size()); ++gap)
       result.again[index(of_all.first_gap + gap)] = choice.again[index(of_one.first_gap + gap)];

@@ -57,6 +57,25 @@ Volumes volumes_of(const GraphFacts& facts) {
   return volumes;
 }
 
+// Where the middle of every passage of `fine` lies in `coarse`, by the time of the nodes before it.
+std::vector<std::size_t> passages_of(const GraphFacts& fine, const GraphFacts& coarse) {
+  const auto ends = [](const GraphFacts& facts) {
+    std::vector<double> seconds(facts.passages, 0);
+    for (std::size_t id = 0; id < facts.nodes.size(); ++id)
+      seconds[index(facts.passage[id])] += facts.nodes[id].seconds / facts.compute_seconds;
+    for (std::size_t i = 1; i < seconds.size(); ++i) seconds[i] += seconds[i - 1];
+    return seconds;
+  };
+  const std::vector<double> of_fine = ends(fine), of_coarse = ends(coarse);
+  std::vector<std::size_t> passages;
+  for (std::size_t i = 0; i < of_fine.size(); ++i) {
+    const double middle = (of_fine[i] + (i > 0 ? of_fine[i - 1] : 0)) / 2;
+    const auto at = std::lower_bound(of_coarse.begin(), of_coarse.end() - 1, middle) - of_coarse.begin();
+    passages.push_back(static_cast<std::size_t>(at));
+  }
+  return passages;
+}
+
 }  // namespace
 
 CoarserStep::CoarserStep(const PlanRequest& finer) : costs(*finer.costs), request(finer) {
@@ -86,6 +105,8 @@ CoarserStep::CoarserStep(const PlanRequest& finer) : costs(*finer.costs), reques
 Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const GraphFacts& fine) {
   Decisions result = keep_everything(fine);
   result.reserve = choice.reserve;
+  result.window = choice.window;
+  const std::vector<std::size_t> passages = passages_of(fine, coarse);
   const Volumes of_coarse = volumes_of(coarse);
   for (const auto& [name, pieces] : volumes_of(fine)) {
     const auto found = of_coarse.find(name);
@@ -97,6 +118,9 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const Gra
       const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(piece->second)];
       result.alone[index(id)] = choice.alone[index(piece->second)];
       result.bias[index(id)] = choice.bias[index(piece->second)];
+      for (std::size_t passage = 0; passage < fine.passages; ++passage)
+        result.held[index(id) * fine.passages + passage] =
+            choice.held[index(piece->second) * coarse.passages + passages[passage]];
       result.again[index(last_gap(value))] = choice.again[index(last_gap(from))];
       const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, piece->second);
       for (const auto& [reader, gap] : gaps_by_reader(fine, id))

@@ -9,6 +9,8 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/graph/piece.h"
+#include "swap/model/needs.h"
+#include "swap/model/volume_stretches.h"
 #include "swap/plan/arena.h"
 #include "swap/plan/in_place.h"
 
@@ -84,6 +86,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
   }
   find_volumes();
   if (in_pieces) let_gradients_repeat();
+  find_passages();
 }
 
 // Of whole volumes that saves nothing: what a gradient is made of is no smaller, and dies with it. Pieces of
@@ -99,6 +102,20 @@ void GraphFacts::let_gradients_repeat() {
       volume.repeatable = volume.repeatable || value.repeatable;
     }
   }
+}
+
+void GraphFacts::find_passages() {
+  passage.assign(nodes.size(), 0);
+  if (!in_pieces || request->costs == nullptr) return;
+  const Needs needs = find_needs(*request->graph, request->workspaces, request->kept);
+  std::vector<double> seconds;
+  for (const NodeFacts& node : nodes) seconds.push_back(node.seconds);
+  const auto room = static_cast<double>(request->budgets.device - persistent_bytes);
+  const std::vector<std::size_t> begins = find_stretches(*request->graph, needs, seconds, room).begins;
+  passages = begins.size();
+  for (std::size_t i = 0; i < begins.size(); ++i)
+    std::fill(passage.begin() + static_cast<std::ptrdiff_t>(begins[i]), passage.end(),
+              static_cast<std::int32_t>(i));
 }
 
 void GraphFacts::find_volumes() {

@@ -12,6 +12,9 @@ namespace voxswap::swap {
 // (i = number of readers); gaps of all values are numbered through.
 using GapId = std::int32_t;
 
+// Nodes in which the pieces next to one, whose windows need it too, have passed (net/steps/pieces.h).
+constexpr net::NodeId nodes_of_neighbours = 24;
+
 struct NodeFacts {
   std::vector<net::ValueId> reads, makes;  // without persistent values, each once
   std::vector<net::ValueId> parameters;    // persistent values read
@@ -59,11 +62,15 @@ struct GraphFacts {
   std::vector<net::ValueId> value_of_gap;
   std::int64_t persistent_bytes = 0;
   double compute_seconds = 0;
+  // Of steps in pieces, passages over the volumes, as the bound has them (swap/model/volume_stretches.h).
+  std::vector<std::int32_t> passage;  // per node
+  std::size_t passages = 1;
 
  private:
   void find_volumes();
   void find_gaps(VolumeFacts& volume);
   void let_gradients_repeat();
+  void find_passages();
 };
 
 }  // namespace voxswap::swap

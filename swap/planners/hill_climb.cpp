@@ -17,7 +17,7 @@ constexpr std::size_t patience = 3000;  // rounds without success
 
 Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t aim,
                      std::int64_t least_bytes, double most_seconds) {
-  std::optional<Sequence> sequence = expand(facts, choice.again, choice.alone);
+  std::optional<Sequence> sequence = expand(facts, choice);
   Schedule failed;
   failed.excess = std::numeric_limits<double>::max();
   if (!sequence) return failed;
@@ -124,6 +124,7 @@ void HillClimb::improve_what_takes_longest() {
     for (std::size_t i = 0; i < std::min(most, costly.size()) && !is_done(); ++i) improve_costly(costly[i]);
     use_slack();
     try_reserves();
+    try_windows();
   }
 }
 
@@ -140,7 +141,7 @@ void HillClimb::improve_costly(std::int32_t id) {
 void HillClimb::improve_in_turn() {
   while (!is_done()) {
     const std::size_t rested = rested_;
-    bool better = facts_.in_pieces && (use_slack() | try_reserves());
+    bool better = facts_.in_pieces && (use_slack() | try_reserves() | try_windows());
     for (const std::int32_t id : movable_) {
       if (is_done() || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
       better |= improve_volume(id);
@@ -156,6 +157,7 @@ void HillClimb::improve_in_turn() {
 bool HillClimb::use_slack() {
   bool better = false;
   for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_room(share, nullptr);
+  for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_holding(share);
   for (const double share : {1.0, 0.5, 0.25, 0.1}) {
     const Decisions choice = make_again_what_is_waited_for(facts_, best_schedule_, best_, share);
     better |= choice.again != best_.again && consider(choice);
@@ -171,12 +173,29 @@ bool HillClimb::try_room(double share, const VolumeFacts* volume) {
   return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
 }
 
+bool HillClimb::try_holding(double share) {
+  const auto free = static_cast<double>(options_.aim - facts_.persistent_bytes);
+  const auto budget = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
+  const Decisions choice = hold_where_there_is_room(facts_, best_schedule_, best_, budget);
+  return choice.held != best_.held && consider(choice);
+}
+
 bool HillClimb::try_reserves() {
   bool better = false;
   for (const double reserve : {0.0, 0.01, 0.02, 0.04, 0.08, 0.16}) {
     Decisions choice = best_;
     choice.reserve = reserve;
     better |= reserve != best_.reserve && consider(choice);
+  }
+  return better;
+}
+
+bool HillClimb::try_windows() {
+  bool better = false;
+  for (const net::NodeId window : {nodes_of_neighbours, 2 * nodes_of_neighbours, 4 * nodes_of_neighbours}) {
+    Decisions choice = best_;
+    choice.window = window;
+    better |= window != best_.window && consider(choice);
   }
   return better;
 }

@@ -84,7 +84,9 @@ class HillClimb {
   void improve_in_turn();
   bool use_slack();
   bool try_room(double share, const VolumeFacts* volume);
+  bool try_holding(double share);
   bool try_reserves();
+  bool try_windows();
   bool improve_volume(std::int32_t id);
   bool try_change(Change change, std::int32_t id, const VolumeFacts& volume);
   bool try_all(const VolumeFacts& volume, bool again);

@@ -9,7 +9,7 @@ namespace {
 Plan plan_staying(const PlanRequest& request, const char* name) {
   const GraphFacts facts(request);
   Schedule schedule;
-  schedule.sequence = *expand(facts, std::vector<bool>(static_cast<std::size_t>(facts.gaps), false));
+  schedule.sequence = *expand(facts, keep_everything(facts));
   schedule.on_disk.assign(schedule.sequence.lives.size(), false);
   return lay_out(facts, schedule, name);
 }

@@ -10,7 +10,7 @@ namespace voxswap::swap {
 Plan plan_lms_threshold(const PlanRequest& request) {
   const GraphFacts facts(request);
   Schedule schedule;
-  schedule.sequence = *expand(facts, std::vector<bool>(static_cast<std::size_t>(facts.gaps), false));
+  schedule.sequence = *expand(facts, keep_everything(facts));
   for (IdleTime& stretch : idle_stretches(schedule.sequence)) {
     const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
     if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);

@@ -109,7 +109,8 @@ class Search {
     if (options_.may_repeat && facts_.in_pieces && !options_.quick) begin_with_gradients();
     sort_starts();
     const auto same = [](const Start& a, const Start& b) {
-      return a.choice.again == b.choice.again && a.choice.alone == b.choice.alone;
+      return a.choice.again == b.choice.again && a.choice.alone == b.choice.alone &&
+             a.choice.held == b.choice.held;
     };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
   }
@@ -135,9 +136,11 @@ class Search {
     for (const double share : {1.0, 0.9}) {
       const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
       const auto room = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
-      const Decisions filled = keep_where_there_is_room(facts_, schedule, choice, room);
-      const Score score = score_of(facts_, schedule_of(filled, budget_));
-      if (score < starts_.back().score) starts_.back() = {filled, score, budget_};
+      for (const Decisions& filled : {keep_where_there_is_room(facts_, schedule, choice, room),
+                                      hold_where_there_is_room(facts_, schedule, choice, room)}) {
+        const Score score = score_of(facts_, schedule_of(filled, budget_));
+        if (score < starts_.back().score) starts_.back() = {filled, score, budget_};
+      }
     }
   }
 

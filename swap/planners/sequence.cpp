@@ -13,14 +13,14 @@ namespace {
 
 class Expansion {
  public:
-  Expansion(const GraphFacts& facts, const std::vector<bool>& again, const std::vector<bool>& alone)
+  Expansion(const GraphFacts& facts, const Decisions& choice)
       : facts_(facts),
-        again_(again),
-        alone_(alone),
+        choice_(choice),
         present_(facts.values.size(), net::none),
         readings_(facts.values.size(), 0),
         updated_(facts.values.size(), false),
-        costly_(facts.values.size(), false) {
+        costly_(facts.values.size(), false),
+        is_staying_(facts.values.size(), false) {
     sequence_.steps.reserve(facts.nodes.size() * 2);
     sequence_.lives.reserve(facts.values.size() * 2);
     sequence_.idle.reserve(facts.values.size() * 2);
@@ -43,24 +43,61 @@ class Expansion {
  private:
   bool run_node(net::NodeId id) {
     const NodeFacts& node = facts_.nodes[index(id)];
+    begin_passage(id);
     for (const net::ValueId value : node.reads)
       if (!provide(value, id)) return false;
     emit(id, false);
     for (const net::ValueId value : node.reads) {
       ++readings_[index(value)];
-      if (dropped_at(value, id)) present_[index(value)] = net::none;
+      if (dropped_at(value, id)) let_go(value);
     }
     for (const net::ValueId value : node.makes)
-      if (dropped_at(value, id)) present_[index(value)] = net::none;
+      if (dropped_at(value, id)) let_go(value);
     for (const net::ValueId value : node.updates) updated_[index(value)] = true;
     drop_passing(id);
     return true;
   }
 
+  bool is_held(net::ValueId value) const {
+    return choice_.held[index(value) * facts_.passages + static_cast<std::size_t>(passage_)];
+  }
+
+  // Unless it is held into the next passage.
+  void let_go(net::ValueId value) {
+    if (is_held(value))
+      stay(value);
+    else
+      present_[index(value)] = net::none;
+  }
+
+  void stay(net::ValueId value) {
+    if (is_staying_[index(value)]) return;
+    is_staying_[index(value)] = true;
+    staying_.push_back(value);
+  }
+
+  void begin_passage(net::NodeId id) {
+    if (facts_.passage[index(id)] == passage_) return;
+    std::size_t still = 0;
+    for (const net::ValueId value : staying_) {
+      const ValueFacts& v = facts_.values[index(value)];
+      const bool goes =
+          present_[index(value)] != net::none && choice_.again[index(v.first_gap + readings_[index(value)])];
+      if (goes && is_held(value)) {
+        staying_[still++] = value;
+        continue;
+      }
+      is_staying_[index(value)] = false;
+      if (goes) present_[index(value)] = net::none;
+    }
+    staying_.resize(still);
+    passage_ = facts_.passage[index(id)];
+  }
+
   // What was made for others is dropped; of pieces, when their neighbours' nodes, which may need it too, have
   // run. It has its place no longer than to its last use.
   void drop_passing(net::NodeId now) {
-    const net::NodeId reach = facts_.in_pieces ? nodes_of_neighbours : 0;
+    const net::NodeId reach = facts_.in_pieces ? choice_.window : 0;
     while (!passing_.empty() && passing_.front().second + reach <= now) {
       const net::ValueId value = passing_.front().first;
       passing_.pop_front();
@@ -74,7 +111,7 @@ class Expansion {
   bool dropped_at(net::ValueId value, net::NodeId now) const {
     const ValueFacts& v = facts_.values[index(value)];
     const std::size_t next = index(readings_[index(value)]);
-    if (!again_[index(v.first_gap) + next] || !v.repeatable) return false;
+    if (!choice_.again[index(v.first_gap) + next] || !v.repeatable) return false;
     return !facts_.in_pieces || next == v.readers.size() || v.readers[next] - now > nodes_of_neighbours;
   }
 
@@ -91,7 +128,11 @@ class Expansion {
     emit(v.producer, true);
     bool costly = !v.cheap;
     for (const net::ValueId input : node.reads) costly = costly || costly_[index(input)];
-    const bool alone = !alone_.empty() && alone_[index(value)];
+    const bool alone = choice_.alone[index(value)];
+    if (is_held(value)) {
+      stay(value);
+      return true;
+    }
     if (!costly || alone || index(readings_[index(value)]) == v.readers.size()) {
       passing_.emplace_back(value, now);
       costly_[index(value)] = costly;
@@ -101,7 +142,7 @@ class Expansion {
 
   void emit(net::NodeId id, bool again) {
     const auto step = static_cast<std::int32_t>(sequence_.steps.size());
-    sequence_.steps.push_back({id, again});
+    sequence_.steps.push_back({id, again, passage_});
     const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     hold_while_exchanged(id, step);
@@ -171,21 +212,23 @@ class Expansion {
   }
 
   const GraphFacts& facts_;
-  const std::vector<bool>&again_, &alone_;
+  const Decisions& choice_;
   std::vector<std::int32_t> present_;   // life of each value that is on hand
   std::vector<std::int32_t> readings_;  // how many of its readers have run
   std::vector<bool> updated_;
   std::deque<std::pair<net::ValueId, net::NodeId>> passing_;  // made for others, and for which node
   std::map<net::NodeId, std::vector<std::int32_t>> held_;     // lives, by the exchange that reads them
-  std::vector<bool> costly_;  // passing, and making it once more would take more than cheap nodes
+  std::vector<bool> costly_;           // passing, and making it once more would take more than cheap nodes
+  std::vector<net::ValueId> staying_;  // held beyond their passage
+  std::vector<bool> is_staying_;
+  std::int32_t passage_ = 0;
   Sequence sequence_;
 };
 
 }  // namespace
 
-std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>& again,
-                               const std::vector<bool>& alone) {
-  return Expansion(facts, again, alone).run();
+std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& choice) {
+  return Expansion(facts, choice).run();
 }
 
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence) {

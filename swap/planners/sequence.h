@@ -5,12 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "swap/planners/graph_facts.h"
+#include "swap/planners/decisions.h"
 
 namespace voxswap::swap {
-
-// Nodes in which the pieces next to one, whose windows need it too, have passed (net/steps/pieces.h).
-constexpr net::NodeId nodes_of_neighbours = 24;
 
 // One life of a value, from where it is made to its last use: steps in which it is needed on the device.
 struct Life {
@@ -25,6 +22,7 @@ struct Life {
 struct SequenceStep {
   net::NodeId node = net::none;
   bool again = false;
+  std::int32_t passage = 0;  // of the step (graph_facts.h), in which it runs
 };
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
@@ -57,14 +55,12 @@ struct Sequence {
   std::vector<IdleTime> idle;  // all times in which a life is idle for a step or more, by `needed`
 };
 
-// `again`, per gap: the value is dropped at the gap's begin and made again when it is next needed. What was
-// dropped and is needed to make something else again is made for that alone when it is cheap to
-// make again from what is on hand, and otherwise kept from then until its own reader,
-// unless it is one of those (`alone`, per value) that are made for every reader anew. Empty when a node would
-// have to run again after its parameters were updated, or when there would be more than eight times as many
-// runs as nodes.
-std::optional<Sequence> expand(const GraphFacts& facts, const std::vector<bool>& again,
-                               const std::vector<bool>& alone = {});
+// What is made again in a gap is dropped at the gap's begin and made again when it is next needed, unless it
+// is held. What was dropped and is needed to make something else again is made for that alone when it is
+// cheap to make again from what is on hand, and otherwise kept from then until its own reader, unless it is
+// one of those that are made for every reader anew. Empty when a node would have to run again after its
+// parameters were updated, or when there would be more than eight times as many runs as nodes.
+std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& choice);
 
 // All idle stretches by life, then by `used`: candidates for planners with rules of their own.
 std::vector<IdleTime> idle_stretches(const Sequence& sequence);

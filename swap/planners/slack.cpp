@@ -12,6 +12,25 @@
 namespace voxswap::swap {
 namespace {
 
+// Bytes per step, without what is away.
+std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Schedule& schedule) {
+  std::vector<std::int64_t> memory = memory_of(facts, schedule.sequence);
+  RangeAdd away(memory.size());
+  for (const IdleTime& stretch : schedule.stretches)
+    away.add(index(stretch.free_from()), index(stretch.needed),
+             -facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].bytes);
+  away.apply(memory);
+  return memory;
+}
+
+// Seconds at which steps begin, one after the other; one more entry at the end.
+std::vector<double> times_of(const GraphFacts& facts, const Sequence& sequence) {
+  std::vector<double> begin(sequence.steps.size() + 1, 0);
+  for (std::size_t t = 0; t < sequence.steps.size(); ++t)
+    begin[t + 1] = begin[t] + facts.nodes[index(sequence.steps[t].node)].seconds;
+  return begin;
+}
+
 // A gap in which a value is made again: once for its reader, before that maybe for others. Steps [from, to)
 // in which it is not there are those between each two of its lives.
 struct Dropped {
@@ -24,9 +43,7 @@ struct Dropped {
 };
 
 std::vector<Dropped> find_dropped(const GraphFacts& facts, const Sequence& sequence) {
-  std::vector<double> begin(sequence.steps.size() + 1, 0);
-  for (std::size_t t = 0; t < sequence.steps.size(); ++t)
-    begin[t + 1] = begin[t] + facts.nodes[index(sequence.steps[t].node)].seconds;
+  const std::vector<double> begin = times_of(facts, sequence);
   std::vector<std::int32_t> before(facts.values.size(), net::none);  // the value's last life so far
   std::vector<std::int32_t> at(index(facts.gaps), net::none);        // in `dropped`
   std::vector<Dropped> dropped;
@@ -53,21 +70,78 @@ std::vector<Dropped> find_dropped(const GraphFacts& facts, const Sequence& seque
   return dropped;
 }
 
+// Between two lives of a value of which the second is made again, in a later passage.
+struct Absence {
+  net::ValueId value = net::none;
+  std::int64_t bytes = 0;
+  std::int32_t from = 0, to = 0;        // steps without it, [from, to)
+  std::int32_t passage = 0, until = 0;  // held at the ends of passages [passage, until)
+  double gain_rate = 0;                 // seconds saved for every byte and second that it would be there
+};
+
+// Of every step, one after the other, the lives of what its node reads.
+std::vector<std::int32_t> lives_read(const GraphFacts& facts, const Sequence& sequence) {
+  std::vector<std::int32_t> present(facts.values.size(), net::none), read;
+  std::size_t next = 0;
+  for (std::int32_t step = 0; index(step) < sequence.steps.size(); ++step) {
+    for (; next < sequence.lives.size() && sequence.lives[next].made < step; ++next)
+      present[index(sequence.lives[next].value)] = static_cast<std::int32_t>(next);
+    for (const net::ValueId value : facts.nodes[index(sequence.steps[index(step)].node)].reads)
+      read.push_back(present[index(value)]);
+  }
+  return read;
+}
+
+// Of every step that makes something again its seconds and those of the runs for what it reads, of a run for
+// several its part.
+std::vector<double> seconds_with_sources(const GraphFacts& facts, const Sequence& sequence) {
+  const std::vector<std::int32_t> read = lives_read(facts, sequence);
+  std::vector<std::int32_t> uses(sequence.lives.size(), 0);
+  for (const std::int32_t life : read) ++uses[index(life)];
+  std::vector<double> seconds(sequence.steps.size(), 0);
+  auto next = read.begin();
+  for (std::size_t step = 0; step < sequence.steps.size(); ++step) {
+    const SequenceStep& run = sequence.steps[step];
+    const NodeFacts& node = facts.nodes[index(run.node)];
+    if (run.again) seconds[step] = node.seconds;
+    for (std::size_t i = 0; i < node.reads.size(); ++i, ++next)
+      if (const Life& life = sequence.lives[index(*next)]; run.again && life.gap != net::none)
+        seconds[step] += seconds[index(life.made)] / uses[index(*next)];
+  }
+  return seconds;
+}
+
+std::vector<Absence> find_absences(const GraphFacts& facts, const Sequence& sequence) {
+  const std::vector<double> begin = times_of(facts, sequence);
+  const std::vector<double> saved = seconds_with_sources(facts, sequence);
+  std::vector<std::int32_t> before(facts.values.size(), net::none);
+  std::vector<Absence> absences;
+  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
+    const Life& life = sequence.lives[id];
+    const std::int32_t previous = std::exchange(before[index(life.value)], static_cast<std::int32_t>(id));
+    if (life.gap == net::none || previous == net::none) continue;
+    const Life& old = sequence.lives[index(previous)];
+    Absence absence{
+        life.value, facts.values[index(life.value)].bytes,   old.left ? old.last : old.last + 1,
+        life.made,  sequence.steps[index(old.last)].passage, sequence.steps[index(life.made)].passage,
+        0};
+    if (absence.passage >= absence.until) continue;
+    const double absent = begin[index(absence.to)] - begin[index(absence.from)];
+    absence.gain_rate =
+        saved[index(life.made)] / (static_cast<double>(absence.bytes) * std::max(absent, 1e-9));
+    absences.push_back(absence);
+  }
+  return absences;
+}
+
 }  // namespace
 
 Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
                                    std::int64_t budget, const VolumeFacts* volume) {
-  const Sequence& sequence = schedule.sequence;
-  std::vector<std::int64_t> memory = memory_of(facts, sequence);
-  RangeAdd away(memory.size());
-  for (const IdleTime& stretch : schedule.stretches)
-    away.add(index(stretch.free_from()), index(stretch.needed),
-             -facts.values[index(sequence.lives[index(stretch.life)].value)].bytes);
-  away.apply(memory);
-  std::vector<Dropped> dropped = find_dropped(facts, sequence);
+  std::vector<Dropped> dropped = find_dropped(facts, schedule.sequence);
   std::stable_sort(dropped.begin(), dropped.end(),
                    [](const Dropped& a, const Dropped& b) { return a.gain_rate > b.gain_rate; });
-  RangeMax most(memory);
+  RangeMax most(memory_of(facts, schedule));
   using Absences = std::span<const std::pair<std::int32_t, std::int32_t>>;
   const auto stay = [&](const Absences& absences, std::int64_t bytes) {
     const bool fits = std::all_of(absences.begin(), absences.end(), [&](const auto& absence) {
@@ -88,6 +162,24 @@ Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& sche
     else if (absences.size() > 1 && choice.alone[index(value.value)] &&
              stay(absences.subspan(1), value.bytes))
       choice.alone[index(value.value)] = false;
+  }
+  return choice;
+}
+
+Decisions hold_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                   std::int64_t budget) {
+  std::vector<Absence> absences = find_absences(facts, schedule.sequence);
+  std::stable_sort(absences.begin(), absences.end(),
+                   [](const Absence& a, const Absence& b) { return a.gain_rate > b.gain_rate; });
+  RangeMax most(memory_of(facts, schedule));
+  for (const Absence& absence : absences) {
+    const std::size_t from = index(absence.from), to = index(absence.to);
+    if (from < to) {
+      if (most.most(from, to) + absence.bytes > budget) continue;
+      most.add(from, to, absence.bytes);
+    }
+    for (std::int32_t passage = absence.passage; passage < absence.until; ++passage)
+      choice.held[index(absence.value) * facts.passages + static_cast<std::size_t>(passage)] = true;
   }
   return choice;
 }

@@ -16,6 +16,12 @@ namespace voxswap::swap {
 Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
                                    std::int64_t budget, const VolumeFacts* volume = nullptr);
 
+// The same for less than a gap: what is made again several times in it, for others, is held from one of these
+// uses to the next where there is room for it until then. Time that is saved is that of the runs for what it
+// is made of, too.
+Decisions hold_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                   std::int64_t budget);
+
 // Makes again what `schedule` waits for until it is copied: of what can be made again, the `share` of these
 // values that takes longest beside what its node takes.
 Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule& schedule, Decisions choice,

@@ -28,7 +28,7 @@ class Tflms {
   explicit Tflms(const PlanRequest& request)
       : request_(request),
         facts_(request),
-        sequence_(*expand(facts_, std::vector<bool>(index(facts_.gaps), false))),
+        sequence_(*expand(facts_, keep_everything(facts_))),
         idle_(idle_stretches(sequence_)),
         memory_(memory_of(facts_, sequence_)) {
     std::vector<std::int64_t> value_level(facts_.values.size(), 0);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "net/graph/piece.h"
@@ -57,16 +58,20 @@ TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
   const GraphFacts coarse(coarser.request), fine(steps.request);
   Decisions choice = keep_everything(coarse);
   choice.reserve = 0.25;
+  choice.window = 48;
   for (std::size_t id = 0; id < coarse.values.size(); ++id) {
     if (steps.coarse.graph.value(static_cast<net::ValueId>(id)).name != "encoder.0.input[1]") continue;
     const ValueFacts& value = coarse.values[id];
     choice.alone[id] = true;
     choice.bias[id] = 2;
+    std::fill_n(choice.held.begin() + static_cast<std::ptrdiff_t>(id * coarse.passages), coarse.passages,
+                true);
     choice.again[static_cast<std::size_t>(value.first_gap)] = true;
     choice.again[static_cast<std::size_t>(value.first_gap) + value.readers.size()] = true;
   }
   const Decisions found = for_finer(coarse, choice, fine);
   EXPECT_EQ(found.reserve, 0.25);
+  EXPECT_EQ(found.window, 48);
   std::size_t chosen = 0;
   for (std::size_t id = 0; id < fine.values.size(); ++id) {
     const net::PieceName name =
@@ -75,6 +80,8 @@ TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
     chosen += within;
     EXPECT_EQ(found.alone[id], within) << name.volume << name.piece;
     EXPECT_EQ(found.bias[id], within ? 2 : 1);
+    for (std::size_t passage = 0; passage < fine.passages; ++passage)
+      EXPECT_EQ(found.held[id * fine.passages + passage], within);
     const ValueFacts& value = fine.values[id];
     for (std::size_t gap = 0; gap <= value.readers.size(); ++gap)
       EXPECT_EQ(found.again[static_cast<std::size_t>(value.first_gap) + gap],

@@ -217,9 +217,9 @@ double best_of_all(const PlanRequest& request) {
   std::set<std::vector<std::int32_t>> seen;  // different flags may come to the same order
   double best = std::numeric_limits<double>::max();
   for (std::uint32_t again = 0; again < (1U << flags.size()); ++again) {
-    std::vector<bool> choice(static_cast<std::size_t>(facts.gaps), false);
+    Decisions choice = keep_everything(facts);
     for (std::size_t i = 0; i < flags.size(); ++i)
-      if (again >> i & 1U) choice[static_cast<std::size_t>(flags[i])] = true;
+      if (again >> i & 1U) choice.again[static_cast<std::size_t>(flags[i])] = true;
     const std::optional<Sequence> sequence = expand(facts, choice);
     if (!sequence) continue;
     std::vector<std::int32_t> order;

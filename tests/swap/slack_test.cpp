@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/index.h"
+#include "net/steps/step.h"
 #include "swap/planners/scheduling.h"
 
 namespace voxswap::swap {
@@ -49,7 +52,7 @@ Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int6
   ScheduleOptions options;
   options.device_budget = facts.request->budgets.device;
   options.reserve = reserve;
-  return schedule(facts, *expand(facts, choice.again, choice.alone), choice.bias, options);
+  return schedule(facts, *expand(facts, choice), choice.bias, options);
 }
 
 Decisions everything_again(const GraphFacts& facts) {
@@ -146,6 +149,100 @@ TEST(Slack, IsLeftForCopiesOnTheirWay) {
   EXPECT_EQ(schedule_of(facts, nothing, chain.bytes).excess, 0);
 }
 
+// A small network's step in pieces, and the choice to make everything again for each of its readers.
+struct Pieces {
+  net::TrainingStep step;
+  CostModel costs;
+  PlanRequest request;
+
+  Pieces() {
+    net::StepOptions options;
+    options.network = {.base_filters = 4, .depth = 3};
+    options.input = {1, 32, 32, 32, 4};
+    options.pieces = 4;
+    step = net::build_training_step(options);
+    costs = estimate_costs(step.graph, find_device_rates("v100"));
+    request = {&step.graph,
+               std::vector<std::int64_t>(step.graph.nodes().size()),
+               {unlimited, unlimited, 0},
+               {step.loss},
+               &costs};
+  }
+  Pieces(const Pieces&) = delete;
+
+  static Decisions everything_again(const GraphFacts& facts) {
+    Decisions choice = keep_everything(facts);
+    repeat_in_chains(facts, {64, true, 0, 0}, choice);
+    choice.alone.assign(choice.alone.size(), true);
+    return choice;
+  }
+};
+
+TEST(Passages, AreThoseOfStepsInPieces) {
+  const Pieces pieces;
+  const GraphFacts facts(pieces.request);
+  EXPECT_GT(facts.passages, 10u) << "two for every norm of the finest level, there and back";
+  EXPECT_TRUE(std::is_sorted(facts.passage.begin(), facts.passage.end()));
+  EXPECT_EQ(facts.passage.front(), 0);
+  EXPECT_EQ(index(facts.passage.back()), facts.passages - 1);
+  const Chain whole;
+  const PlanRequest request = whole.request(4, unlimited);
+  EXPECT_EQ(GraphFacts(request).passages, 1u);
+}
+
+TEST(Passages, AreBridgedByWhatIsHeld) {
+  const Pieces pieces;
+  const GraphFacts facts(pieces.request);
+  Decisions choice = Pieces::everything_again(facts);
+  const std::optional<Sequence> dropped = expand(facts, choice);
+  ASSERT_TRUE(dropped);
+  const auto passage_of = [](const Sequence& sequence, std::int32_t step) {
+    return index(sequence.steps[index(step)].passage);
+  };
+  std::vector<const Life*> before(facts.values.size(), nullptr);
+  int bridged = 0, shorter = 0;
+  for (const Life& life : dropped->lives) {
+    const Life* previous = std::exchange(before[index(life.value)], &life);
+    if (life.gap == net::none || previous == nullptr) continue;
+    const std::size_t from = passage_of(*dropped, previous->last), to = passage_of(*dropped, life.made);
+    if (from == to) continue;
+    Decisions held = choice;
+    for (std::size_t passage = from; passage < to; ++passage)
+      held.held[index(life.value) * facts.passages + passage] = true;
+    const std::optional<Sequence> without = expand(facts, held);
+    ASSERT_TRUE(without);
+    EXPECT_LE(without->steps.size(), dropped->steps.size());
+    shorter += without->steps.size() < dropped->steps.size();
+    for (const Life& other : without->lives)
+      EXPECT_FALSE(other.value == life.value && other.gap == life.gap &&
+                   passage_of(*without, other.made) == to);
+    if (++bridged == 20) break;
+  }
+  EXPECT_EQ(bridged, 20);
+  EXPECT_GT(shorter, 10) << "but for what is made for a later use then";
+}
+
+TEST(Passages, AreBridgedWhereThereIsRoom) {
+  Pieces pieces;
+  const GraphFacts all(pieces.request);
+  const Decisions again = Pieces::everything_again(all);
+  const Schedule dropped = schedule_of(all, again);
+  const std::vector<std::int64_t> memory = memory_of(all, dropped.sequence);
+  const std::int64_t least = *std::max_element(memory.begin(), memory.end());
+  std::ptrdiff_t before = runs_again(dropped);
+  for (const std::int64_t more : {0, 1, 4, 16}) {
+    pieces.request.budgets.device = least + more * least / 16;
+    const GraphFacts facts(pieces.request);
+    const Decisions choice =
+        hold_where_there_is_room(facts, schedule_of(facts, again), again, pieces.request.budgets.device);
+    const Schedule held = schedule_of(facts, choice);
+    EXPECT_EQ(choice.again, again.again);
+    EXPECT_LE(runs_again(held), before) << more;
+    before = runs_again(held);
+  }
+  EXPECT_LT(before, runs_again(dropped) / 2);
+}
+
 TEST(Schedule, OfWhatTakesTooLongIsNotWorkedOut) {
   const Chain chain;
   const PlanRequest request = chain.request(4, 100 * chain.bytes);
@@ -154,9 +251,9 @@ TEST(Schedule, OfWhatTakesTooLongIsNotWorkedOut) {
   ScheduleOptions options;
   options.device_budget = request.budgets.device;
   options.most_seconds = 8 * second;  // there are nine nodes
-  EXPECT_GT(schedule(facts, *expand(facts, nothing.again), nothing.bias, options).excess, 0);
+  EXPECT_GT(schedule(facts, *expand(facts, nothing), nothing.bias, options).excess, 0);
   options.most_seconds = 100 * second;
-  EXPECT_EQ(schedule(facts, *expand(facts, nothing.again), nothing.bias, options).excess, 0);
+  EXPECT_EQ(schedule(facts, *expand(facts, nothing), nothing.bias, options).excess, 0);
 }
 
 }  // namespace
