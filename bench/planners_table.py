@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Markdown tables for docs/planning.md from what `planners grid` and `planners study` print.
 
-    planners_table.py grid  bench/results/2026-11-23_planners.csv
+    planners_table.py grid  bench/results/2026-11-24_planners.csv
     planners_table.py study bench/results/2026-11-21_planners_study.csv
 
 With `grid`, also the cells in which hybrid is not the shortest, or is not within 1.10 of a bound above keep's

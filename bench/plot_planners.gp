@@ -1,7 +1,7 @@
 # Small multiples from what `planners grid` prints: the step over keep's step in unlimited memory, by cube
 # side; a panel per device, link and precision.
 #
-#   gnuplot -e "csv='bench/results/2026-11-23_planners.csv'; svg='docs/images/planners.svg'" bench/plot_planners.gp
+#   gnuplot -e "csv='bench/results/2026-11-24_planners.csv'; svg='docs/images/planners.svg'" bench/plot_planners.gp
 set terminal svg size 1120,640 font "sans-serif,12" background "white"
 set output svg
 set datafile separator comma
