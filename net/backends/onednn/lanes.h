@@ -80,6 +80,37 @@ VOXSWAP_INLINE void store(Bf16* to, const V& value) {
   Bits<V>::narrow(to, value != value ? quiet : rounded);
 }
 
+// Past the caches, for what is too large to wait there for its reader: lines that are written as a whole are
+// not read from memory first, which is a third of what a copy costs. Whoever writes so ends with
+// finish_streams(), so that other threads see it. REQUIRES: `to` is a multiple of 16 bytes, as are `bytes`.
+VOXSWAP_INLINE void stream_bytes(void* to, const void* from, std::int64_t bytes) {
+#if defined(__x86_64__)
+  using Quarter = float __attribute__((vector_size(16)));
+  for (std::int64_t i = 0; i < bytes; i += 16) {
+    Quarter quarter;
+    __builtin_memcpy(&quarter, static_cast<const char*>(from) + i, sizeof quarter);
+    __builtin_ia32_movntps(reinterpret_cast<float*>(static_cast<char*>(to) + i), quarter);
+  }
+#else
+  __builtin_memcpy(to, from, static_cast<std::size_t>(bytes));
+#endif
+}
+template <class T>
+VOXSWAP_INLINE void stream(T* to, const Floats& value) {
+  T numbers[lanes<Floats>];
+  store(numbers, value);
+  stream_bytes(to, numbers, sizeof numbers);
+}
+template <class T>
+VOXSWAP_INLINE void stream(T* to, float value) {
+  store(to, value);
+}
+VOXSWAP_INLINE void finish_streams() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <class V>
 VOXSWAP_INLINE V all_lanes(float value) {
   return value - V{};

@@ -9,7 +9,7 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-template <class T, bool has_residual>
+template <class T, bool has_residual, bool streams>
 struct Forward {
   const T *x, *residual;
   T* y;
@@ -29,12 +29,25 @@ struct Forward {
           const V z = (load<V>(x + i) - mean) * factor + beta;
           V result = (z > 0.0f ? z : z * slope) * scale;
           if constexpr (has_residual) result += load<V>(residual + i);
-          store(y + i, result);
+          if constexpr (streams)
+            stream(y + i, result);
+          else
+            store(y + i, result);
         }
       }
     }
+    if constexpr (streams) finish_streams();
   }
 };
+
+// Calls for_each_chunk with or without a residual.
+template <class T, bool streams>
+void run_forward(const RowLayout& layout, const T* x, const T* residual, T* y, const NormArrays& norm) {
+  if (residual != nullptr)
+    for_each_chunk(layout, Forward<T, true, streams>{x, residual, y, norm});
+  else
+    for_each_chunk(layout, Forward<T, false, streams>{x, nullptr, y, norm});
+}
 
 // dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation)
 template <class T>
@@ -69,21 +82,24 @@ struct Gradient {
 
 std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& node) {
   const RowLayout layout = row_layout(input_shape(graph, node));
+  const std::int64_t output_bytes = graph.value(node.outputs[0]).bytes();
   const bool has_residual = node.attributes.flag("has_residual");
   WorkspacePlan plan;
   const NormPlaces places(layout, node, 4, plan);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    // Sixteen numbers of f32 are a line; passes over bf16 are not bound by memory.
+    constexpr bool in_lines = sizeof(T) == sizeof(float);
+    const bool is_large = in_lines && output_bytes >= streamed_bytes;
     return make_pass(
         [=](const KernelArguments& arguments) {
           const NormArrays norm = places.fill(arguments);
           const T* x = input<T>(arguments, 0);
           T* y = output<T>(arguments);
-          if (has_residual) {
-            const T* residual = input<T>(arguments, arguments.inputs.size() - 1);
-            for_each_chunk(layout, Forward<T, true>{x, residual, y, norm});
-          } else {
-            for_each_chunk(layout, Forward<T, false>{x, nullptr, y, norm});
-          }
+          const T* residual = has_residual ? input<T>(arguments, arguments.inputs.size() - 1) : nullptr;
+          if (is_large && y != x && y != residual)
+            run_forward<T, in_lines>(layout, x, residual, y, norm);
+          else
+            run_forward<T, false>(layout, x, residual, y, norm);
         },
         plan.bytes());
   });

@@ -70,6 +70,9 @@ inline std::int64_t expanded_bytes(const RowLayout& layout) {
   return layout.samples * layout.wide * static_cast<std::int64_t>(sizeof(float));
 }
 
+// What a pass makes goes past the caches from so many bytes on, where it writes whole lines.
+constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
+
 // Runs body.rows<Floats> and, for the last few voxels, body.rows<float> on every chunk of [begin, end).
 template <class Body>
 struct ChunkTask {

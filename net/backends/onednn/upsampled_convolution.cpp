@@ -76,44 +76,69 @@ Phases phases_of(const Shape& z, const Shape& y, std::int64_t shift, ElementType
   return {z[1], z[2], z[3], z[0] * z[1] * z[2], z[4] / 8 * element_bytes(type), y[1], shift};
 }
 
+// Voxel by voxel of z, whose phases lie side by side: four rows of y are written at once, each in order.
+template <bool streams>
+VOXSWAP_INLINE void move_voxel(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  if constexpr (streams)
+    stream_bytes(to, from, bytes);
+  else
+    copy_bytes(to, from, bytes);
+}
+constexpr std::int64_t rows_of_y = 4;   // that one of z has phases of
+constexpr std::int64_t half_line = 32;  // of a cache; halves that follow one another become whole ones
+
+template <bool streams>
 struct Interleave {
   Phases at;
   const std::byte* z;
   std::byte* y;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t voxel = at.voxel, last = at.width - 1;
     for (std::int64_t row = begin; row < end; ++row) {
-      for (std::int64_t phase = 0; phase < 8; ++phase) {
-        const std::int64_t fine = at.fine(row, phase), odd = phase & 1;
-        if (fine < 0) continue;
-        const std::byte* from = z + ((row * at.width + odd) * 8 + phase) * at.voxel;
-        for (std::int64_t x = 0; x < at.width - 1; ++x) {
-          copy_bytes(y + fine + (2 * x + odd) * at.voxel, from + x * 8 * at.voxel, at.voxel);
+      std::int64_t fine[rows_of_y];
+      for (std::int64_t i = 0; i < rows_of_y; ++i) fine[i] = at.fine(row, 2 * i);
+      const std::byte* from = z + row * at.width * 8 * voxel;
+      for (std::int64_t x = 0; x <= last; ++x)
+        for (std::int64_t i = 0; i < rows_of_y; ++i, from += 2 * voxel) {
+          if (fine[i] < 0) continue;
+          std::byte* const to = y + fine[i] + 2 * x * voxel;
+          if (x > 0) move_voxel<streams>(to - voxel, from + voxel, voxel);
+          if (x < last) move_voxel<streams>(to, from, voxel);
         }
-      }
     }
+    if constexpr (streams) finish_streams();
   }
 };
+
+template <bool streams>
 struct InterleaveGradient {
   Phases at;
   const std::byte* dy;
   std::byte* dz;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    const auto bytes = static_cast<std::size_t>(at.voxel);
+    const std::int64_t voxel = at.voxel, last = at.width - 1;
     for (std::int64_t row = begin; row < end; ++row) {
-      for (std::int64_t phase = 0; phase < 8; ++phase) {
-        const std::int64_t fine = at.fine(row, phase), odd = phase & 1;
-        std::byte* to = dz + (row * at.width * 8 + phase) * at.voxel;
-        const std::int64_t first = fine < 0 ? at.width : odd, last = fine < 0 ? 0 : at.width - 1 + odd;
-        for (std::int64_t x = first; x < last; ++x) {
-          copy_bytes(to + x * 8 * at.voxel, dy + fine + (2 * x - odd) * at.voxel, at.voxel);
+      std::int64_t fine[rows_of_y];
+      for (std::int64_t i = 0; i < rows_of_y; ++i) fine[i] = at.fine(row, 2 * i);
+      std::byte* to = dz + row * at.width * 8 * voxel;
+      for (std::int64_t x = 0; x <= last; ++x)
+        for (std::int64_t i = 0; i < rows_of_y; ++i, to += 2 * voxel) {
+          const std::byte* const from = dy + fine[i] + 2 * x * voxel;
+          move(to, from, fine[i] >= 0 && x < last);
+          move(to + voxel, from - voxel, fine[i] >= 0 && x > 0);
         }
-        for (std::int64_t x = 0; x < at.width; ++x) {
-          if (x < first || x >= last) __builtin_memset(to + x * 8 * at.voxel, 0, bytes);
-        }
-      }
     }
+    if constexpr (streams) finish_streams();
+  }
+
+ private:
+  VOXSWAP_INLINE void move(std::byte* to, const std::byte* from, bool is_there) const {
+    if (is_there)
+      move_voxel<streams>(to, from, at.voxel);
+    else
+      __builtin_memset(to, 0, static_cast<std::size_t>(at.voxel));
   }
 };
 
@@ -136,22 +161,31 @@ std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, cons
   });
 }
 
+// The pass over the rows of z, past the caches where what it makes is large.
+template <template <bool> class Pass>
+std::unique_ptr<Kernel> make_over_rows(const Phases& at, std::int64_t made) {
+  const std::int64_t rows = rows_at_once(at.width * 8 * at.voxel);
+  const bool streams = made >= streamed_bytes && at.voxel % half_line == 0;
+  return make_pass([=](const KernelArguments& arguments) {
+    const auto* from = input<std::byte>(arguments, 0);
+    auto* to = output<std::byte>(arguments);
+    if (streams)
+      parallel(at.rows, rows, Pass<true>{at, from, to});
+    else
+      parallel(at.rows, rows, Pass<false>{at, from, to});
+  });
+}
+
 std::unique_ptr<Kernel> make_interleave(const Graph& graph, const Node& node) {
   const Phases at =
       phases_of(input_shape(graph, node), output_shape(graph, node), 0, input_type(graph, node));
-  return make_pass([=](const KernelArguments& arguments) {
-    parallel(at.rows, rows_at_once(at.width * 8 * at.voxel),
-             Interleave{at, input<std::byte>(arguments, 0), output<std::byte>(arguments)});
-  });
+  return make_over_rows<Interleave>(at, graph.value(node.outputs[0]).bytes());
 }
 
 std::unique_ptr<Kernel> make_interleave_gradient(const Graph& graph, const Node& node) {
   const Phases at = phases_of(output_shape(graph, node), input_shape(graph, node),
                               node.attributes.integer_or("shift", 0), input_type(graph, node));
-  return make_pass([=](const KernelArguments& arguments) {
-    parallel(at.rows, rows_at_once(at.width * 8 * at.voxel),
-             InterleaveGradient{at, input<std::byte>(arguments, 0), output<std::byte>(arguments)});
-  });
+  return make_over_rows<InterleaveGradient>(at, graph.value(node.outputs[0]).bytes());
 }
 
 }  // namespace voxswap::net::onednn
