@@ -9,28 +9,53 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Where tap k of the 27 goes among the 8 taps of a phase: along an axis, taps (0 | 1, 2) of an even phase,
-// (0, 1 | 2) of an odd one.
-std::int64_t tap_of(std::int64_t phase, std::int64_t k) {
+// Of the three taps along an axis, those that tap 0 or 1 of a phase's two is the sum of: of an even phase 0
+// and 1, 2, of an odd one 0, 1 and 2.
+struct Taps {
+  std::int64_t begin, end;
+};
+constexpr Taps taps_along(std::int64_t parity, std::int64_t tap) {
+  return tap == 0 ? Taps{0, 1 + parity} : Taps{1 + parity, 3};
+}
+// Where tap k of the 27 goes among the 8 taps of a phase.
+constexpr std::int64_t tap_of(std::int64_t phase, std::int64_t k) {
   const auto along = [](std::int64_t parity, std::int64_t tap) { return (tap + 1 - parity) / 2; };
   return 4 * along(phase >> 2, k / 9) + 2 * along(phase >> 1 & 1, k / 3 % 3) + along(phase & 1, k % 3);
 }
 
-// Pairs are (output, input) channels: 27 weights of one kernel, or 8 in each of the phases.
+// Pairs are (output, input) channels: 27 weights of one kernel, or 8 in each of the phases. Sixteen pairs go
+// side by side.
 struct FoldKernels {
   const float* w;
   float* kernels;
   std::int64_t pairs;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    std::int64_t pair = begin;
+    for (; pair + lanes<Floats> <= end; pair += lanes<Floats>) fold<Floats>(pair);
+    for (; pair < end; ++pair) fold<float>(pair);
+  }
+
+ private:
+  template <class V>
+  VOXSWAP_INLINE void fold(std::int64_t first) const {
+    alignas(64) float taps[27][lanes<V>], folded[8][lanes<V>];
+    for (std::int64_t lane = 0; lane < lanes<V>; ++lane)
+      for (std::int64_t k = 0; k < 27; ++k) taps[k][lane] = w[(first + lane) * 27 + k];
     for (std::int64_t phase = 0; phase < 8; ++phase) {
-      std::int64_t tap[27];
-      for (std::int64_t k = 0; k < 27; ++k) tap[k] = tap_of(phase, k);
-      for (std::int64_t pair = begin; pair < end; ++pair) {
-        float sums[8] = {};
-        for (std::int64_t k = 0; k < 27; ++k) sums[tap[k]] += w[pair * 27 + k];
-        __builtin_memcpy(kernels + (phase * pairs + pair) * 8, sums, sizeof sums);
+      for (std::int64_t tap = 0; tap < 8; ++tap) {
+        const Taps along[3] = {taps_along(phase >> 2, tap >> 2), taps_along(phase >> 1 & 1, tap >> 1 & 1),
+                               taps_along(phase & 1, tap & 1)};
+        V sum{};
+        for (std::int64_t z = along[0].begin; z < along[0].end; ++z)
+          for (std::int64_t y = along[1].begin; y < along[1].end; ++y)
+            for (std::int64_t x = along[2].begin; x < along[2].end; ++x)
+              sum += load<V>(taps[9 * z + 3 * y + x]);
+        store(folded[tap], sum);
       }
+      float* const to = kernels + (phase * pairs + first) * 8;
+      for (std::int64_t lane = 0; lane < lanes<V>; ++lane)
+        for (std::int64_t tap = 0; tap < 8; ++tap) to[lane * 8 + tap] = folded[tap][lane];
     }
   }
 };
@@ -40,19 +65,26 @@ struct UnfoldKernels {
   std::int64_t pairs;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    std::int64_t tap[8][27];
-    for (std::int64_t phase = 0; phase < 8; ++phase) {
-      for (std::int64_t k = 0; k < 27; ++k) tap[phase][k] = tap_of(phase, k);
+    std::int64_t pair = begin;
+    for (; pair + lanes<Floats> <= end; pair += lanes<Floats>) unfold<Floats>(pair);
+    for (; pair < end; ++pair) unfold<float>(pair);
+  }
+
+ private:
+  template <class V>
+  VOXSWAP_INLINE void unfold(std::int64_t first) const {
+    alignas(64) float folded[8][8][lanes<V>], taps[27][lanes<V>];
+    for (std::int64_t phase = 0; phase < 8; ++phase)
+      for (std::int64_t lane = 0; lane < lanes<V>; ++lane)
+        for (std::int64_t tap = 0; tap < 8; ++tap)
+          folded[phase][tap][lane] = kernels[(phase * pairs + first + lane) * 8 + tap];
+    for (std::int64_t k = 0; k < 27; ++k) {
+      V sum{};
+      for (std::int64_t phase = 0; phase < 8; ++phase) sum += load<V>(folded[phase][tap_of(phase, k)]);
+      store(taps[k], sum);
     }
-    for (std::int64_t pair = begin; pair < end; ++pair) {
-      for (std::int64_t k = 0; k < 27; ++k) {
-        float sum = 0;
-        for (std::int64_t phase = 0; phase < 8; ++phase) {
-          sum += kernels[(phase * pairs + pair) * 8 + tap[phase][k]];
-        }
-        dw[pair * 27 + k] = sum;
-      }
-    }
+    for (std::int64_t lane = 0; lane < lanes<V>; ++lane)
+      for (std::int64_t k = 0; k < 27; ++k) dw[(first + lane) * 27 + k] = taps[k][lane];
   }
 };
 constexpr std::int64_t pairs_at_once = 256;
