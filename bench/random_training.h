@@ -92,7 +92,9 @@ class RandomTraining {
     options.input = Shape{1, side, side, side, 4};
     options.voxel_alignment = backend.voxel_alignment();
     options.activations = net::parse_element_type(precision);
-    return net::build_training_step(options);
+    net::TrainingStep made = net::build_training_step(options);
+    net::suit(backend, made.graph);
+    return made;
   }
 
   std::vector<float> image_;

@@ -3,8 +3,10 @@
 #include <array>
 
 #include "base/error.h"
+#include "net/backends/device_features.h"
 #include "net/backends/onednn/onednn_backend.h"
 #include "net/backends/reference/reference_backend.h"
+#include "net/steps/fused_moments.h"
 #ifdef VOXSWAP_CUDA
 #include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/cuda/open_device.h"
@@ -84,6 +86,12 @@ std::string why_no_device(const std::string& backend) {
 
 std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options) {
   return find_row(name).make(options);
+}
+
+void suit(const Backend& backend, Graph& graph) {
+  const auto* const summing = dynamic_cast<const SummingBackend*>(&backend);
+  if (summing == nullptr) return;
+  fuse_moments(graph, [&](const Graph& of, const Node& node) { return summing->makes_moments(of, node); });
 }
 
 }  // namespace voxswap::net

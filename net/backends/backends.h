@@ -16,4 +16,7 @@ int device_count(const std::string& backend);           // REQUIRES: in the tabl
 std::string why_no_device(const std::string& backend);  // for people; empty where there is one
 std::vector<std::string> backends_without_device();     // the rest of the table
 
+// Changes a finished step so that it suits the backend: sums are made where it can make them at no cost.
+void suit(const Backend& backend, Graph& graph);
+
 }  // namespace voxswap::net

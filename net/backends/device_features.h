@@ -35,6 +35,15 @@ class OrderEventMaker {
   virtual std::unique_ptr<Event> make_order_event() = 0;  // nobody asks for its time, and it costs less
 };
 
+// Of a backend whose convolutions sum the planes that they make while those are in a cache.
+class SummingBackend {
+ public:
+  virtual ~SummingBackend() = default;
+  // Whether a node of conv3d or conv3d_sum, or of these on windows, is to give moments
+  // (net/steps/fused_moments.h).
+  virtual bool makes_moments(const Graph& graph, const Node& node) const = 0;
+};
+
 class TuningBackend : public Backend {
  public:
   // Which routines were chosen by their time so far, and on what device; "" for none.

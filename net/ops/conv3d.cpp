@@ -20,13 +20,20 @@ double convolution_flops(const Shape& y, const Shape& w) {
   return 2.0 * static_cast<double>(y[0] * voxels(y)) * static_cast<double>(w.count());
 }
 
+// What a convolution gives that makes `y`: with its moments, where they are asked for, as plane_moments does.
+std::vector<ValueSpec> outputs_of(ValueSpec y, const Attributes& attributes) {
+  const Shape shape = y.shape;
+  if (!attributes.flag("moments")) return {std::move(y)};
+  return {std::move(y), {{shape[0], shape[1], shape[4], 2}, ElementType::f64}};
+}
+
 std::vector<ValueSpec> infer_conv3d(const Graph& graph, const std::vector<ValueId>& inputs,
                                     const Attributes& attributes) {
   assert(inputs.size() == 2 || inputs.size() == 3);
   const Shape &x = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
   assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
   assert(inputs.size() == 2 || shape_of(graph, inputs[2]) == Shape{w[0]});
-  return {{convolved(x, w, attributes), graph.value(inputs[0]).type}};
+  return outputs_of({convolved(x, w, attributes), graph.value(inputs[0]).type}, attributes);
 }
 
 std::vector<ValueSpec> infer_conv3d_sum(const Graph& graph, const std::vector<ValueId>& inputs,
@@ -36,7 +43,7 @@ std::vector<ValueSpec> infer_conv3d_sum(const Graph& graph, const std::vector<Va
   assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
   assert(shape_of(graph, inputs[2]) == convolved(x, w, attributes));
   assert(graph.value(inputs[2]).type == graph.value(inputs[0]).type);
-  return like(graph, inputs[2]);
+  return outputs_of({shape_of(graph, inputs[2]), graph.value(inputs[2]).type}, attributes);
 }
 
 std::vector<ValueSpec> infer_data_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
@@ -280,7 +287,8 @@ std::vector<OperationCase> cases_weight_gradient() {
 // x, w[O,I,kd,kh,kw] (, b[O]) -> y; zeros around. Attributes stride, padding (, dilation), for all axes or
 // for each (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
 // Attributes front and back, where they are there, are the padding before and behind the volume along its
-// depth; so in the other three.
+// depth; so in the other three. Attribute moments: gives those of y's planes beside y (plane_moments), for
+// which there is no gradient (net/steps/fused_moments.h).
 const Operation& conv3d() {
   static const Operation operation = {"conv3d",
                                       infer_conv3d,
@@ -293,7 +301,7 @@ const Operation& conv3d() {
   return operation;
 }
 
-// x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d.
+// x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d, with moments.
 const Operation& conv3d_sum() {
   static const Operation operation = {"conv3d_sum",
                                       infer_conv3d_sum,

@@ -1,5 +1,6 @@
 #include "pipeline/plan/steps.h"
 
+#include "net/backends/backends.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
@@ -21,21 +22,35 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t channels, 
   return step;
 }
 
+namespace {
+
+template <class Step>
+void suit(const Target& target, Step& step) {
+  if (!target.backend) return;
+  net::suit(*target.backend, step.graph);
+  if (step.coarser) net::suit(*target.backend, *step.coarser);
+}
+
+}  // namespace
+
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains) {
   Steps steps;
   net::StepOptions step = step_options(options, channels, outputs, target);
   steps.inference = net::build_inference_step(step, trains);
+  suit(target, steps.inference);
   if (!trains) return steps;
   if (net::takes_batch_at_once(options.network.name) && options.ranks->is_alone())
     step.input[0] = options.training.batch_size;
   else
     step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
   steps.training = net::build_training_step(step);
+  suit(target, *steps.training);
   // Where samples wait for one another, what is best for one is not for the batch.
   if (step.share.count > 1 && !step.loss.batch_dice) {
     step.share = {};
     steps.one_sample = net::build_training_step(step);
+    suit(target, *steps.one_sample);
   }
   for (net::ValueId id : steps.training->optimizer_state) {
     const net::Value& value = steps.training->graph.value(id);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/filtered_cut.h"
+#include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"
 #include "net/backends/function_kernel.h"
@@ -47,7 +48,7 @@ VolumeSizes turned(VolumeSizes sizes) {
   return sizes;
 }
 
-class FilteredConvolution final : public Kernel {
+class FilteredConvolution final : public TellingKernel {
  public:
   FilteredConvolution(const VolumeSizes& sizes, Instructions instructions, Added added)
       : sizes_(turned(sizes)),
@@ -61,7 +62,9 @@ class FilteredConvolution final : public Kernel {
   }
   std::string implementation() const override { return implementation_; }
 
-  void run(const KernelArguments& arguments) override {
+  std::int64_t parts() const override { return cut_.parts(); }
+
+  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<float>(arguments, 0);
     const std::int64_t block = 2 * maker_.lanes, stretches = parts_of(sizes_.inputs, arranged_together),
                        pieces = parts_of(sizes_.outputs, block) * stretches;
@@ -75,8 +78,10 @@ class FilteredConvolution final : public Kernel {
 #pragma omp parallel for schedule(dynamic) if (units > 1)
     for (std::int64_t index = 0; index < units; ++index) {
       FilteredScratch scratch;
-      maker_.make(sizes_, cut_.unit(sizes_, index), input<float>(arguments, 0), weights, bias, start,
-                  output<float>(arguments), scratch);
+      FilteredUnit unit = cut_.unit(sizes_, index);
+      unit.made = made;
+      maker_.make(sizes_, unit, input<float>(arguments, 0), weights, bias, start, output<float>(arguments),
+                  scratch);
     }
   }
 

@@ -41,6 +41,7 @@ FilteredUnit FilteredCut::unit(const VolumeSizes& s, std::int64_t index) const {
   };
   const std::int64_t width = parts_of(s.width.made, filtered_voxels), whole = s.outputs - rest;
   FilteredUnit unit;
+  unit.part = index % parts();
   FilteredStrip& strip = unit.strip;
   strip.tile = next(across) * tiles;
   strip.row = next(down) * rows;

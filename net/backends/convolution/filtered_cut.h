@@ -18,6 +18,7 @@ struct FilteredCut {
   std::int64_t units(const VolumeSizes& sizes) const {
     return sizes.samples * (blocks + (rest > 0 ? 1 : 0)) * deep * down * across;
   }
+  std::int64_t parts() const { return across * down; }  // that a plane is made in
   FilteredUnit unit(const VolumeSizes& sizes, std::int64_t index) const;
 };
 

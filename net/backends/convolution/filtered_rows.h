@@ -68,10 +68,18 @@ class StripMaker {
           multiply(reads, kinds, frequency, lane);
         restore(plane, lane);
       }
+      if (unit_.made != nullptr) tell(plane);
     }
   }
 
  private:
+  void tell(std::int64_t plane) const {
+    const std::int64_t voxel = strip_.tile * filtered_voxels, left = s_.width.made - voxel;
+    const std::int64_t most = strip_.tiles * filtered_voxels;
+    unit_.made->call(unit_.made->context,
+                     {strip_.sample * s_.depth.made + plane, unit_.part, strip_.row, strip_.rows, voxel,
+                      most < left ? most : left, unit_.first_output, unit_.outputs});
+  }
   void multiply(const Reads& reads, const FilteredKind* kinds, std::int64_t frequency, std::int64_t lane) {
     const std::uint32_t* const weights = weights_ + (lane / outputs_ * frequencies + frequency) * frequency_;
     FilteredTile tile;

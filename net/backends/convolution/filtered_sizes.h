@@ -31,6 +31,8 @@ struct FilteredStrip {
 struct FilteredUnit {
   FilteredStrip strip;
   std::int64_t first_output = 0, outputs = 1;
+  std::int64_t part = 0;           // of every plane
+  const PartMade* made = nullptr;  // who is told of it
 };
 
 // What a thread needs beside: transformed rows of x, and sums.

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t arranged_together = 16;  // words of weights of a channel
 constexpr std::int64_t most_stride = 2;
+constexpr std::int64_t near_numbers = 64 << 10;  // of a part of a plane: they stay in a core's second cache
 
 std::int64_t slots(const VolumeSizes& s) {
   return s.depth.kernel * s.height.kernel;
@@ -89,7 +90,7 @@ constexpr OfInstructions<VolumeMaker> makers = {volume_maker_portable, nullptr,
 #endif
 };
 
-class VolumeConvolution final : public Kernel {
+class VolumeConvolution final : public TellingKernel {
  public:
   VolumeConvolution(const VolumeSizes& sizes, ElementType type, Instructions instructions, Added added)
       : sizes_(sizes),
@@ -97,6 +98,8 @@ class VolumeConvolution final : public Kernel {
         words_(parts_of(sizes.inputs, maker_.step)),
         cut_(cut_volume(sizes, 2 * maker_.lanes, maker_.lanes, words_ * taps_of(sizes))),
         rounded_(type == ElementType::bf16),
+        part_rows_(std::clamp<std::int64_t>(near_numbers / (sizes.width.made * sizes.outputs), 1,
+                                            sizes.height.made)),
         added_(added),
         implementation_(format("own:{}", instructions_name(instructions))) {
     std::int64_t taps = 0;
@@ -111,7 +114,9 @@ class VolumeConvolution final : public Kernel {
   }
   std::string implementation() const override { return implementation_; }
 
-  void run(const KernelArguments& arguments) override {
+  std::int64_t parts() const override { return parts_of(sizes_.height.made, part_rows_); }
+
+  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const std::int64_t stretches = parts_of(words_, arranged_together),
                        pieces = parts_of(sizes_.outputs, cut_.tile) * stretches;
@@ -123,9 +128,12 @@ class VolumeConvolution final : public Kernel {
     const void* const start = added_ == Added::volume ? arguments.inputs[2] : nullptr;
     const std::int64_t units = cut_.units();
 #pragma omp parallel for schedule(dynamic) if (units > 1)
-    for (std::int64_t index = 0; index < units; ++index)
-      maker_.make(sizes_, cut_.unit(sizes_, index), arguments.inputs[0], weights, bias, start,
-                  arguments.outputs[0]);
+    for (std::int64_t index = 0; index < units; ++index) {
+      VolumeUnit unit = cut_.unit(sizes_, index);
+      unit.part_rows = part_rows_;
+      unit.made = made;
+      maker_.make(sizes_, unit, arguments.inputs[0], weights, bias, start, arguments.outputs[0]);
+    }
   }
 
  private:
@@ -179,6 +187,7 @@ class VolumeConvolution final : public Kernel {
   std::int64_t words_;  // of the weights of an output channel and a tap
   VolumeCut cut_;
   bool rounded_;
+  std::int64_t part_rows_;
   Added added_;
   std::string implementation_;
 };

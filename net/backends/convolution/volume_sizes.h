@@ -38,10 +38,26 @@ struct VolumeSizes {
 // What products are added to: nothing, a number per channel that is made, or a volume like the one made.
 enum class Added { nothing, bias, volume };
 
+// A part of a plane that has just been made, of some output channels: while it is near, it can be summed.
+struct PlanePart {
+  std::int64_t plane = 0;              // of all samples
+  std::int64_t part = 0;               // of the plane, in order of rows and voxels
+  std::int64_t row = 0, rows = 1;      // of the plane
+  std::int64_t voxel = 0, voxels = 1;  // of each row
+  std::int64_t first_output = 0, outputs = 1;
+};
+// Is told of every part, by the thread that made it.
+struct PartMade {
+  void (*call)(const void* context, const PlanePart& part) = nullptr;
+  const void* context = nullptr;
+};
+
 // Some planes of all samples, of some blocks of two registers of output channels, or of one register.
 struct VolumeUnit {
   std::int64_t from = 0, to = 0;
   std::int64_t first_output = 0, outputs = 1;
+  std::int64_t part_rows = 1;      // of a part of a plane
+  const PartMade* made = nullptr;  // who is told of it
 };
 
 constexpr std::int64_t most_inputs = 1024;      // channels that are read

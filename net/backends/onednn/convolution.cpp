@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/keys.h"
+#include "net/backends/onednn/convolution_moments.h"
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/own_convolutions.h"
@@ -159,18 +160,26 @@ std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) 
   });
 }
 
+// The convolution alone, `start` what the library adds its products to.
+std::unique_ptr<Kernel> make_plain(const Graph& graph, const Node& node, Start start, Maker maker) {
+  if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
+  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, maker);
+  return make(graph, node, start);
+}
+
+std::unique_ptr<Kernel> make_forward(const Graph& graph, const Node& node, Start start, Maker maker) {
+  if (!node.attributes.flag("moments")) return make_plain(graph, node, start, maker);
+  const Graph plain = without_moments(graph, node);
+  return make_with_moments(graph, node, make_plain(plain, plain.node(0), start, maker));
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_conv3d(const Graph& graph, const Node& node) {
-  if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d);
-  return make(graph, node, node.inputs.size() > 2 ? Start::bias : Start::zero);
+  return make_forward(graph, node, node.inputs.size() > 2 ? Start::bias : Start::zero, make_conv3d);
 }
-
 std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node) {
-  if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_sum);
-  return make(graph, node, Start::sum);
+  return make_forward(graph, node, Start::sum, make_conv3d_sum);
 }
 
 }  // namespace voxswap::net::onednn

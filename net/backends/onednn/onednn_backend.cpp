@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/backends/cpu/host_device.h"
+#include "net/backends/device_features.h"
+#include "net/backends/onednn/convolution_moments.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
 #include "net/graph/graph.h"
@@ -15,7 +17,7 @@ namespace voxswap::net {
 
 namespace {
 
-class OnednnBackend final : public HostBackend {
+class OnednnBackend final : public HostBackend, public SummingBackend {
  public:
   std::string name() const override { return "onednn"; }
   std::string description() const override {
@@ -32,6 +34,9 @@ class OnednnBackend final : public HostBackend {
   }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     return onednn::find_maker(*node.operation)(graph, node);
+  }
+  bool makes_moments(const Graph& graph, const Node& node) const override {
+    return onednn::makes_moments(graph, node);
   }
 };
 

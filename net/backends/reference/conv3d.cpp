@@ -93,14 +93,21 @@ void add_convolution(const Call& call) {
 
 }  // namespace
 
+// Where a convolution is to give the moments of its planes too.
+void add_moments(const Call& call) {
+  if (call.outputs.size() > 1) plane_moments({{call.outputs[0]}, {call.outputs[1]}, {}, {}, call.context});
+}
+
 void conv3d(const Call& call) {
   start_with_bias(call.outputs[0], call.inputs);
   add_convolution(call);
+  add_moments(call);
 }
 
 void conv3d_sum(const Call& call) {
   std::copy_n(call.inputs[2].data, call.inputs[2].shape.count(), call.outputs[0].data);
   add_convolution(call);
+  add_moments(call);
 }
 
 void conv3d_data_gradient(const Call& call) {

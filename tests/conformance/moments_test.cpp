@@ -1,0 +1,125 @@
+// Convolutions that give the moments of their planes too, with every instruction set that this processor has
+// and by the library, against the reference: the cases of the operations, also on windows, and sizes whose
+// planes are made in several parts.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "net/backends/backends.h"
+#include "net/backends/convolution/instruction_set.h"
+#include "net/graph/kernel_axes.h"
+#include "tests/conformance/agreement.h"
+
+namespace voxswap::net {
+namespace {
+
+using Input = OperationCase::Input;
+
+// The environment's choice while it lives.
+class Forced {
+ public:
+  explicit Forced(std::string_view convolutions) {
+    if (const char* before = std::getenv(variable)) before_ = before;
+    ::setenv(variable, std::string(convolutions).c_str(), 1);
+  }
+  ~Forced() { ::setenv(variable, before_.c_str(), 1); }
+
+ private:
+  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
+  std::string before_;
+};
+
+OperationCase with_moments(OperationCase example) {
+  example.attributes.set("moments", 1);
+  return example;
+}
+
+OperationCase convolution_of(const Shape& x, std::int64_t outputs, const KernelAxes& axes) {
+  const Shape w = {outputs, x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel};
+  return with_moments(
+      {"sized", {Input{x}, Input{w, Fill::normal, Input::Kind::full}}, attributes_of(axes), {}});
+}
+
+// Planes in parts along rows and across them, of blocks of channels; batches; strides.
+std::vector<OperationCase> in_parts() {
+  return {convolution_of({1, 2, 20, 9, 16}, 32, cube(3, 1, 1)),
+          convolution_of({2, 5, 29, 11, 16}, 48, cube(3, 1, 1)),
+          convolution_of({1, 3, 9, 150, 32}, 16, cube(3, 1, 1)),
+          convolution_of({1, 2, 31, 300, 4}, 16, cube(3, 1, 1)),
+          convolution_of({1, 2, 43, 90, 2}, 64, cube(3, 2, 1)),
+          convolution_of({1, 2, 6, 8, 130}, 80, cube(3, 2, 1))};
+}
+
+std::vector<std::string> choices() {
+  std::vector<std::string> all = {"library"};
+  for (const convolution::Instructions each : convolution::instructions_for(ElementType::bf16))
+    all.emplace_back(convolution::instructions_name(each));
+  return all;
+}
+
+class Moments : public testing::TestWithParam<std::string> {};
+
+TEST_P(Moments, AreThoseOfTheReference) {
+  const Forced forced(GetParam());
+  const auto backend = make_backend("onednn");
+  std::set<std::string> ways;  // to sum: while parts are near, and in a pass of its own
+  for (const char* name : {"conv3d", "conv3d_sum", "windowed_conv3d", "windowed_conv3d_sum"}) {
+    const Operation& operation = find_operation(name);
+    if (operation.inner != nullptr && GetParam() != choices().back()) continue;  // windows take any kernel
+    std::vector<OperationCase> cases;
+    for (const OperationCase& example : operation.cases) cases.push_back(with_moments(example));
+    if (operation.name == "conv3d")
+      for (const OperationCase& example : in_parts()) cases.push_back(example);
+    for (const OperationCase& example : cases)
+      for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+        const Check check = {&operation, &example, backend.get(), type};
+        const CaseGraph graph = case_graph(operation, example, type);
+        SCOPED_TRACE(graph.graph.text());
+        ASSERT_EQ(results(graph).size(), 2u);
+        expect_agreement(check, graph);
+        expect_only_outputs_are_written(check, graph);
+        expect_the_same_bits_in_place(check, graph);
+        const auto kernel = backend->compile(graph.graph, graph.graph.node(graph.node));
+        ways.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
+      }
+  }
+  EXPECT_TRUE(ways.contains("then"));  // the library's, of one tap
+  EXPECT_EQ(ways.contains("near"), GetParam() != "library");
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::ValuesIn(choices()),
+                         [](const testing::TestParamInfo<std::string>& parameter) {
+                           return parameter.param;
+                         });
+
+// Of numbers around 1000, squares leave few digits of how they differ from one another.
+TEST(MomentsOfPlanes, AreExactFarFromZero) {
+  const auto backend = make_backend("onednn");
+  for (const Shape& x : {Shape{1, 2, 24, 36, 16}, Shape{1, 2, 24, 36, 4}}) {
+    Graph graph;
+    std::vector<ValueId> inputs;
+    for (const Shape& shape : {x, Shape{16, x[4], 3, 3, 3}, Shape{16}})
+      inputs.push_back(graph.add_value("input", shape, ElementType::f32, Role::input));
+    const Node node =
+        graph.node(graph.add("conv3d", "y", inputs, {{"stride", 1}, {"padding", 1}, {"moments", 1}}));
+    GraphRun run(graph, *backend);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      run.set(inputs[i], fill_values(Fill::normal, graph.value(inputs[i]).shape.count(), i));
+    run.set(inputs[2], std::vector<double>(16, 1000));
+    run.run({});
+    const std::vector<double> y = run.get(node.outputs[0]), found = run.get(node.outputs[1]);
+    const std::int64_t voxels = x[2] * x[3];
+    for (std::int64_t i = 0; i < 2 * 16; ++i) {
+      const double* const first = y.data() + i / 16 * voxels * 16 + i % 16;
+      double mean = 0, squares = 0;
+      for (std::int64_t v = 0; v < voxels; ++v) mean += first[16 * v] / static_cast<double>(voxels);
+      for (std::int64_t v = 0; v < voxels; ++v) squares += std::pow(first[16 * v] - mean, 2);
+      EXPECT_NEAR(found[static_cast<std::size_t>(2 * i)], mean, 1e-6 * mean);
+      EXPECT_NEAR(found[static_cast<std::size_t>(2 * i + 1)], squares, 1e-5 * squares);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::net

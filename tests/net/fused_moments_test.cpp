@@ -1,0 +1,180 @@
+// Norm statistics of what convolutions make: the pass over graphs, and that nothing but the last digits of a
+// step depends on it.
+#include "net/steps/fused_moments.h"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include "net/backends/backends.h"
+#include "net/networks/networks.h"
+#include "net/steps/pieces.h"
+#include "net/steps/step.h"
+#include "tests/net/run_graph.h"
+
+namespace voxswap::net {
+namespace {
+
+using Doubles = std::vector<double>;
+
+bool always(const Graph&, const Node&) {
+  return true;
+}
+
+int count(const Graph& graph, std::string_view operation) {
+  return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                                        [&](const Node& node) { return node.operation->name == operation; }));
+}
+
+// A convolution of 3^3 taps of x, and the statistics of what it makes.
+struct Small {
+  Graph graph;
+  ValueId x, w, y, statistics;
+  explicit Small(const Shape& shape = {1, 4, 2, 3, 4}, std::int64_t outputs = 16)
+      : w(graph.add_value("w", {outputs, shape[4], 3, 3, 3}, ElementType::f32, Role::parameter)) {
+    x = graph.add_value("x", shape, ElementType::f32, Role::input);
+    y = graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 1}});
+    statistics = graph.apply("instance_norm_statistics", "s", {y}, {{"epsilon", 1}});
+  }
+};
+
+TEST(FusedMoments, OfAWholeVolumeBecomeItsStatistics) {
+  Small small;
+  fuse_moments(small.graph, always);
+  EXPECT_EQ(small.graph.text(),
+            "forward y = conv3d(x, w) moments=1 padding=1 stride=1 -> 1x4x2x3x16 f32 -> 1x4x16x2 f64\n"
+            "forward s = statistics_of_planes(s.planes) epsilon=1 plane_voxels=6 type=1 -> 1x16x2 f32\n");
+  EXPECT_EQ(small.graph.value(small.statistics).producer, 1);
+}
+
+TEST(FusedMoments, OfPiecesTakeThePlaceOfTheirSums) {
+  Small small({1, 8, 2, 3, 4});
+  CutGraph cut = cut_into_pieces(small.graph, 2);
+  const int nodes = static_cast<int>(cut.graph.nodes().size());
+  ASSERT_EQ(count(cut.graph, "plane_moments"), 4);
+  const std::vector<ValueId> planes = cut.graph.nodes().back().inputs;
+  fuse_moments(cut.graph, always);
+  EXPECT_EQ(count(cut.graph, "plane_moments"), 0);
+  EXPECT_EQ(static_cast<int>(cut.graph.nodes().size()), nodes - 4);
+  EXPECT_EQ(cut.graph.nodes().back().inputs, planes);
+  for (const ValueId id : planes) {
+    const Node& maker = cut.graph.node(cut.graph.value(id).producer);
+    EXPECT_EQ(maker.operation->name, "windowed_conv3d");
+    EXPECT_EQ(maker.outputs.back(), id);
+  }
+}
+
+TEST(FusedMoments, AreLeftAloneWhereNoConvolutionIsToGiveThem) {
+  Small small;
+  const ValueId other = small.graph.apply("leaky_relu", "other", {small.y}, {{"slope", 0.1}});
+  small.graph.apply("instance_norm_statistics", "of_other", {other}, {{"epsilon", 1}});
+  const std::string before = small.graph.text();
+  fuse_moments(small.graph, [](const Graph&, const Node&) { return false; });
+  EXPECT_EQ(small.graph.text(), before);
+  fuse_moments(small.graph, always);
+  EXPECT_EQ(count(small.graph, "instance_norm_statistics"), 1);
+}
+
+// Of networks that the CPU trains: those of convolutions with more taps than one, and sixteens of channels.
+TEST(FusedMoments, AreMadeByOwnConvolutionsOfTheCpu) {
+  StepOptions options;
+  options.network.depth = 3;
+  options.input = {1, 8, 8, 8, 4};
+  Graph graph = build_training_step(options).graph;
+  const int all = count(graph, "instance_norm_statistics");
+  suit(*make_backend("reference"), graph);
+  EXPECT_EQ(count(graph, "statistics_of_planes"), 0);
+  suit(*make_backend("onednn"), graph);
+  EXPECT_EQ(count(graph, "statistics_of_planes"), 11);
+  EXPECT_EQ(count(graph, "instance_norm_statistics"), all - 11);
+}
+
+struct Found {
+  std::vector<std::byte> y, statistics;
+  bool operator==(const Found&) const = default;
+};
+
+Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int threads) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(threads);
+  const auto backend = make_backend("onednn");
+  const Small small(shape, outputs);
+  CutGraph cut = cut_into_pieces(small.graph, planes);
+  suit(*backend, cut.graph);
+  EXPECT_EQ(count(cut.graph, "plane_moments") + count(cut.graph, "instance_norm_statistics"), 0);
+  const auto pieces = [&](ValueId id) { return cut.pieces[static_cast<std::size_t>(id)]; };
+  GraphRun run(cut.graph, *backend);
+  const Doubles x = fill_values(Fill::normal, shape.count(), 1);
+  const std::int64_t plane = shape.count_from(2);
+  std::int64_t from = 0;
+  for (const ValueId piece : pieces(small.x)) {
+    const std::int64_t to = from + cut.graph.value(piece).shape[1];
+    run.set(piece, Doubles(x.begin() + from * plane, x.begin() + to * plane));
+    from = to;
+  }
+  run.set(pieces(small.w)[0], fill_values(Fill::normal, small.graph.value(small.w).shape.count(), 2));
+  run.run({});
+  omp_set_num_threads(before);
+  Found result{{}, run.bytes(pieces(small.statistics)[0])};
+  for (const ValueId piece : pieces(small.y)) {
+    const std::vector<std::byte> bytes = run.bytes(piece);
+    result.y.insert(result.y.end(), bytes.begin(), bytes.end());
+  }
+  return result;
+}
+
+// Filtered or not, planes in one part and in several.
+TEST(FusedMoments, HaveTheSameBitsInPiecesAndForAnyNumberOfThreads) {
+  for (const auto& [shape, outputs] : {std::pair{Shape{1, 10, 40, 36, 16}, 16},
+                                       {Shape{1, 10, 20, 90, 4}, 48},
+                                       {Shape{1, 6, 9, 130, 32}, 32}}) {
+    const Found whole = found(shape, outputs, whole_volumes, 1);
+    for (const int threads : {2, 3, 7, 16})
+      EXPECT_TRUE(found(shape, outputs, whole_volumes, threads) == whole) << threads << " threads";
+    for (const std::int64_t planes : {2, 4})
+      EXPECT_TRUE(found(shape, outputs, planes, 2) == whole) << "pieces of " << planes << " planes";
+  }
+}
+
+// Parameters after two steps, and the losses.
+Doubles trained(Backend& backend, const StepOptions& options, const MakesMoments& makes_moments) {
+  TrainingStep step = build_training_step(options);
+  fuse_moments(step.graph, makes_moments);
+  GraphRun run(step.graph, backend);
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const std::vector<float> value = initial_value(step.graph, step.parameters[i], i, 3);
+    run.set(step.parameters[i], {value.begin(), value.end()});
+  }
+  for (const ValueId id : step.optimizer_state)
+    run.set(id, Doubles(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  std::uint64_t stream = 1;
+  for (const ValueId id : step.input)
+    run.set(id, fill_values(Fill::normal, step.graph.value(id).shape.count(), stream++));
+  for (const ValueId id : step.target)
+    run.set(id, fill_values(Fill::bits, step.graph.value(id).shape.count(), stream++));
+  Doubles result;
+  for (std::int64_t number = 1; number <= 2; ++number) {
+    run.run({.seed = 5, .step = number, .learning_rate = 1e-3});
+    result.push_back(run.get(step.loss)[0]);
+  }
+  for (const ValueId id : step.parameters)
+    for (const double value : run.get(id)) result.push_back(value);
+  return result;
+}
+
+TEST(FusedMoments, TrainAsThePlainStepDoesInDouble) {
+  const auto backend = make_backend("reference");
+  for (const std::int64_t pieces : {whole_volumes, std::int64_t{2}}) {
+    StepOptions options;
+    options.network.depth = 3;
+    options.network.base_filters = 4;
+    options.input = {1, 12, 8, 8, 2};
+    options.activations = ElementType::f64;
+    options.pieces = pieces;
+    const Doubles plain = trained(*backend, options, [](const Graph&, const Node&) { return false; });
+    const Doubles fused = trained(*backend, options, always);
+    for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_NEAR(fused[i], plain[i], 1e-9) << i;
+  }
+}
+
+}  // namespace
+}  // namespace voxswap::net
