@@ -21,6 +21,15 @@ void add_once(std::vector<std::int32_t>& list, std::int32_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
+// Whether a run again of its node makes the value and hardly anything beside it, as a convolution makes the
+// moments of its planes: those are then made again as well.
+bool makes_alone(const net::Graph& graph, const net::Node& node, net::ValueId value) {
+  constexpr std::int64_t hardly_anything = 4;  // at most such a part of the value's bytes
+  std::int64_t beside = -graph.value(value).bytes();
+  for (const net::ValueId output : node.outputs) beside += graph.value(output).bytes();
+  return beside <= graph.value(value).bytes() / hardly_anything;
+}
+
 NodeFacts digest_node(const PlanRequest& request, net::NodeId id) {
   const net::Graph& graph = *request.graph;
   const net::Node& node = graph.node(id);
@@ -63,7 +72,8 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     v.streams = value.role == net::Role::input && value.producer == net::none;
     if (value.producer != net::none) {
       const net::Node& node = graph.node(value.producer);
-      v.repeatable = node.phase == net::Phase::forward && node.outputs.size() == 1 && node.updates.empty();
+      v.repeatable = node.phase == net::Phase::forward && node.updates.empty() &&
+                     makes_alone(graph, node, static_cast<net::ValueId>(values.size()));
       v.gradient = node.phase != net::Phase::forward;
       v.cheap = v.repeatable && node.operation->cheap;
     }
@@ -98,7 +108,8 @@ void GraphFacts::let_gradients_repeat() {
       ValueFacts& value = values[index(piece)];
       if (value.kept || value.producer == net::none) continue;
       const net::Node& node = request->graph->node(value.producer);
-      value.repeatable = node.outputs.size() == 1 && node.updates.empty() && !net::is_exchange(node);
+      value.repeatable =
+          makes_alone(*request->graph, node, piece) && node.updates.empty() && !net::is_exchange(node);
       volume.repeatable = volume.repeatable || value.repeatable;
     }
   }
@@ -135,9 +146,11 @@ void GraphFacts::find_volumes() {
     v.gradient = v.gradient || values[index(id)].gradient;
     v.cheap = v.cheap || values[index(id)].cheap;
     in_pieces = in_pieces || v.pieces.size() > 1;
-    if (values[index(id)].producer == net::none) continue;
-    for (const net::ValueId source : nodes[index(values[index(id)].producer)].reads)
-      add_once(v.sources, values[index(source)].volume);
+  }
+  for (const ValueFacts& value : values) {
+    if (value.producer == net::none) continue;
+    for (const net::ValueId source : nodes[index(value.producer)].reads)
+      add_once(volumes[index(value.volume)].sources, values[index(source)].volume);
   }
   for (VolumeFacts& volume : volumes) find_gaps(volume);
 }

@@ -20,6 +20,11 @@ namespace {
 using test::Results;
 constexpr int steps = 3;  // groups of kernels are recorded in the second, and repeated in the third
 
+const net::Graph& suited(const net::Backend& backend, net::Graph& graph) {
+  net::suit(backend, graph);
+  return graph;
+}
+
 // A step on a backend, with costs under which nothing comes for free.
 struct Subject {
   net::Graph graph;
@@ -36,7 +41,7 @@ struct Subject {
       : graph(std::move(the_graph)),
         kept(std::move(the_kept)),
         backend(net::make_backend(backend_name)),
-        compiled(*backend, graph) {
+        compiled(*backend, suited(*backend, graph)) {
     DeviceRates rates;
     rates.flops_f32 = rates.flops_half = 1e10;
     rates.memory_rate = 1e10;
