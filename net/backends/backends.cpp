@@ -6,7 +6,7 @@
 #include "net/backends/device_features.h"
 #include "net/backends/onednn/onednn_backend.h"
 #include "net/backends/reference/reference_backend.h"
-#include "net/steps/fused_moments.h"
+#include "net/graph/fused_moments.h"
 #ifdef VOXSWAP_CUDA
 #include "net/backends/cuda/cuda_backend.h"
 #include "net/backends/cuda/open_device.h"

@@ -40,7 +40,7 @@ class SummingBackend {
  public:
   virtual ~SummingBackend() = default;
   // Whether a node of conv3d or conv3d_sum, or of these on windows, is to give moments
-  // (net/steps/fused_moments.h).
+  // (net/graph/fused_moments.h).
   virtual bool makes_moments(const Graph& graph, const Node& node) const = 0;
 };
 

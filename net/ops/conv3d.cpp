@@ -288,7 +288,7 @@ std::vector<OperationCase> cases_weight_gradient() {
 // for each (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
 // Attributes front and back, where they are there, are the padding before and behind the volume along its
 // depth; so in the other three. Attribute moments: gives those of y's planes beside y (plane_moments), for
-// which there is no gradient (net/steps/fused_moments.h).
+// which there is no gradient (net/graph/fused_moments.h).
 const Operation& conv3d() {
   static const Operation operation = {"conv3d",
                                       infer_conv3d,

@@ -1,7 +1,6 @@
 #include "swap/planners/decisions.h"
 
 #include "base/index.h"
-#include "swap/planners/sequence.h"
 
 namespace voxswap::swap {
 namespace {

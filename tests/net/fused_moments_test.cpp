@@ -1,6 +1,6 @@
 // Norm statistics of what convolutions make: the pass over graphs, and that nothing but the last digits of a
 // step depends on it.
-#include "net/steps/fused_moments.h"
+#include "net/graph/fused_moments.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/index.h"
-#include "net/steps/fused_moments.h"
+#include "net/graph/fused_moments.h"
 #include "net/steps/step.h"
 #include "swap/verify/verify.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/filtered_cut.h"
-#include "net/backends/convolution/volume_convolution.h"
+#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"
 #include "net/backends/function_kernel.h"

@@ -7,6 +7,7 @@
 #include "net/backends/convolution/filtered_convolution.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/round.h"
+#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/convolution/tiled_convolution.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"

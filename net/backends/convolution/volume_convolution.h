@@ -19,14 +19,6 @@ namespace voxswap::net::convolution {
 std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, const KernelAxes& axes,
                                         bool gradient);
 
-// A kernel that tells of every part of a plane as soon as it is there.
-class TellingKernel : public Kernel {
- public:
-  virtual std::int64_t parts() const = 0;  // of a plane; they follow from its shape
-  virtual void run_telling(const KernelArguments& arguments, const PartMade* made) = 0;  // null: nobody
-  void run(const KernelArguments& arguments) final { run_telling(arguments, nullptr); }
-};
-
 // Of a node of inputs x, w (, b or s), or dy, w (, b); a TellingKernel but for kernels of tiles. REQUIRES:
 // f32 or bf16.
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,

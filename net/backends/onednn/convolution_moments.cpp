@@ -3,7 +3,7 @@
 // a plane alone, so the bits do too: for any number of threads, and in pieces of a volume.
 #include "net/backends/onednn/convolution_moments.h"
 
-#include "net/backends/convolution/volume_convolution.h"
+#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"

@@ -1,4 +1,4 @@
-// Convolutions that give the moments of the planes that they make too (net/steps/fused_moments.h).
+// Convolutions that give the moments of the planes that they make too (net/graph/fused_moments.h).
 #pragma once
 
 #include "net/backends/backend.h"

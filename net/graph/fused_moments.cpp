@@ -1,4 +1,4 @@
-#include "net/steps/fused_moments.h"
+#include "net/graph/fused_moments.h"
 
 #include <utility>
 #include <vector>
