@@ -22,12 +22,9 @@ void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Dec
 }  // namespace
 
 Decisions keep_everything(const GraphFacts& facts) {
-  return {std::vector<bool>(index(facts.gaps), false),
-          std::vector<bool>(facts.values.size(), false),
+  return {std::vector<bool>(index(facts.gaps), false), std::vector<bool>(facts.values.size(), false),
           std::vector<bool>(facts.values.size() * facts.passages, false),
-          std::vector<float>(facts.values.size(), 1),
-          0,
-          nodes_of_neighbours};
+          std::vector<float>(facts.values.size(), 1)};
 }
 
 void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,

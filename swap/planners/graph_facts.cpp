@@ -21,13 +21,12 @@ void add_once(std::vector<std::int32_t>& list, std::int32_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-// Whether a run again of its node makes the value and hardly anything beside it, as a convolution makes the
-// moments of its planes: those are then made again as well.
-bool makes_alone(const net::Graph& graph, const net::Node& node, net::ValueId value) {
-  constexpr std::int64_t hardly_anything = 4;  // at most such a part of the value's bytes
+// Whether what the node makes is the value, and at most a quarter of its bytes beside it, as a convolution
+// makes the moments of its planes: those are then made again as well.
+bool makes_mainly(const net::Graph& graph, const net::Node& node, net::ValueId value) {
   std::int64_t beside = -graph.value(value).bytes();
   for (const net::ValueId output : node.outputs) beside += graph.value(output).bytes();
-  return beside <= graph.value(value).bytes() / hardly_anything;
+  return beside <= graph.value(value).bytes() / 4;
 }
 
 NodeFacts digest_node(const PlanRequest& request, net::NodeId id) {
@@ -73,7 +72,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     if (value.producer != net::none) {
       const net::Node& node = graph.node(value.producer);
       v.repeatable = node.phase == net::Phase::forward && node.updates.empty() &&
-                     makes_alone(graph, node, static_cast<net::ValueId>(values.size()));
+                     makes_mainly(graph, node, static_cast<net::ValueId>(values.size()));
       v.gradient = node.phase != net::Phase::forward;
       v.cheap = v.repeatable && node.operation->cheap;
     }
@@ -109,7 +108,7 @@ void GraphFacts::let_gradients_repeat() {
       if (value.kept || value.producer == net::none) continue;
       const net::Node& node = request->graph->node(value.producer);
       value.repeatable =
-          makes_alone(*request->graph, node, piece) && node.updates.empty() && !net::is_exchange(node);
+          makes_mainly(*request->graph, node, piece) && node.updates.empty() && !net::is_exchange(node);
       volume.repeatable = volume.repeatable || value.repeatable;
     }
   }

@@ -3,32 +3,17 @@
 // depends on the processor; `portable` is there on each, and so are the tiles of AMX, emulated.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/backends/convolution/weight_gradient.h"
 #include "tests/conformance/agreement.h"
 #include "tests/conformance/emulated_tiles.h"
+#include "tests/conformance/forced_convolutions.h"
 
 namespace voxswap::net {
 namespace {
 
 using convolution::Instructions;
-
-// The environment's choice while it lives.
-class Forced {
- public:
-  explicit Forced(std::string_view convolutions) {
-    if (const char* before = std::getenv(variable)) before_ = before;
-    ::setenv(variable, std::string(convolutions).c_str(), 1);
-  }
-  ~Forced() { ::setenv(variable, before_.c_str(), 1); }
-
- private:
-  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
-  std::string before_;
-};
 
 struct Sized {
   Shape x;

@@ -3,32 +3,18 @@
 // planes are made in several parts.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "net/backends/backends.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/graph/kernel_axes.h"
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/forced_convolutions.h"
 
 namespace voxswap::net {
 namespace {
 
 using Input = OperationCase::Input;
-
-// The environment's choice while it lives.
-class Forced {
- public:
-  explicit Forced(std::string_view convolutions) {
-    if (const char* before = std::getenv(variable)) before_ = before;
-    ::setenv(variable, std::string(convolutions).c_str(), 1);
-  }
-  ~Forced() { ::setenv(variable, before_.c_str(), 1); }
-
- private:
-  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
-  std::string before_;
-};
 
 OperationCase with_moments(OperationCase example) {
   example.attributes.set("moments", 1);

@@ -1,45 +1,85 @@
-// What planners ask of graphs whose convolutions give moments beside what they make.
+// What planners know of a graph: the pieces of a volume as one, and which nodes may run again.
 #include "swap/planners/graph_facts.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/index.h"
 #include "net/graph/fused_moments.h"
+#include "net/graph/piece.h"
 #include "net/steps/step.h"
+#include "swap/model/costs.h"
 #include "swap/verify/verify.h"
 
 namespace voxswap::swap {
 namespace {
 
-// Values that the pass adds come last, though others are made of them.
-struct Fused {
+struct Facts {
   net::TrainingStep step;
   CostModel costs;
   PlanRequest request;
+  GraphFacts facts;
 
-  explicit Fused(std::int64_t pieces) {
-    net::StepOptions options;
-    options.network = {.base_filters = 4, .depth = 3};
-    options.input = {1, 32, 32, 32, 4};
-    options.pieces = pieces;
-    step = net::build_training_step(options);
-    net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });
-    costs = estimate_costs(step.graph, find_device_rates("v100"));
-    request = {&step.graph,
-               std::vector<std::int64_t>(step.graph.nodes().size()),
-               {unlimited, 0, 0},
-               {step.loss},
-               &costs};
-  }
-  Fused(const Fused&) = delete;
+  explicit Facts(const net::StepOptions& options) : Facts(net::build_training_step(options)) {}
+  explicit Facts(net::TrainingStep of)
+      : step(std::move(of)),
+        costs(estimate_costs(step.graph, find_device_rates("cpu"))),
+        request{&step.graph, std::vector<std::int64_t>(step.graph.nodes().size()), {}, {step.loss}, &costs},
+        facts(request) {}
+  Facts(const Facts&) = delete;
 };
+
+TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
+  net::StepOptions options;
+  options.network = {.base_filters = 4, .depth = 3};
+  options.input = {1, 32, 32, 32, 4};
+  const Facts whole(options);
+  const GraphFacts& one_each = whole.facts;
+  EXPECT_FALSE(one_each.in_pieces);
+  ASSERT_EQ(one_each.volumes.size(), one_each.values.size());
+  for (std::size_t id = 0; id < one_each.values.size(); ++id)
+    EXPECT_EQ(one_each.volumes[id].gaps.size(), one_each.values[id].readers.size() + 1);
+
+  options.pieces = 8;
+  const Facts cut(options);
+  const GraphFacts& facts = cut.facts;
+  EXPECT_TRUE(facts.in_pieces);
+  std::size_t pieces = 0, found = 0;
+  std::set<GapId> gaps;
+  for (const VolumeFacts& volume : facts.volumes) {
+    pieces += volume.pieces.size();
+    for (const std::vector<GapId>& together : volume.gaps)
+      for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
+    const std::string& name = cut.step.graph.value(volume.pieces.front()).name;
+    if (net::split_piece_name(name).volume != "encoder.0.input") continue;
+    ++found;
+    // Read by the next convolution and its weight gradient, three pieces of each, the residual and more.
+    EXPECT_EQ(volume.pieces.size(), 4U);
+    EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per piece, not per piece of the convolution";
+    EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.pieces[1])].readers.size());
+  }
+  EXPECT_EQ(pieces, facts.values.size());
+  EXPECT_EQ(found, 1U);
+}
+
+// Convolutions of the step give moments: values that the pass adds come last, though others are made of them.
+net::TrainingStep with_moments(std::int64_t pieces) {
+  net::StepOptions options;
+  options.network = {.base_filters = 4, .depth = 3};
+  options.input = {1, 32, 32, 32, 4};
+  options.pieces = pieces;
+  net::TrainingStep step = net::build_training_step(options);
+  net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });
+  return step;
+}
 
 TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOf) {
   for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    const Fused fused(pieces);
-    const GraphFacts facts(fused.request);
+    const Facts fused(with_moments(pieces));
+    const GraphFacts& facts = fused.facts;
     for (const VolumeFacts& volume : facts.volumes)
       for (const std::int32_t source : volume.sources) {
         ASSERT_GE(source, 0);
@@ -50,8 +90,8 @@ TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOf) {
 
 TEST(GraphFacts, LetConvolutionsRunAgainThatGiveMoments) {
   for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    Fused fused(pieces);
-    const GraphFacts facts(fused.request);
+    Facts fused(with_moments(pieces));
+    const GraphFacts& facts = fused.facts;
     int summing = 0;
     for (const net::Node& node : fused.step.graph.nodes()) {
       if (!node.attributes.flag("moments")) continue;
