@@ -93,8 +93,10 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
   const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);
+  // Without a pool a step has no such memory on the host either, and only inputs cross the link.
+  const std::int64_t on_host = std::clamp(request.host_budget_bytes, measured_chunk, 4 * measured_chunk);
   const std::unique_ptr<net::Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
-                                     host = backend.allocate_host(4 * measured_chunk);
+                                     host = backend.allocate_host(on_host);
   CostModel costs;
   measure_copies(backend, *tiers.arena, *host, costs);
   if (!request.disk_folder.empty())

@@ -4,6 +4,7 @@
 #include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/cpu/host_device.h"
+#include "net/backends/onednn/convolution_moments.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
@@ -19,6 +20,10 @@ class EmulatedTiles final : public HostBackend {
   // REQUIRES: compiles(graph, node).
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     using namespace convolution;
+    if (node.attributes.flag("moments")) {
+      const Graph plain = onednn::without_moments(graph, node);
+      return onednn::make_with_moments(graph, node, compile(plain, plain.node(0)));
+    }
     const auto instructions = Instructions::emulated_amx;
     if (is_weight_gradient(node))
       return make_weight_gradient(weight_sizes(graph, node), ElementType::bf16, instructions);

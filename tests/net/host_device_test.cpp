@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -104,6 +105,13 @@ TEST_F(FreeHostBytes, IsNothingWhenTheCgroupIsOverItsLimit) {
   put("sys/fs/cgroup/memory.max", "1000\n");
   put("sys/fs/cgroup/memory.current", "2000\n");
   EXPECT_EQ(free_host_bytes(folder_), 0);
+}
+
+TEST_F(FreeHostBytes, AreWhatNobodyUsesWhereTheMachineSaysNothing) {
+  fs::remove(folder_ / "proc/meminfo");
+  const std::int64_t free = free_host_bytes(folder_);
+  EXPECT_GT(free, 0);
+  EXPECT_LT(free, sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
 }
 
 // --- Memory that is touched before it counts as taken, on machines whose words are these files

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/round.h"
+#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/convolution/tiled_units.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/function_kernel.h"
@@ -57,7 +58,7 @@ MakeTiledPlanes function_of(Instructions instructions) {
   return make_tiled_planes_emulated;
 }
 
-class TiledConvolution final : public Kernel {
+class TiledConvolution final : public TellingKernel {
  public:
   TiledConvolution(const VolumeSizes& sizes, Instructions instructions, Added added)
       : sizes_(tiled_sizes(sizes)),
@@ -70,7 +71,9 @@ class TiledConvolution final : public Kernel {
   }
   std::string implementation() const override { return implementation_; }
 
-  void run(const KernelArguments& arguments) override {
+  std::int64_t parts() const override { return parts_of(sizes_.sizes.height.made, cut_.part_rows); }
+
+  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const VolumeSizes& s = sizes_.sizes;
     const std::int64_t stretches = parts_of(s.inputs, arranged_together),
@@ -87,7 +90,8 @@ class TiledConvolution final : public Kernel {
     const std::int64_t units = cut_.units();
 #pragma omp parallel for schedule(dynamic) if (units > 1)
     for (std::int64_t index = 0; index < units; ++index)
-      make_(sizes_, cut_.unit(s, index), arguments.inputs[0], weights, bias, start, arguments.outputs[0]);
+      make_(sizes_, cut_.unit(s, index, made), arguments.inputs[0], weights, bias, start,
+            arguments.outputs[0]);
   }
 
  private:

@@ -18,6 +18,7 @@
 
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/reads.h"
+#include "net/backends/convolution/tell.h"
 #include "net/backends/convolution/tiled_products.h"
 #include "net/backends/convolution/tiled_sizes.h"
 
@@ -66,8 +67,10 @@ class TiledMaker {
       for (std::int64_t plane = unit_.from; plane < unit_.to; ++plane) {
         const Reads planes = reads_of(s_.depth, s_.gradient, plane % s_.depth.made);
         const char* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
-        for (std::int64_t row = 0; row < s_.height.made; ++row)
+        for (std::int64_t row = 0; row < s_.height.made; ++row) {
           make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
+          if (i + 1 == s_.phase_count) tell_of_row(s_, unit_, plane, row);
+        }
       }
     }
     tiles_.release();

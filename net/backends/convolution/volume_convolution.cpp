@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::int64_t arranged_together = 16;  // words of weights of a channel
 constexpr std::int64_t most_stride = 2;
-constexpr std::int64_t near_numbers = 64 << 10;  // of a part of a plane: they stay in a core's second cache
 
 std::int64_t slots(const VolumeSizes& s) {
   return s.depth.kernel * s.height.kernel;
@@ -99,8 +98,6 @@ class VolumeConvolution final : public TellingKernel {
         words_(parts_of(sizes.inputs, maker_.step)),
         cut_(cut_volume(sizes, 2 * maker_.lanes, maker_.lanes, words_ * taps_of(sizes))),
         rounded_(type == ElementType::bf16),
-        part_rows_(std::clamp<std::int64_t>(near_numbers / (sizes.width.made * sizes.outputs), 1,
-                                            sizes.height.made)),
         added_(added),
         implementation_(format("own:{}", instructions_name(instructions))) {
     std::int64_t taps = 0;
@@ -115,7 +112,7 @@ class VolumeConvolution final : public TellingKernel {
   }
   std::string implementation() const override { return implementation_; }
 
-  std::int64_t parts() const override { return parts_of(sizes_.height.made, part_rows_); }
+  std::int64_t parts() const override { return parts_of(sizes_.height.made, cut_.part_rows); }
 
   void run_telling(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
@@ -129,12 +126,9 @@ class VolumeConvolution final : public TellingKernel {
     const void* const start = added_ == Added::volume ? arguments.inputs[2] : nullptr;
     const std::int64_t units = cut_.units();
 #pragma omp parallel for schedule(dynamic) if (units > 1)
-    for (std::int64_t index = 0; index < units; ++index) {
-      VolumeUnit unit = cut_.unit(sizes_, index);
-      unit.part_rows = part_rows_;
-      unit.made = made;
-      maker_.make(sizes_, unit, arguments.inputs[0], weights, bias, start, arguments.outputs[0]);
-    }
+    for (std::int64_t index = 0; index < units; ++index)
+      maker_.make(sizes_, cut_.unit(sizes_, index, made), arguments.inputs[0], weights, bias, start,
+                  arguments.outputs[0]);
   }
 
  private:
@@ -188,7 +182,6 @@ class VolumeConvolution final : public TellingKernel {
   std::int64_t words_;  // of the weights of an output channel and a tap
   VolumeCut cut_;
   bool rounded_;
-  std::int64_t part_rows_;
   Added added_;
   std::string implementation_;
 };

@@ -7,6 +7,7 @@ namespace voxswap::net::convolution {
 namespace {
 
 constexpr std::int64_t near_weights = 512 << 10;  // bytes of weights that stay in a core's second cache
+constexpr std::int64_t near_numbers = 64 << 10;   // of a part of a plane that stays there
 constexpr std::int64_t enough_units = 16;         // for every core to have some
 
 }  // namespace
@@ -21,10 +22,11 @@ std::int64_t taps_of(const VolumeSizes& s) {
   return s.depth.kernel * s.height.kernel * s.width.kernel;
 }
 
-VolumeUnit VolumeCut::unit(const VolumeSizes& s, std::int64_t index) const {
+VolumeUnit VolumeCut::unit(const VolumeSizes& s, std::int64_t index, const PartMade* made) const {
   const std::int64_t group = index % groups, first = index / groups * block, whole = s.outputs - rest;
   const std::int64_t end = std::min((group + 1) * planes, s.samples * s.depth.made);
-  return {group * planes, end, std::min(first, whole), first < whole ? std::min(block, whole - first) : rest};
+  const std::int64_t outputs = first < whole ? std::min(block, whole - first) : rest;
+  return {group * planes, end, std::min(first, whole), outputs, part_rows, made};
 }
 
 VolumeCut cut_volume(const VolumeSizes& s, std::int64_t tile, std::int64_t lanes, std::int64_t words) {
@@ -39,6 +41,7 @@ VolumeCut cut_volume(const VolumeSizes& s, std::int64_t tile, std::int64_t lanes
   cut.blocks = parts_of(whole, cut.block);
   cut.planes = cut.blocks > 1 ? std::clamp<std::int64_t>(planes * cut.blocks / enough_units, 1, planes) : 1;
   cut.groups = parts_of(planes, cut.planes);
+  cut.part_rows = std::clamp<std::int64_t>(near_numbers / (s.width.made * s.outputs), 1, s.height.made);
   return cut;
 }
 

@@ -12,9 +12,10 @@ struct VolumeCut {
   std::int64_t block = 1, blocks = 1;   // of a unit, and blocks that have so many
   std::int64_t rest = 0;                // behind them, that are fewer than a tile
   std::int64_t planes = 1, groups = 1;  // of all samples
+  std::int64_t part_rows = 1;           // of a part of a plane, which stays in a core's second cache
 
   std::int64_t units() const { return (blocks + (rest > 0 ? 1 : 0)) * groups; }
-  VolumeUnit unit(const VolumeSizes& sizes, std::int64_t index) const;
+  VolumeUnit unit(const VolumeSizes& sizes, std::int64_t index, const PartMade* made) const;
 };
 
 // `words`: of the weights of an output channel. Up to `lanes` channels behind the last tile are a rest.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "net/backends/convolution/reads.h"
+#include "net/backends/convolution/tell.h"
 #include "net/backends/convolution/volume_tile.h"
 
 namespace voxswap::net::convolution {
@@ -50,19 +51,12 @@ class Maker {
       const Element* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
       for (std::int64_t row = 0; row < s_.height.made; ++row) {
         make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
-        if (unit_.made != nullptr) tell(plane, row);
+        tell_of_row(s_, unit_, plane, row);
       }
     }
   }
 
  private:
-  // Of a part whose last row this is.
-  void tell(std::int64_t plane, std::int64_t row) const {
-    const std::int64_t part = row / unit_.part_rows, first = part * unit_.part_rows, end = row + 1;
-    if (end < first + unit_.part_rows && end < s_.height.made) return;
-    unit_.made->call(unit_.made->context,
-                     {plane, part, first, end - first, 0, s_.width.made, unit_.first_output, unit_.outputs});
-  }
   std::int64_t x_row() const { return s_.width.read * s_.inputs; }
 
   static std::int64_t reads_further(const Phase& phase, std::int64_t voxels) {

@@ -27,8 +27,8 @@ std::unique_ptr<Stream> make_host_stream();               // takes events that a
 std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that name it
 double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both have happened
 
-// Available RAM, or what the process's cgroup and those above it leave if that is less. `root` is where proc/
-// and sys/ are looked for (tests put files there).
+// Available RAM (where there is no /proc, unused RAM), or what the process's cgroup and those above it leave
+// if that is less. `root` is where proc/ and sys/ are looked for (tests put files there).
 std::int64_t free_host_bytes(const fs::path& root = "/");
 
 // What all backends that compute on the host have in common: everything but kernels.

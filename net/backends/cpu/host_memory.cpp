@@ -1,6 +1,7 @@
 // Memory of the CPU as a device: one mapping per block, in huge pages where the system has them, refused with
 // a clear message before the kernel's out-of-memory killer could end the program.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -95,6 +96,12 @@ std::int64_t left_by_cgroups(const fs::path& root) {
   return free;
 }
 
+// Where there is no /proc to ask: what nobody uses, without the page cache, which would give way.
+std::int64_t unused_bytes() {
+  const std::int64_t pages = sysconf(_SC_AVPHYS_PAGES);
+  return pages < 0 ? unlimited : pages * sysconf(_SC_PAGESIZE);
+}
+
 class HostMemory : public Memory {
  public:
   explicit HostMemory(std::int64_t bytes) : bytes_(bytes) {
@@ -131,7 +138,7 @@ class HostMemory : public Memory {
 
 std::int64_t free_host_bytes(const fs::path& root) {
   const std::optional<std::int64_t> kibibytes = number_after(root / "proc/meminfo", "MemAvailable:");
-  return std::min(kibibytes ? *kibibytes * 1024 : unlimited, left_by_cgroups(root));
+  return std::min(kibibytes ? *kibibytes * 1024 : unused_bytes(), left_by_cgroups(root));
 }
 
 std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
