@@ -116,7 +116,7 @@ Picture sweep_plot(const Csv& figures, const SweepPlot& plot) {
   for (const std::string& name : plot.by) by.push_back(heading_of(name));
   const std::string title =
       plot.by.empty() ? heading_of(plot.y) : heading_of(plot.y) + " by " + join(by, " and ");
-  const int top = 36 + legend.height(), height = top + 380;
+  const int top = 44 + legend.height(), height = top + 380;
   return draw(data_blocks(chart) + "set datafile missing 'nan'\nset grid x y\nset yrange [0:*]\nunset key\n" +
                   x_axis(chart) +
                   format("set title {} textcolor rgb '{}'\nset xlabel {} textcolor rgb '{}'\n",

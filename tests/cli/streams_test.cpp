@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "base/filesystem.h"
@@ -59,10 +60,13 @@ TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
 }
 
 TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
+  auto* const before =
+      std::signal(SIGHUP, SIG_DFL);  // a suite under nohup ignores it, and its children would
   const pid_t child =
       start({"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / "run").string(),
              "training.epochs=100000", "training.early_stop=100000"},
             {.log = log_});
+  std::signal(SIGHUP, before);
   for (int i = 0; i < 6000 && !fs::exists(folder_ / "run/epochs.csv"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(child, SIGHUP);

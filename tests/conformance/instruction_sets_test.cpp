@@ -1,14 +1,16 @@
 // Convolutions of our own with every instruction set that this processor has, against the reference: the
 // cases of the operation, and sizes that no block of any of them divides. Which set is taken otherwise
-// depends on the processor; `portable` is there on each, and so are the tiles of AMX, emulated.
+// depends on the processor; `portable` is there on each, and so are the tiles of AMX, emulated; the
+// instructions for them run where they are trapped, too.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/backends/convolution/weight_gradient.h"
 #include "tests/conformance/agreement.h"
-#include "tests/conformance/emulated_tiles.h"
 #include "tests/conformance/forced_convolutions.h"
+#include "tests/conformance/tiles_alone.h"
+#include "tests/trapped_tiles.h"
 
 namespace voxswap::net {
 namespace {
@@ -113,8 +115,7 @@ std::vector<Sized> sized_filtered() {
 class InstructionSets : public testing::TestWithParam<Instructions> {
  protected:
   void SetUp() override {
-    const auto here = convolution::instructions_for(ElementType::bf16);
-    if (!is_emulated_ && std::find(here.begin(), here.end(), GetParam()) == here.end())
+    if (!is_alone_ && !is_here())
       GTEST_SKIP() << "not on this processor: " << convolution::instructions_name(GetParam());
   }
   // f32 and bf16 of this set, f32 left out where it has none.
@@ -123,12 +124,18 @@ class InstructionSets : public testing::TestWithParam<Instructions> {
     return {ElementType::f32, ElementType::bf16};
   }
   bool compiles(const CaseGraph& graph) const {
-    return !is_emulated_ || EmulatedTiles::compiles(graph.graph, graph.graph.node(graph.node));
+    return !is_alone_ || TilesAlone::compiles(graph.graph, graph.graph.node(graph.node));
   }
-  const bool is_emulated_ = GetParam() == Instructions::emulated_amx;
-  const Forced forced_{is_emulated_ ? "" : convolution::instructions_name(GetParam())};
+  static bool is_here() {
+    const auto here = convolution::instructions_for(ElementType::bf16);
+    return std::find(here.begin(), here.end(), GetParam()) != here.end();
+  }
+  const bool is_trapped_ = GetParam() == Instructions::amx && TrappedTiles::work_here();
+  const bool is_alone_ = is_trapped_ || GetParam() == Instructions::emulated_amx;
+  const Forced forced_{is_alone_ || !is_here() ? "" : convolution::instructions_name(GetParam())};
+  const std::unique_ptr<TrappedTiles> trapped_ = is_trapped_ ? std::make_unique<TrappedTiles>() : nullptr;
   const std::unique_ptr<Backend> backend_ =
-      is_emulated_ ? std::make_unique<EmulatedTiles>() : make_backend("onednn");
+      is_alone_ ? std::make_unique<TilesAlone>(GetParam()) : make_backend("onednn");
 };
 
 constexpr const char* filtered = ":filtered";  // behind the name of the instructions
@@ -156,7 +163,7 @@ TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
   for (const Sized& size : sized()) cases.push_back(case_of(operation, size));
   for (OperationCase& example : cases)
     for (const ElementType type : types()) {
-      if (is_emulated_) example.attributes.set("bias", 0);
+      if (is_alone_) example.attributes.set("bias", 0);
       const CaseGraph graph = case_graph(operation, example, type);
       SCOPED_TRACE(graph.graph.text());
       ASSERT_TRUE(compiles(graph));

@@ -1,6 +1,6 @@
 // Convolutions that give the moments of their planes too, with every instruction set that this processor has,
-// in emulated tiles and by the library, against the reference: the cases of the operations, also on windows,
-// and sizes whose planes are made in several parts.
+// in tiles that are emulated or trapped, and by the library, against the reference: the cases of the
+// operations, also on windows, and sizes whose planes are made in several parts.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,8 +9,9 @@
 #include "net/backends/convolution/instruction_set.h"
 #include "net/graph/kernel_axes.h"
 #include "tests/conformance/agreement.h"
-#include "tests/conformance/emulated_tiles.h"
 #include "tests/conformance/forced_convolutions.h"
+#include "tests/conformance/tiles_alone.h"
+#include "tests/trapped_tiles.h"
 
 namespace voxswap::net {
 namespace {
@@ -38,10 +39,11 @@ std::vector<OperationCase> in_parts() {
           convolution_of({1, 2, 6, 8, 130}, 80, cube(3, 2, 1))};
 }
 
-constexpr const char* emulated = "emulated_amx";
+constexpr const char *emulated = "emulated_amx", *trapped = "trapped_amx";
 
 std::vector<std::string> choices() {
   std::vector<std::string> all = {"library", emulated};
+  if (TrappedTiles::work_here()) all.emplace_back(trapped);
   for (const convolution::Instructions each : convolution::instructions_for(ElementType::bf16))
     all.emplace_back(convolution::instructions_name(each));
   return all;
@@ -50,10 +52,13 @@ std::vector<std::string> choices() {
 class Moments : public testing::TestWithParam<std::string> {};
 
 TEST_P(Moments, AreThoseOfTheReference) {
-  const bool is_emulated = GetParam() == emulated;
-  const Forced forced(is_emulated ? "" : GetParam());
+  using convolution::Instructions;
+  const bool is_trapped = GetParam() == trapped, is_alone = is_trapped || GetParam() == emulated;
+  const Forced forced(is_alone ? "" : GetParam());
+  const auto tiles = is_trapped ? std::make_unique<TrappedTiles>() : nullptr;
   const std::unique_ptr<Backend> backend =
-      is_emulated ? std::make_unique<EmulatedTiles>() : make_backend("onednn");
+      is_alone ? std::make_unique<TilesAlone>(is_trapped ? Instructions::amx : Instructions::emulated_amx)
+               : make_backend("onednn");
   std::set<std::string> ways;  // to sum: while parts are near, and in a pass of its own
   for (const char* name : {"conv3d", "conv3d_sum", "windowed_conv3d", "windowed_conv3d_sum"}) {
     const Operation& operation = find_operation(name);
@@ -67,7 +72,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
         if (!backend->supports(type)) continue;
         const Check check = {&operation, &example, backend.get(), type};
         const CaseGraph graph = case_graph(operation, example, type);
-        if (is_emulated && !EmulatedTiles::compiles(graph.graph, graph.graph.node(graph.node))) continue;
+        if (is_alone && !TilesAlone::compiles(graph.graph, graph.graph.node(graph.node))) continue;
         SCOPED_TRACE(graph.graph.text());
         ASSERT_EQ(results(graph).size(), 2u);
         expect_agreement(check, graph);
@@ -77,7 +82,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
         ways.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
       }
   }
-  EXPECT_EQ(ways.contains("then"), !is_emulated);  // the library's, of one tap
+  EXPECT_EQ(ways.contains("then"), !is_alone);  // the library's, of one tap
   EXPECT_EQ(ways.contains("near"), GetParam() != "library");
 }
 

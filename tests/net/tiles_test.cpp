@@ -1,5 +1,5 @@
-// Emulated tiles do as Intel describes the instructions, the processor's tiles do as the emulated ones, and
-// convolutions by them have the same bits on any number of threads.
+// Emulated tiles do as Intel describes the instructions, the processor's tiles do as the emulated ones (so do
+// trapped ones), and convolutions by them have the same bits on any number of threads.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -13,6 +13,7 @@
 #include "net/backends/convolution/tiles_emulated.h"
 #include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/weight_gradient.h"
+#include "tests/trapped_tiles.h"
 #if defined(__x86_64__)
 #include "net/backends/convolution/tiles_amx.h"
 #endif
@@ -87,16 +88,24 @@ std::vector<float> sums_of(Tiles tiles, std::int64_t rows, std::int64_t numbers)
   return sums;
 }
 
-TEST(TilesOfTheProcessor, GiveTheBitsOfTheEmulatedOnes) {
 #if defined(__x86_64__)
-  if (convolution::instructions_for(ElementType::bf16).back() != Instructions::amx)
-    GTEST_SKIP() << "no AMX on this processor";
+void expect_the_bits_of_emulated_tiles() {
   for (const auto& [rows, numbers] : {std::pair{16, 32}, {1, 2}, {7, 30}, {16, 24}, {12, 18}})
     EXPECT_EQ(sums_of(convolution::AmxTiles(), rows, numbers), sums_of(EmulatedTiles(), rows, numbers));
-#else
-  GTEST_SKIP() << "no such processor";
-#endif
 }
+
+TEST(TilesOfTheProcessor, GiveTheBitsOfTheEmulatedOnes) {
+  if (convolution::instructions_for(ElementType::bf16).back() != Instructions::amx)
+    GTEST_SKIP() << "no AMX on this processor";
+  expect_the_bits_of_emulated_tiles();
+}
+
+TEST(TrappedTiles, AreThoseThatTheInstructionsName) {
+  if (!TrappedTiles::work_here()) GTEST_SKIP() << "this processor has AMX, or not what else is needed";
+  const TrappedTiles trapped;
+  expect_the_bits_of_emulated_tiles();
+}
+#endif
 
 // What a kernel makes with so many threads.
 std::vector<std::uint8_t> made(Kernel& kernel, const void* a, const void* b, std::int64_t bytes,

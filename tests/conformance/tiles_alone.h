@@ -1,4 +1,4 @@
-// A backend of nothing but our own convolutions with emulated tiles, which no processor is asked for.
+// A backend of nothing but our own convolutions with tiles that the processor need not have.
 #pragma once
 
 #include "net/backends/convolution/volume_convolution.h"
@@ -10,9 +10,10 @@
 
 namespace voxswap::net {
 
-class EmulatedTiles final : public HostBackend {
+class TilesAlone final : public HostBackend {
  public:
-  std::string name() const override { return "emulated tiles"; }
+  explicit TilesAlone(convolution::Instructions instructions) : instructions_(instructions) {}
+  std::string name() const override { return "tiles alone"; }
   std::string description() const override { return name(); }
   bool supports(ElementType type) const override { return type == ElementType::bf16; }
   ElementType fastest_type() const override { return ElementType::bf16; }
@@ -24,12 +25,11 @@ class EmulatedTiles final : public HostBackend {
       const Graph plain = onednn::without_moments(graph, node);
       return onednn::make_with_moments(graph, node, compile(plain, plain.node(0)));
     }
-    const auto instructions = Instructions::emulated_amx;
     if (is_weight_gradient(node))
-      return make_weight_gradient(weight_sizes(graph, node), ElementType::bf16, instructions);
+      return make_weight_gradient(weight_sizes(graph, node), ElementType::bf16, instructions_);
     const bool is_sum = node.operation->name == "conv3d_sum";
     const Added added = is_sum ? Added::volume : node.inputs.size() > 2 ? Added::bias : Added::nothing;
-    return make_volume_convolution(*sizes(graph, node), ElementType::bf16, instructions, added);
+    return make_volume_convolution(*sizes(graph, node), ElementType::bf16, instructions_, added);
   }
   // Whether there is a kernel for it: of gradients of a bias there is none.
   static bool compiles(const Graph& graph, const Node& node) {
@@ -53,6 +53,8 @@ class EmulatedTiles final : public HostBackend {
                                      kernel_axes(node.attributes, shape(graph, node.inputs[1])),
                                      node.operation->name == "conv3d_data_gradient");
   }
+
+  convolution::Instructions instructions_;
 };
 
 }  // namespace voxswap::net
