@@ -10,8 +10,10 @@
 #include <ucontext.h>
 #endif
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace voxswap::net {
@@ -136,13 +138,13 @@ class TrappedTiles {
   }
   // Whether it is one of AMX's.
   static bool execute(const Instruction& it) {
-    constexpr int none = 0, f3 = 2, f2 = 3;  // prefixes
+    constexpr int no_prefix = 0, f3 = 2, f2 = 3;
     State& now = state();
     auto* const memory = reinterpret_cast<void*>(it.address);
     const bool is_register = it.mode == 3;
-    if (it.opcode == 0x49 && it.prefix == none && !is_register) {
+    if (it.opcode == 0x49 && it.prefix == no_prefix && !is_register) {
       configure(now, static_cast<const char*>(memory) + it.index);
-    } else if (it.opcode == 0x49 && it.prefix == none && it.reg == 0 && it.rm == 0) {
+    } else if (it.opcode == 0x49 && it.prefix == no_prefix && it.reg == 0 && it.rm == 0) {
       now.tiles.release();
       now.is_configured = false;
     } else if (!now.is_configured) {
