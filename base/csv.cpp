@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -65,8 +66,8 @@ Csv parse_csv(std::string_view text, std::string_view where) {
   csv.rows.assign(std::make_move_iterator(records.begin() + 1), std::make_move_iterator(records.end()));
   for (size_t i = 0; i < csv.rows.size(); ++i) {
     if (csv.rows[i].size() != csv.header.size()) {
-      fail(Exit::bad_data, "{}: record {} has {} fields, the header has {}", where, i + 1, csv.rows[i].size(),
-           csv.header.size());
+      fail(Exit::bad_data, "{}: record {} has {}, the header has {}", where, i + 1,
+           counted(csv.rows[i].size(), "field"), csv.header.size());
     }
   }
   return csv;

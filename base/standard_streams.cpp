@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -15,15 +14,10 @@
 namespace voxswap {
 namespace {
 
+// A pipe without a reader, or a terminal that was closed.
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
-  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
-}
-
-// As every program does that does not ignore it: who reads `voxswap schema | head` has what he wanted.
-void end_as_at_a_closed_pipe() {
-  std::signal(SIGPIPE, SIG_DFL);
-  std::raise(SIGPIPE);
+  return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace
@@ -38,7 +32,7 @@ void open_standard_streams() {
 void check_standard_output() {
   const bool failed_before = std::ferror(stdout) != 0;
   const int error = std::fflush(stdout) == 0 ? 0 : errno;
-  if ((error != 0 || failed_before) && reader_is_gone()) end_as_at_a_closed_pipe();
+  if ((error != 0 || failed_before) && reader_is_gone()) return;
   if (error != 0) fail(exit_of(error), "standard output: cannot be written: {}", std::strerror(error));
   if (failed_before) fail(Exit::failed, "standard output: a part of the results could not be written");
 }

@@ -1,5 +1,5 @@
-// The three streams that a process is born with: open whatever the caller did, and results that did not
-// arrive are an error. Messages go through log.h.
+// The three standard streams: always open, whatever the caller closed, and results that cannot be written are
+// an error. Messages go through log.h.
 #pragma once
 
 namespace voxswap {
@@ -8,8 +8,9 @@ namespace voxswap {
 // messages would be written into that. Call it before anything opens a file.
 void open_standard_streams();
 
-// Throws Exit::does_not_fit or Exit::failed when something that was printed to stdout did not arrive. Call it
-// at the end.
+// Throws Exit::does_not_fit or Exit::failed if something that was printed to stdout could not be written.
+// Call it at the end. Output whose reader has gone is dropped without an error: whoever runs `voxswap run |
+// head` has read what they wanted, and the exit code is that of the work.
 void check_standard_output();
 
 }  // namespace voxswap

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parse_number.h"
@@ -59,7 +60,7 @@ SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, st
 
 SweepShares share_among_ranks(const experiments::Sweep& sweep, std::int64_t host_bytes) {
   const std::size_t ranks = net::launched_place().count;
-  if (net::launched_count() > 1) check_devices(sweep, format("{} ranks", net::launched_count()));
+  if (net::launched_count() > 1) check_devices(sweep, counted(net::launched_count(), "rank"));
   const pipeline::Machine machine = machine_with(host_bytes);
   SweepShares result;
   result.on_gpus = uses_gpus(sweep);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "data/layouts/unused.h"
@@ -34,17 +35,17 @@ std::string size_text(const data::Size3& size) {
 }
 
 // A value of every case counted, the most frequent first.
-struct Counted {
+struct Frequency {
   std::string text;
   std::int64_t cases;
 };
 template <class Value>
-std::vector<Counted> counted(const data::CheckReport& report, Value value) {
+std::vector<Frequency> frequencies(const data::CheckReport& report, Value value) {
   std::map<std::string, std::int64_t> counts;
   for (const data::CaseFacts& facts : report.cases) {
     if (const std::string text = value(facts); !text.empty()) ++counts[text];
   }
-  std::vector<Counted> result;
+  std::vector<Frequency> result;
   for (const auto& [text, cases] : counts) result.push_back({text, cases});
   std::stable_sort(result.begin(), result.end(),
                    [](const auto& a, const auto& b) { return a.cases > b.cases; });
@@ -69,14 +70,15 @@ std::string elements_text(const data::CaseFacts& facts) {
 std::string grids_table(const data::CheckReport& report) {
   constexpr std::size_t most = 8;
   std::string text;
-  for (const auto& [title, list] : {std::pair{"grid", counted(report, grid_text)},
-                                    std::pair{"stored as", counted(report, elements_text)}}) {
+  for (const auto& [title, list] : {std::pair{"grid", frequencies(report, grid_text)},
+                                    std::pair{"stored as", frequencies(report, elements_text)}}) {
     if (list.empty()) continue;
     Rows rows = {{title, "cases"}};
     for (std::size_t i = 0; i < std::min(most, list.size()); ++i)
       rows.push_back({list[i].text, std::to_string(list[i].cases)});
     text += "\n" + table(rows);
-    if (list.size() > most) text += format("and {} others; --json lists every case\n", list.size() - most);
+    if (list.size() > most)
+      text += format("and {}; --json lists every case\n", counted(list.size() - most, "other"));
   }
   return text;
 }
@@ -212,8 +214,8 @@ std::string check_json(const data::CheckReport& report) {
 
 std::string check_text(const data::CheckReport& report) {
   const data::Dataset& dataset = report.dataset;
-  std::string text = format("{}: {}\n{} cases, channels {}\n", dataset.root.string(), dataset.recognised,
-                            dataset.cases.size(), join(dataset.modalities, ", "));
+  std::string text = format("{}: {}\n{}, channels {}\n", dataset.root.string(), dataset.recognised,
+                            counted(dataset.cases.size(), "case"), join(dataset.modalities, ", "));
   Rows problems = {{"case", "severity", "problem", "what to do"}};
   for (const data::Problem& problem : report.problems)
     problems.push_back(
@@ -221,8 +223,8 @@ std::string check_text(const data::CheckReport& report) {
   if (problems.size() > 1) text += "\n" + table(problems);
   text += guesses_table(dataset) + grids_table(report) + labels_table(report) + foreground_table(report) +
           unused_table(report);
-  return text + format("\n{} errors, {} warnings\n", count_problems(report, "error"),
-                       count_problems(report, "warning"));
+  return text + format("\n{}, {}\n", counted(count_problems(report, "error"), "error"),
+                       counted(count_problems(report, "warning"), "warning"));
 }
 
 }  // namespace voxswap::cli

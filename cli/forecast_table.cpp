@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
@@ -51,7 +52,7 @@ void add_traffic(const swap::Plan& plan, Rows& rows) {
   rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
   if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
     rows.push_back({"of it to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
-  rows.push_back({"computed again", format("{} nodes", moved.recomputed_nodes)});
+  rows.push_back({"computed again", counted(moved.recomputed_nodes, "node")});
 }
 
 std::string bound_text(const swap::Bound& bound, double seconds) {
@@ -125,10 +126,10 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"parameters", options.network.frozen.empty()
                          ? std::to_string(forecast.parameters)
                          : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
-      {"cases", data.found
-                    ? format("{} training, {} validation", data.training_cases, data.validation_cases)
-                    : format("none: {} is not there; {} channels and {} outputs as the experiment names them",
-                             options.data.root.string(), data.channels, data.outputs)},
+      {"cases", data.found ? format("{} training, {} validation", data.training_cases, data.validation_cases)
+                           : format("none: {} is not there; {} and {} as the experiment names them",
+                                    options.data.root.string(), counted(data.channels, "channel"),
+                                    counted(data.outputs, "output"))},
   };
   if (options.training.patch)
     rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
@@ -209,7 +210,7 @@ std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap
 
 std::string ranks_text(const pipeline::RanksForecast& ranks) {
   const swap::Network& network = ranks.network;
-  std::string where = network.machines == 1 ? "one machine" : format("{} machines", network.machines);
+  std::string where = network.machines == 1 ? "one machine" : counted(network.machines, "machine");
   if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
   return two_columns(
       {{"ranks", format("{} on {}; {} within one, {:.0f} us a message; simulated", network.ranks, where,

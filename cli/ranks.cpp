@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "base/counts.h"
 #include "base/log.h"
 #include "cli/begin_again.h"
 #include "net/collective/launched.h"
@@ -55,9 +56,9 @@ void join_ranks(const Arguments& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command != "run" && command != "train" && command != "info" && command != "sweep")
     fail(Exit::usage,
-         "{} ranks were launched; run, train, sweep and info are what they can share, start voxswap {} by "
-         "itself",
-         net::launched_count(), command);
+         "launched with {}: only run, train, sweep and info can use several ranks; start voxswap {} without "
+         "mpirun",
+         counted(net::launched_count(), "rank"), command);
 }
 
 void let_first_rank_speak() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/filesystem.h"
@@ -27,8 +28,8 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
   for (const pipeline::EpochRow& row : pipeline::epoch_rows(read_csv(file), file.string()))
     done = std::max(done, row.epoch);
   if (done > epochs)
-    fail(Exit::usage, "{}: --resume: the run there has {} epochs behind it; training.epochs cannot be {}",
-         folder.string(), done, epochs);
+    fail(Exit::usage, "{}: --resume: the run there has {} behind it; training.epochs cannot be {}",
+         folder.string(), counted(done, "epoch"), epochs);
 }
 
 // A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.

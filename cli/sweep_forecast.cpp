@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/json.h"
@@ -55,7 +56,8 @@ CellForecast forecast_cell(const experiments::Sweep& sweep, const experiments::S
 std::string planned_only(const experiments::Sweep& sweep) {
   std::vector<std::vector<std::string>> rows = {{"cell"}};
   for (const experiments::SweepCell& cell : sweep.cells) rows.push_back({cell.name});
-  return table(rows) + format("\n{} cells that are planned, not run: seconds each\n", sweep.cells.size());
+  return table(rows) +
+         format("\n{}, planned but not run (seconds each)\n", counted(sweep.cells.size(), "cell"));
 }
 
 // Of the cells that fit.
@@ -68,10 +70,11 @@ struct Total {
 std::string total_text(const Total& total, std::size_t jobs) {
   const std::size_t left = total.cells - total.fitting;
   if (total.fitting == 0)
-    return format("none of the {} cells fits; a larger memory.budget, memory.host or --memory would help\n",
-                  total.cells);
+    return format("{}, none of which fits; a larger memory.budget, memory.host or --memory would help\n",
+                  counted(total.cells, "cell"));
   std::string text =
-      format("{} cells{}, {} at once: at most {} each, {} of disk, about {} of computing in all", total.cells,
+      format("{}{}, {} at once: at most {} each, {} of disk, about {} of computing in all",
+             counted(total.cells, "cell"),
              left == 0 ? "" : format(" ({} of them do not fit and are not counted)", left), jobs,
              format_bytes(total.most), format_bytes(total.disk), format_seconds(total.seconds));
   if (jobs > 1)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/terminal.h"
@@ -43,7 +44,7 @@ std::string state_text(const experiments::SweepCell& cell, const CellStatus& sta
 std::string summary(const std::vector<CellStatus>& statuses) {
   std::size_t counts[4] = {};
   for (const CellStatus& status : statuses) ++counts[static_cast<std::size_t>(status.state)];
-  std::string text = format("{} of {} cells done", counts[2], statuses.size());
+  std::string text = format("{} of {} done", counts[2], counted(statuses.size(), "cell"));
   if (counts[1] > 0) text += format(", {} running", counts[1]);
   if (counts[3] > 0) text += format(", {} failed", counts[3]);
   return text;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -28,7 +29,8 @@ std::string read_experiment_file(const fs::path& file) {
              : "");
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > largest_file)
-    fail(Exit::usage, "{}: {} bytes are no experiment file (YAML of a page or so)", file.string(), size);
+    fail(Exit::usage, "{}: {} are no experiment file (YAML of a page or so)", file.string(),
+         counted(size, "byte"));
   try {
     return read_file(file);
   } catch (const Error& trouble) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "experiments/keys.h"
 #include "experiments/maps.h"
@@ -56,8 +57,8 @@ void check_patch(const pipeline::RunOptions& options, const Where& where) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t side = (*options.training.patch)[axis], whole = options.preprocess.resolution[axis];
     if (side > whole)
-      fail(Exit::usage, "{}: training.patch: {} voxels along {} are more than preprocess.resolution has ({})",
-           where("training.patch"), side, "xyz"[axis], whole);
+      fail(Exit::usage, "{}: training.patch: {} along {} are more than preprocess.resolution has ({})",
+           where("training.patch"), counted(side, "voxel"), "xyz"[axis], whole);
   }
 }
 
@@ -106,8 +107,8 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
     fail(Exit::usage, "{}: data.split.folds: expected 0, or at least 2: with 1 no case would train",
          where("data.split.folds"));
   if (split.folds > 0 && split.fold >= split.folds)
-    fail(Exit::usage, "{}: data.split.fold: there are {} folds, counted from 0; there is no fold {}",
-         where("data.split.fold"), split.folds, split.fold);
+    fail(Exit::usage, "{}: data.split.fold: there are {}, counted from 0; there is no fold {}",
+         where("data.split.fold"), counted(split.folds, "fold"), split.fold);
   if (!given("data.split.fold") || pipeline::has_folds(split)) return;
   fail(Exit::usage,
        "{}: data.split.fold: {} is one of several folds, and {}; say how many in data.split.folds, name "
@@ -140,8 +141,8 @@ void check_images(const pipeline::RunOptions& options, const Where& where) {
          "{}: preprocess.slices: slices are images, whose voxels get labels: take deeplabv3, not {}",
          where("preprocess.slices"), network);
   if (images && options.preprocess.resolution[2] != 1)
-    fail(Exit::usage, "{}: preprocess.resolution: {} takes images: expected N or [x, y], found {} planes",
-         where("preprocess.resolution"), network, options.preprocess.resolution[2]);
+    fail(Exit::usage, "{}: preprocess.resolution: {} takes images: expected N or [x, y], found {}",
+         where("preprocess.resolution"), network, counted(options.preprocess.resolution[2], "plane"));
   if (options.training.patch && (sliced || whole))
     fail(Exit::usage, "{}: training.patch: {} are trained on as a whole; set it to none",
          where("training.patch"), sliced ? "slices" : "images that get one class");

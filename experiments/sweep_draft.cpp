@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "experiments/experiment.h"
@@ -93,7 +94,7 @@ void check_axes(const Draft& draft) {
       fail(Exit::usage, "{}: sweep: {}: cells have names and folders of their own",
            axis.values[0].value.where, axis.path);
     cells *= axis.values.size();
-    if (cells > most_cells) fail(Exit::usage, "sweep: more than {} combinations", most_cells);
+    if (cells > most_cells) fail(Exit::usage, "sweep: more than {}", counted(most_cells, "combination"));
   }
 }
 

@@ -107,7 +107,7 @@ Exit evaluate_command(const Arguments& arguments) {
   std::string truth, prediction, out, labels, regions, annotated, metrics = join(scoring.metrics, ",");
   app.add_option("--truth", truth, "folder of true label maps")->required();
   app.add_option("--prediction", prediction, "folder of predicted label maps")->required();
-  app.add_option("--out", out, "the scores as CSV")->required();
+  app.add_option("--out", out, "CSV file with every score; without it only the table is printed");
   app.add_option("--labels", labels, "label values to score, each with a name: \"anterior=1;posterior=2\"");
   app.add_option("--regions", regions,
                  "sets of label values to score: \"whole_tumor=1,2,4;tumor_core=1,4\"; without --labels and "
@@ -149,14 +149,16 @@ Exit evaluate_command(const Arguments& arguments) {
     how.told = data::read_told(annotated, "--annotated", [&](const std::string& label) {
       return annotated_label(how.regions, label, annotated);
     });
-  check_output_file("--out", out);
   Outputs outputs(force);
-  for (const fs::path& file : pipeline::files_to_evaluate(truth, prediction, how)) outputs.protect(file);
-  outputs.protect_below(truth);
-  outputs.protect_below(prediction);
-  outputs.check(out);
+  if (!out.empty()) {
+    check_output_file("--out", out);
+    for (const fs::path& file : pipeline::files_to_evaluate(truth, prediction, how)) outputs.protect(file);
+    outputs.protect_below(truth);
+    outputs.protect_below(prediction);
+    outputs.check(out);
+  }
   const std::vector<pipeline::DiceRow> rows = pipeline::evaluate_folders(truth, prediction, how);
-  outputs.write(out, [&] { write_csv(out, pipeline::dice_csv(rows)); });
+  if (!out.empty()) outputs.write(out, [&] { write_csv(out, pipeline::dice_csv(rows)); });
   std::fputs(
       common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : pipeline::dice_table(rows).c_str(),
       stdout);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/parallel.h"
@@ -111,7 +112,7 @@ Exit info_command(const Arguments& arguments) {
   Rows rows = {{"voxswap", VOXSWAP_VERSION},
                {"compiler", compiler()},
                {"libraries", join(libraries, ", ")},
-               {"processor", format("{}, {} cores", processor(), cores)}};
+               {"processor", format("{}, {}", processor(), counted(cores, "core"))}};
   for (const std::string& name : net::backend_names()) {
     for (int device = 0; device < net::device_count(name); ++device) add_device(name, device, json, rows);
   }

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/counts.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/outputs.h"
@@ -84,11 +85,11 @@ std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   if (arguments.all || !arguments.dimensions().empty())
     fail(Exit::usage, "--ranks plans one size with memory.planner: it does not go with --all and --max-…");
   if (arguments.ranks % arguments.machines != 0)
-    fail(Exit::usage, "--nodes: {} ranks cannot be on {} machines, as many on each", arguments.ranks,
-         arguments.machines);
+    fail(Exit::usage, "--nodes: {} cannot be on {}, as many on each", counted(arguments.ranks, "rank"),
+         counted(arguments.machines, "machine"));
   if (arguments.machines > 1 && arguments.network.empty())
-    fail(Exit::usage, "--network: the rate between {} machines is missing, e.g. --network 12.5GB/s",
-         arguments.machines);
+    fail(Exit::usage, "--network: the rate between {} is missing, e.g. --network 12.5GB/s",
+         counted(arguments.machines, "machine"));
   swap::Network network;
   network.ranks = arguments.ranks;
   network.machines = arguments.machines;

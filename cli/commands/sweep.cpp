@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -231,8 +232,8 @@ std::int64_t jobs_of(const std::string& text) {
   const bool on_ranks = net::launched_count() > 1;
   if (text == "auto" || (text.empty() && on_ranks)) return one_per_device;
   if (on_ranks)
-    fail(Exit::usage, "--jobs {}: {} ranks were launched, and each runs a cell at a time; leave --jobs out",
-         text, net::launched_count());
+    fail(Exit::usage, "--jobs {}: launched with {}, each of which runs one cell at a time; leave --jobs out",
+         text, counted(net::launched_count(), "rank"));
   return parse_number<std::int64_t>(text).value_or(1);
 }
 
@@ -249,7 +250,7 @@ void start_tasks_of_slurm(const Arguments& words) {
   std::vector<char*> pointers;
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  log::info("{} tasks of Slurm: a cell on each", tasks);
+  log::info("{} of Slurm: a cell on each", counted(std::atoi(tasks), "task"));
   ::execvp(pointers[0], pointers.data());
   fail(Exit::failed, "srun cannot be started: {}", std::strerror(errno));
 }

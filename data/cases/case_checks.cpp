@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counts.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
 #include "base/text.h"
@@ -22,9 +23,9 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image) {
   const auto nx = static_cast<std::size_t>(image.geometry.size[0]),
              ny = static_cast<std::size_t>(image.geometry.size[1]);
   return format(
-      "{}: {} of {} voxels are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or leave out the case",
-      path.string(), count, image.voxels.size(), number(image.voxels[first]), first % nx, first / nx % ny,
-      first / (nx * ny));
+      "{}: {} of {} are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or leave out the case",
+      path.string(), count, counted(image.voxels.size(), "voxel"), number(image.voxels[first]), first % nx,
+      first / nx % ny, first / (nx * ny));
 }
 
 std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
@@ -43,9 +44,10 @@ std::string other_volumes(const fs::path& path, std::int64_t volumes, const Data
                   channels == 1 ? "in grey" : "in colours");
   if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};
   return format(
-      "{}: holds {} volumes, but the data set has {} channels ({}). Name them all in its dataset.json, or "
-      "save those that are meant",
-      path.string(), volumes, channels, join(dataset.all_modalities, ", "));
+      "{}: holds {}, but the data set has {} ({}). Name them all in its dataset.json, or save those that are "
+      "meant",
+      path.string(), counted(volumes, "volume"), counted(channels, "channel"),
+      join(dataset.all_modalities, ", "));
 }
 
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset) {

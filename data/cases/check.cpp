@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/counts.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/parallel.h"
@@ -31,7 +32,8 @@ void check_truths(CheckReport& report) {
   const auto without = std::count_if(cases.begin(), cases.end(), has_none);
   if (without == 0) return;
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
-  note(report, format("{} of {} cases have no truth, the first is {}", without, cases.size(), first->id),
+  note(report,
+       format("{} of {} without a truth, first {}", without, counted(cases.size(), "case"), first->id),
        "they can be predicted, but neither trained on nor scored");
 }
 
@@ -45,7 +47,7 @@ void check_completeness(CheckReport& report) {
   const auto partly = std::count_if(cases.begin(), cases.end(),
                                     [](const CaseFiles& files) { return files.told.has_value(); });
   if (partly > 0)
-    note(report, format("the truths of {} of {} cases tell of some labels only", partly, cases.size()),
+    note(report, format("only some labels are annotated in {} of {}", partly, counted(cases.size(), "case")),
          format("{} says so; of the others nothing is learnt there, and they are not scored",
                 key::data_annotated));
 }
@@ -103,7 +105,7 @@ void check_flatness(CheckReport& report) {
   if (flat.empty()) return;
   const std::string fix = "this program segments volumes: give it the whole stack of slices of a scan";
   if (flat.size() == known) {
-    note(report, format("all {} cases are two-dimensional: their images have a single slice", known), fix);
+    note(report, format("{}, all two-dimensional: a single slice per image", counted(known, "case")), fix);
     return;
   }
   for (const std::string& id : flat)

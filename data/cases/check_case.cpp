@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -221,8 +222,8 @@ class CaseChecker {
     }
     if (outside > labelled / 50) {
       note(warning,
-           format("{}: {} of its {} labelled voxels lie where every channel is background",
-                  files_.truth.string(), outside, labelled),
+           format("{}: every channel is background at {} of its {}", files_.truth.string(), outside,
+                  counted(labelled, "labelled voxel")),
            "see whether the truth is turned, shifted or another case's");
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/cases/case_checks.h"
@@ -40,9 +41,8 @@ std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files)
       if (files.channels[j] != path) continue;
       const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
       if (component >= volumes.size()) {
-        fail(Exit::bad_data,
-             "{}: holds {} volumes, but the data set promises channel number {} (counted from 0)",
-             path.string(), volumes.size(), component);
+        fail(Exit::bad_data, "{}: holds {}, but the data set promises channel number {} (counted from 0)",
+             path.string(), counted(volumes.size(), "volume"), component);
       }
       channels[j] = std::move(volumes[component]);
     }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -43,7 +44,8 @@ Vector cross(const Vector& a, const Vector& b) {
 std::string names_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   if (names.size() <= most) return join(names, ", ");
-  return join({names.begin(), names.begin() + most}, ", ") + format(" and {} others", names.size() - most);
+  return join({names.begin(), names.begin() + most}, ", ") +
+         format(" and {}", counted(names.size() - most, "other"));
 }
 
 void check_series(const fs::path& folder, const Slices& slices) {
@@ -53,8 +55,8 @@ void check_series(const fs::path& folder, const Slices& slices) {
   if (series.size() < 2) return;
   std::vector<std::string> described;
   for (const auto& [uid, description] : series) described.push_back(description.empty() ? uid : description);
-  refuse(folder,
-         format("holds {} series ({}); give each a folder of its own", series.size(), join(described, ", ")));
+  refuse(folder, format("holds {} ({}); give each a folder of its own", counted(series.size(), "series"),
+                        join(described, ", ")));
 }
 
 bool same_planes(const Geometry& a, const Geometry& b) {
@@ -162,7 +164,8 @@ void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<
   }
   if (count > 0)
     refuse(folder, format("{} missing: {}, where the others lie {:.4g} mm apart; fetch the series again",
-                          count == 1 ? "a slice is" : format("{} slices are", count), names_of(gaps), usual));
+                          count == 1 ? "a slice is" : format("{} are", counted(count, "slice")),
+                          names_of(gaps), usual));
 }
 
 // The distance of neighbours, when it is one. REQUIRES: sorted by height.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -127,8 +128,8 @@ class Walker {
     constexpr int deepest = 64;
     if (element.length != undefined) {
       if (element.length > size_ - position())
-        truncated(format("its element ({:04x},{:04x}) should have {} bytes, {} are there", element.tag >> 16,
-                         element.tag & 0xffff, element.length,
+        truncated(format("its element ({:04x},{:04x}) should have {}, found {}", element.tag >> 16,
+                         element.tag & 0xffff, counted(element.length, "byte"),
                          std::max<std::int64_t>(0, size_ - position())));
       file_.seek(file_.position() + element.length);
       return;
@@ -196,7 +197,7 @@ DicomElements read_elements(const fs::path& path) {
     walker.check_fragments();
     walker.found().pixel_end = walker.position();
   } else if (pixels->length > walker.size() - walker.position()) {
-    walker.truncated(format("its header promises {} bytes of pixels, {} are there", pixels->length,
+    walker.truncated(format("its header promises {} of pixels, found {}", counted(pixels->length, "byte"),
                             walker.size() - walker.position()));
   }
   return walker.found();

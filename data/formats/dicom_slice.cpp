@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -36,7 +37,8 @@ void check_kind(const fs::path& path, const DicomElements& elements) {
   if (elements.text(image_type).find("MOSAIC") != std::string::npos)
     refuse(path, "is a Siemens mosaic, many slices in one picture; convert it to .nii.gz first");
   if (const std::int64_t frames = elements.number(frame_count, 1); frames > 1)
-    refuse(path, format("is a multi-frame object of {} frames; convert it to .nii.gz first", frames));
+    refuse(path,
+           format("is a multi-frame object of {}; convert it to .nii.gz first", counted(frames, "frame")));
   if (elements.number(samples_per_pixel, 1) != 1 || elements.text(photometric) == "PALETTE COLOR")
     refuse(path, "holds colours, not intensities");
 }
@@ -61,12 +63,12 @@ void check_pixels(const fs::path& path, const DicomElements& elements, const std
   const std::int64_t promised = pixel_count(elements) * static_cast<std::int64_t>(bytes_of_element(element)),
                      there = elements.pixel_length;
   if (there < promised)
-    refuse(path, format("is truncated: its header promises {} bytes of pixels, {} are there. Fetch or copy "
-                        "the file again",
-                        promised, there));
-  if (there > promised + 1)  // an odd number is filled up with a byte
     refuse(path,
-           format("is damaged: it holds {} bytes of pixels where its header promises {}", there, promised));
+           format("is truncated: its header promises {} of pixels, found {}. Fetch or copy the file again",
+                  counted(promised, "byte"), there));
+  if (there > promised + 1)  // an odd number is filled up with a byte
+    refuse(path, format("is damaged: it holds {} of pixels where its header promises {}",
+                        counted(there, "byte"), promised));
 }
 
 // `count` numbers, every one finite; nothing when it has them not.

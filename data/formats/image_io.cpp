@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/dicom.h"
@@ -65,11 +66,12 @@ Image read_image(const fs::path& path, int component) {
   const Format& format = format_of(path);
   const std::int64_t volumes = format.header(path).volumes;
   if (component < 0 && volumes != 1) {
-    fail(Exit::bad_data, "{}: holds {} volumes where one 3D image was expected", path.string(), volumes);
+    fail(Exit::bad_data, "{}: holds {} where one 3D image was expected", path.string(),
+         counted(volumes, "volume"));
   }
   if (component >= volumes) {
-    fail(Exit::bad_data, "{}: holds {} volumes, but number {} (counted from 0) was asked for", path.string(),
-         volumes, component);
+    fail(Exit::bad_data, "{}: holds {}, but number {} (counted from 0) was asked for", path.string(),
+         counted(volumes, "volume"), component);
   }
   return std::move(format.volumes(path, std::max(component, 0), 1).front());
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <new>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/formats.h"
@@ -75,8 +76,8 @@ Geometry geometry_of(const fs::path& path, const itk::ImageIOBase& io) {
     }
     if (geometry.size[axis] < 1 || !std::isfinite(spacing) || spacing == 0 ||
         !std::isfinite(geometry.origin[axis])) {
-      fail(Exit::bad_data, "{}: its header gives axis {} {} voxels of {} mm at {}", path.string(), axis,
-           geometry.size[axis], spacing, geometry.origin[axis]);
+      fail(Exit::bad_data, "{}: its header gives axis {} {} of {} mm at {}", path.string(), axis,
+           counted(geometry.size[axis], "voxel"), spacing, geometry.origin[axis]);
     }
   }
   return geometry;

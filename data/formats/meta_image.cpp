@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/header_text.h"
@@ -71,15 +72,16 @@ class Parser {
     if (value.empty()) return missing;
     const auto read = numbers_of(value);
     if (!read || read->size() < wanted)
-      damaged(format("{}: expected {} numbers, found \"{}\"", *keys.begin(), wanted, value.substr(0, 80)));
+      damaged(format("{}: expected {}, found \"{}\"", *keys.begin(), counted(wanted, "number"),
+                     value.substr(0, 80)));
     return *read;
   }
 
   void read_extent() {
     extents_ = extents_of(path_, text({"DimSize"}));
     if (std::to_string(extents_.size()) != text({"NDims"}))
-      damaged(format("its header tells of {} dimensions and gives {} extents", text({"NDims"}).substr(0, 80),
-                     extents_.size()));
+      damaged(format("NDims is {}, but its header gives {}", text({"NDims"}).substr(0, 80),
+                     counted(extents_.size(), "extent")));
     if (const std::string channels = text({"ElementNumberOfChannels"}); !channels.empty()) {
       const std::vector<std::int64_t> read = extents_of(path_, channels);
       if (read.size() != 1 || read[0] > 65536)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/byte_order.h"
@@ -86,8 +87,8 @@ class Parser {
 
   void recognise() {
     if (bytes_.size() < nifti_1.header_bytes) {
-      fail(Exit::bad_data, "{}: is truncated: {} bytes are less than a NIfTI header", path_.string(),
-           bytes_.size());
+      fail(Exit::bad_data, "{}: is truncated: {}, less than a NIfTI header", path_.string(),
+           counted(bytes_.size(), "byte"));
     }
     for (const Fields* fields : {&nifti_1, &nifti_2}) {
       for (const bool swapped : {false, true}) {
@@ -113,7 +114,8 @@ class Parser {
 
   void read_extent() {
     const auto dimensions = reader_->whole(at_.dim, at_.dim_bytes);
-    if (dimensions < 1 || dimensions > 7) damaged(format("its header tells of {} dimensions", dimensions));
+    if (dimensions < 1 || dimensions > 7)
+      damaged(format("its header describes {}", counted(dimensions, "dimension")));
     constexpr double most_voxels = 1e12;  // so that no product below overflows
     double total = 1;
     Size3& size = header_.image.geometry.size;

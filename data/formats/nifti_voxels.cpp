@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -51,14 +52,12 @@ void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::str
     if (error == Z_ERRNO) fail(Exit::failed, "{}: cannot be read: {}", path.string(), std::strerror(errno));
     if (error == Z_BUF_ERROR) {
       fail(Exit::bad_data,
-           "{}: is truncated: its gzip stream ends early, after {} unpacked bytes. Fetch or copy the "
-           "file again",
-           path.string(), bytes.size());
+           "{}: is truncated: its gzip stream ends early, after {}. Fetch or copy the file again",
+           path.string(), counted(bytes.size(), "unpacked byte"));
     }
     if (got < 0) {
-      fail(Exit::bad_data,
-           "{}: is damaged: its gzip stream breaks after {} unpacked bytes. Fetch or copy the file again",
-           path.string(), before);
+      fail(Exit::bad_data, "{}: is damaged: its gzip stream breaks after {}. Fetch or copy the file again",
+           path.string(), counted(before, "unpacked byte"));
     }
     if (got == 0) return;
     size -= static_cast<std::size_t>(got);
@@ -110,9 +109,8 @@ void read_past_end(const fs::path& path, gzFile_s* file) {
 }
 
 [[noreturn]] void truncated(const fs::path& path, std::size_t promised, const std::string& there) {
-  fail(Exit::bad_data,
-       "{}: is truncated: its header promises {} bytes, {} are there. Fetch or copy the file again",
-       path.string(), promised, there);
+  fail(Exit::bad_data, "{}: is truncated: its header promises {}, found {}. Fetch or copy the file again",
+       path.string(), counted(promised, "byte"), there);
 }
 
 NiftiFile load(const fs::path& path) {

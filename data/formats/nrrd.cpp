@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/header_text.h"
@@ -86,8 +87,8 @@ class Parser {
   void read_extent() {
     extents_ = extents_of(path_, text("sizes"));
     if (std::to_string(extents_.size()) != text("dimension"))
-      damaged(format("its header tells of {} dimensions and gives {} extents",
-                     text("dimension").substr(0, 80), extents_.size()));
+      damaged(format("dimension is {}, but its header gives {}", text("dimension").substr(0, 80),
+                     counted(extents_.size(), "extent")));
   }
 
   // "(1,0,0)" -> a vector of at least three numbers.
@@ -125,7 +126,8 @@ class Parser {
     if (fields_.contains("spacedirections")) {
       const std::vector<std::string> written = vector_words("spacedirections");
       if (written.size() != extents_.size())
-        damaged(format("its header gives {} space directions for {} axes", written.size(), extents_.size()));
+        damaged(format("its header gives {} for {}", counted(written.size(), "space direction"),
+                       counted(extents_.size(), "axis")));
       for (std::size_t axis = 0; axis < written.size(); ++axis) {
         if (written[axis] == "none") continue;
         const Vector direction = vector(written[axis]);
@@ -167,7 +169,7 @@ class Parser {
       for (std::size_t row = 0; row < 3; ++row) lps[row * 4 + spatial] = (*towards[axis])[row];
       ++spatial;
     }
-    if (spatial < 2) damaged(format("its header tells of {} spatial axes", spatial));
+    if (spatial < 2) damaged(format("its header describes {}", counted(spatial, "spatial axis")));
     for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
       if (towards[axis]) continue;
       raw_.image.volumes *= extents_[axis];
@@ -219,8 +221,7 @@ class Parser {
     if (file.starts_with("LIST") || file.find('%') != std::string::npos)
       fail(Exit::bad_data, "{}: its voxels lie in several files; save it as one", path_.string());
     if (const std::string lines = text("lineskip"); !lines.empty() && lines != "0")
-      fail(Exit::bad_data, "{}: skips {} lines before its voxels; save it anew", path_.string(),
-           lines.substr(0, 80));
+      fail(Exit::bad_data, "{}: has \"line skip: {}\"; save it anew", path_.string(), lines.substr(0, 80));
     if (!fields_.contains("byteskip")) return;
     const std::vector<double> skipped = numbers("byteskip");
     if (skipped.size() != 1 || !(skipped[0] >= -1 && skipped[0] < 1e9))

@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/formats.h"
@@ -50,8 +51,8 @@ void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
   const auto promised = static_cast<std::uintmax_t>(io.GetImageSizeInBytes());
   const std::uintmax_t there = fs::file_size(path);
   if (promised / packed > there + least)
-    fail(Exit::bad_data, "{}: its header promises {} bytes of pixels, and the file has {}. Is it whole?",
-         path.string(), promised, there);
+    fail(Exit::bad_data, "{}: its header promises {} of pixels, and the file has {}. Is it whole?",
+         path.string(), counted(promised, "byte"), there);
 }
 
 itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
@@ -64,8 +65,8 @@ itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
   });
   const unsigned dimensions = io->GetNumberOfDimensions();
   if (dimensions > 2 && io->GetDimensions(2) > 1)
-    fail(Exit::bad_data, "{}: holds {} pages where one image was expected; save the one that is meant",
-         path.string(), io->GetDimensions(2));
+    fail(Exit::bad_data, "{}: holds {} where one image was expected; save the one that is meant",
+         path.string(), counted(io->GetDimensions(2), "page"));
   check_promise(path, *io);
   return io;
 }

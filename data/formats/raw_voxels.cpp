@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -81,9 +82,9 @@ std::string unpacked(const fs::path& path, const VoxelFile& file, std::size_t si
   }
   if (status == Z_OK || status == Z_STREAM_END) return bytes;
   if (status == Z_MEM_ERROR) no_memory_for(path);
-  fail(Exit::bad_data,
-       "{}: is {}: its packed voxels end after {} unpacked bytes. Fetch or copy the file again",
-       path.string(), status == Z_BUF_ERROR ? "truncated" : "damaged", bytes.size());
+  fail(Exit::bad_data, "{}: is {}: its packed voxels end after {}. Fetch or copy the file again",
+       path.string(), status == Z_BUF_ERROR ? "truncated" : "damaged",
+       counted(bytes.size(), "unpacked byte"));
 }
 
 // Memory is taken for what the header promises, and no more than the file can hold.
@@ -97,9 +98,8 @@ std::string read_voxels(const fs::path& path, const RawImage& raw) {
     fail(Exit::bad_data, "{}: its voxels should lie in {}: no such file", path.string(), raw.file.string());
   const auto truncated = [&](std::size_t found) {
     fail(Exit::bad_data,
-         "{}: is truncated: its header promises {} bytes of voxels, {} are there. Fetch or copy the file "
-         "again",
-         path.string(), promised, found);
+         "{}: is truncated: its header promises {} of voxels, found {}. Fetch or copy the file again",
+         path.string(), counted(promised, "byte"), found);
   };
   if (const std::string placeholder = placeholder_at(raw.file); !placeholder.empty())
     fail(Exit::bad_data, "{}: its voxels should lie in {}: {}", path.string(), raw.file.string(),

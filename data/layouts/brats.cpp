@@ -5,6 +5,7 @@
 #include <optional>
 #include <regex>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -170,7 +171,7 @@ void name_labels(Dataset& dataset, const Naming& naming) {
 }
 
 std::string reason(const Found& found) {
-  std::string text = format("{} case folders are named as in BraTS {}, e.g. {}", found.folders.size(),
+  std::string text = format("{} named as in BraTS {}, e.g. {}", counted(found.folders.size(), "case folder"),
                             found.naming->years, found.folders.front().filename().string());
   if (!found.of_other_years.empty())
     text += format("; {} named as in other years are left out", found.of_other_years.size());

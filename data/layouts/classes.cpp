@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "data/formats/formats.h"
@@ -39,7 +40,7 @@ std::optional<std::string> recognise_classes(const DatasetOptions& options) {
   for (const std::string& folder : folders_in(options.root))
     classes += !pictures_in(options.root / folder).empty();
   if (classes < 2) return std::nullopt;
-  return format("{} folders hold pictures", classes);
+  return format("{} with pictures", counted(classes, "folder"));
 }
 
 Dataset list_classes(const DatasetOptions& options) {
@@ -55,8 +56,8 @@ Dataset list_classes(const DatasetOptions& options) {
     dataset.labels.emplace_back(folder, static_cast<int>(dataset.labels.size()) + 1);
   if (!options.labels.empty()) dataset.labels = options.labels;
   if (!folders.empty() && (folders.size() < 2 || folders.size() > most_classes))
-    fail(Exit::bad_data, "{}: {} folders of classes; there may be 2 to {}", options.root.string(),
-         folders.size(), most_classes);
+    fail(Exit::bad_data, "{}: {} of classes; there may be 2 to {}", options.root.string(),
+         counted(folders.size(), "folder"), most_classes);
   for (const std::string& folder : folders) {
     const fs::path path = options.root / folder;
     const std::vector<std::string> pictures = pictures_in(path);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -130,11 +131,11 @@ class Finder {
 };
 
 std::string reason(const Found& found) {
-  std::string text = format("{} folders hold DICOM series named like sequences, e.g. {}", found.cases.size(),
-                            found.cases.begin()->first);
+  std::string text = format("{} with DICOM series named like MRI sequences, e.g. {}",
+                            counted(found.cases.size(), "folder"), found.cases.begin()->first);
   if (!found.left_out.empty()) {
-    text += format("; {} series tell of no sequence and are left out, e.g. {}", found.left_out.size(),
-                   found.left_out.front().path.filename().string());
+    text += format("; {} skipped, whose description names no MRI sequence, e.g. {}",
+                   counted(found.left_out.size(), "series"), found.left_out.front().path.filename().string());
   }
   return text;
 }
@@ -242,8 +243,8 @@ std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
 Dataset list_dicom(const DatasetOptions& options) {
   if (asks_for_cases(options))
     fail(Exit::usage,
-         "{}: patterns with {{case}} belong to {} files; layout dicom takes patterns of "
-         "series' descriptions, e.g. t1ce: \"*T1*POST*\"",
+         "{}: patterns with {{case}} need {}: files; layout dicom matches series descriptions, e.g. "
+         "t1ce: \"*T1*POST*\"",
          key::data_files, key::data_layout);
   const Found found = Finder(options).find();
   Dataset dataset;

@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -103,8 +104,8 @@ fs::path only_file(const fs::path& root, const std::string& channel, const std::
   const auto found = matches.find(id);
   if (found == matches.end()) return root / with_case(pattern, id);
   if (found->second.size() > 1) {
-    fail(Exit::bad_data, "case {}, {}: {} files fit \"{}\": {} and {}; make the pattern in {} narrower", id,
-         channel, found->second.size(), pattern, found->second[0].filename().string(),
+    fail(Exit::bad_data, "case {}, {}: {} match \"{}\": {} and {}; make the pattern in {} narrower", id,
+         channel, counted(found->second.size(), "file"), pattern, found->second[0].filename().string(),
          found->second[1].filename().string(), key::data_files);
   }
   return found->second.front();

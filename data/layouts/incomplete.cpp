@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/keys.h"
@@ -77,7 +78,7 @@ std::string missing_text(const Dataset& dataset) {
                                      [&](const CaseFiles& files) { return files.lacks(i); });
     if (count > 0) parts.push_back(format("{} in {}", dataset.modalities[i], count));
   }
-  return parts.empty() ? "" : format("{} of {} cases", join(parts, ", "), dataset.cases.size());
+  return parts.empty() ? "" : format("{} of {}", join(parts, ", "), counted(dataset.cases.size(), "case"));
 }
 
 }  // namespace voxswap::data

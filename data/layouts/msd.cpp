@@ -3,6 +3,7 @@
 // folder of nothing but images (imagesTs itself, scans to predict).
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -64,8 +65,8 @@ std::vector<std::string> counted_modalities(const std::vector<CaseFiles>& cases)
     const std::int64_t volumes = read_header(files.channels.front()).volumes;
     if (volumes == 1) break;
     if (volumes > 1000) {
-      fail(Exit::bad_data, "{}: holds {} volumes; that many channels cannot be meant",
-           files.channels.front().string(), volumes);
+      fail(Exit::bad_data, "{}: holds {}; that many channels cannot be meant",
+           files.channels.front().string(), counted(volumes, "volume"));
     }
     std::vector<std::string> names;
     for (std::int64_t i = 0; i < volumes; ++i) names.push_back(format("channel_{}", i));
@@ -78,8 +79,8 @@ void name_labels(const fs::path& root, const std::optional<DatasetJson>& json, D
   if (!json) return;
   for (const auto& [name, values] : json->labels) {
     if (values.size() > 1) {
-      fail(Exit::bad_data, "{}: \"labels\": {} has {} values; lists are nnU-Net's, and {} is msd",
-           dataset_json_path(root).string(), name, values.size(), key::data_layout);
+      fail(Exit::bad_data, "{}: \"labels\": {} has {}; lists are nnU-Net's, and {} is msd",
+           dataset_json_path(root).string(), name, counted(values.size(), "value"), key::data_layout);
     }
     if (values[0] != 0) dataset.labels.emplace_back(name, values[0]);
   }

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -76,10 +77,8 @@ Labels observed_labels(const Dataset& dataset) {
     if (value > 0) labels.push_back({format("label_{}", value), value});
   }
   if (!labels.empty()) {
-    log::warn(
-        "nothing names the labels; the first {} label maps hold {} different ones. Name them with "
-        "{}",
-        looked_at, labels.size(), key::data_labels);
+    log::warn("{} is missing: found {} in the first {}; name them there", key::data_labels,
+              counted(labels.size(), "label"), counted(looked_at, "label map"));
   }
   return labels;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "data/formats/formats.h"
@@ -113,9 +114,9 @@ class Lister {
       const std::optional<NumberedFile> file = numbered_file(name);
       if (!file || file->ending != ending_) continue;
       if (file->channel >= channels_.size()) {
-        fail(Exit::bad_data,
-             "{}: is channel number {}, but the data set names {} channels ({}), counted from 0",
-             (folder / name).string(), file->channel, channels_.size(), join(channels_, ", "));
+        fail(Exit::bad_data, "{}: is channel number {}, but the data set names {} ({}), counted from 0",
+             (folder / name).string(), file->channel, counted(channels_.size(), "channel"),
+             join(channels_, ", "));
       }
       ids.insert(file->id);
     }
@@ -137,9 +138,9 @@ class Lister {
 
   CaseFiles written_case(const std::string& id, const DatasetJson::Case& written) const {
     if (written.images.size() != channels_.size()) {
-      fail(Exit::bad_data, "{}: \"dataset\": case {} has {} images, but there are {} channels ({})",
-           dataset_json_path(root_).string(), id, written.images.size(), channels_.size(),
-           join(channels_, ", "));
+      fail(Exit::bad_data, "{}: \"dataset\": case {} has {}, but there are {} ({})",
+           dataset_json_path(root_).string(), id, counted(written.images.size(), "image"),
+           counted(channels_.size(), "channel"), join(channels_, ", "));
     }
     CaseFiles files;
     files.id = id;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -160,9 +161,8 @@ void check_cases(const Dataset& dataset, const Layout& layout) {
   constexpr std::size_t longest_id = 180;
   for (const CaseFiles& files : dataset.cases) {
     if (files.id.size() > longest_id)
-      fail(Exit::bad_data,
-           "{}: the name of case {} has {} bytes; files are named after cases: give it at most {}",
-           dataset.root.string(), files.id, files.id.size(), longest_id);
+      fail(Exit::bad_data, "{}: the name of case {} has {}; files are named after cases: give it at most {}",
+           dataset.root.string(), files.id, counted(files.id.size(), "byte"), longest_id);
   }
   for (std::size_t i = 1; i < dataset.cases.size(); ++i) {
     if (dataset.cases[i].id == dataset.cases[i - 1].id) {
@@ -189,8 +189,8 @@ void tell_guesses(const Dataset& dataset) {
               guess.cases == 1 ? "" : "s", guess.channel);
   }
   if (dataset.guesses.size() > most)
-    log::info("{} other names of series were read as well; `voxswap check` lists all",
-              dataset.guesses.size() - most);
+    log::info("{} recognised as well; `voxswap check` lists all",
+              counted(dataset.guesses.size() - most, "other series name"));
 }
 
 Dataset list_dataset(const DatasetOptions& given) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/keys.h"
@@ -108,8 +109,9 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())
-    fail(Exit::usage, "{}: {} names for the {} channels of the network ({})", key::data_modalities,
-         wanted.modalities.size(), trained.modalities.size(), join(trained.modalities, ", "));
+    fail(Exit::usage, "{}: {} for the {} of the network ({})", key::data_modalities,
+         counted(wanted.modalities.size(), "name"), counted(trained.modalities.size(), "channel"),
+         join(trained.modalities, ", "));
   wanted.known_modalities = trained.all_modalities;
   wanted.labels = trained.labels;
   wanted.regions = trained.regions;

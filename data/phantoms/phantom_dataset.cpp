@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -98,12 +99,13 @@ void write_cases(const PhantomOptions& options, const PhantomLayout& layout) {
 bool write_phantoms(const PhantomOptions& options) {
   const PhantomLayout& layout = phantom_layout(options.layout);
   check_phantom_size(options.size);
-  if (options.cases < 1) fail(Exit::usage, "{} phantoms: expected at least 1 case", options.cases);
+  if (options.cases < 1) fail(Exit::usage, "--cases {}: expected at least 1", options.cases);
   const fs::path manifest = options.out / "phantom.json";
   if (fs::exists(manifest)) {
     const std::string present = read_file(manifest);
     if (present == manifest_text(options, true) && all_there(options, layout)) {
-      log::info("{}: {} phantoms of these options are there already", options.out.string(), options.cases);
+      log::info("{}: keeping {} made with the same options", options.out.string(),
+                counted(options.cases, "phantom"));
       return false;
     }
     remove_earlier(options.out, manifest);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "data/prepare/bias_correction.h"
@@ -56,7 +57,8 @@ void clip(Image& image, float background, double low, double high) {
 
 void check_options(const PrepareOptions& options) {
   for (const std::int64_t side : options.resolution) {
-    if (side < 1) fail(Exit::usage, "{}: {} voxels along an axis are none", key::preprocess_resolution, side);
+    if (side < 1)
+      fail(Exit::usage, "{}: {} along an axis are none", key::preprocess_resolution, counted(side, "voxel"));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 
@@ -31,8 +32,8 @@ Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& siz
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double spacing = length(lps, axis), origin = lps[axis * 4 + 3];
     if (!std::isfinite(spacing) || spacing < 1e-10 || spacing > 1e10 || !std::isfinite(origin)) {
-      fail(Exit::bad_data, "{}: is damaged: its header gives axis {} {} voxels of {} mm at {}", path.string(),
-           axis, size[axis], number(spacing), number(origin));
+      fail(Exit::bad_data, "{}: is damaged: its header gives axis {} {} of {} mm at {}", path.string(), axis,
+           counted(size[axis], "voxel"), number(spacing), number(origin));
     }
     geometry.spacing[axis] = spacing;
     geometry.origin[axis] = origin + 0.0;  // no negative zeros

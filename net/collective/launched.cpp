@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "net/collective/mpi_ranks.h"
@@ -59,13 +60,13 @@ void* open_module() {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "libvoxswap_mpi.so";
   if (!fs::exists(beside))
     fail(Exit::usage,
-         "{} ranks were launched, and this voxswap was built without MPI ({} is not there): build it where "
+         "launched with {}, but this voxswap was built without MPI ({} is missing): build it where "
          "libopenmpi-dev is installed, or start one",
-         launched_count(), beside.string());
+         counted(launched_count(), "rank"), beside.string());
   void* const module = dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr)
-    fail(Exit::failed, "{} ranks were launched, and MPI cannot be opened ({}): install OpenMPI, or start one",
-         launched_count(), dlerror());
+    fail(Exit::failed, "launched with {}, but MPI cannot be loaded ({}): install OpenMPI, or start one",
+         counted(launched_count(), "rank"), dlerror());
   return module;
 }
 

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -39,7 +40,7 @@ std::pair<std::string, std::string> first_difference(const std::string& a, const
   const std::vector<std::string> lines = split(a, '\n'), others = split(b, '\n');
   for (std::size_t i = 0; i < lines.size() && i < others.size(); ++i)
     if (lines[i] != others[i]) return {"'" + lines[i] + "'", "'" + others[i] + "'"};
-  return {format("{} lines", lines.size()), format("{} lines", others.size())};
+  return {counted(lines.size(), "line"), counted(others.size(), "line")};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 
@@ -26,7 +27,8 @@ KernelAxes axes_of(const Along& kernel, const Along& stride) {
 
 void check_given(const std::vector<Along>& given, const char* key, const Along& allowed, std::int64_t depth) {
   if (static_cast<std::int64_t>(given.size()) > depth)
-    fail(Exit::usage, "{}: {} levels have one, and {} is {}", key, given.size(), key::network_depth, depth);
+    fail(Exit::usage, "{}: {} have one, and {} is {}", key, counted(given.size(), "level"),
+         key::network_depth, depth);
   for (const Along& of_axes : given)
     for (const std::int64_t side : of_axes)
       if (std::find(allowed.begin(), allowed.end(), side) == allowed.end())
@@ -37,9 +39,9 @@ void check_given(const std::vector<Along>& given, const char* key, const Along& 
 void check_supervision(const NetworkOptions& options) {
   const std::vector<double>& weights = options.deep_supervision;
   if (static_cast<std::int64_t>(weights.size()) >= options.depth)
-    fail(Exit::usage, "{}: {} levels have logits where {} is {}, found {} weights",
-         key::training_deep_supervision, options.depth - 1, key::network_depth, options.depth,
-         weights.size());
+    fail(Exit::usage, "{}: {} have logits where {} is {}, found {}", key::training_deep_supervision,
+         counted(options.depth - 1, "level"), key::network_depth, options.depth,
+         counted(weights.size(), "weight"));
   for (const double weight : weights)
     if (!(weight > 0 && weight < 1e6))
       fail(Exit::usage, "{}: expected weights above 0, found {}", key::training_deep_supervision,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/philox.h"
@@ -58,7 +59,8 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
   if (!find_network(options.name).by_level) check_no_levels(options);
   constexpr std::int64_t most_outputs = 65535;  // classes that two bytes of a target tell apart
   if (outputs < 1 || outputs > most_outputs)
-    fail(Exit::usage, "network: expected 1 to {} output channels (labels), found {}", most_outputs, outputs);
+    fail(Exit::usage, "network: expected 1 to {} (labels), found {}", counted(most_outputs, "output channel"),
+         outputs);
 }
 
 void check_input(const NetworkOptions& options, const Shape& input) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/counts.h"
 #include "base/index.h"
 #include "base/text.h"
 #include "net/graph/operation.h"
@@ -169,7 +170,7 @@ std::string pieces_text(const Graph& step) {
     pieces.all += value.shape[1];
     if (pieces.all > most.all) most = pieces;
   }
-  return most.count < 2 ? "none" : format("{} of {} planes", most.count, most.planes);
+  return most.count < 2 ? "none" : format("{} of {}", most.count, counted(most.planes, "plane"));
 }
 
 }  // namespace voxswap::net

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/index.h"
 #include "base/keys.h"
@@ -32,8 +33,8 @@ void check_target(const StepOptions& options) {
   const LossOptions& loss = options.loss;
   assert(loss.weights.empty() || static_cast<std::int64_t>(loss.weights.size()) == options.outputs);
   if (static_cast<std::int64_t>(loss.weights.size()) > most_loss_weights)
-    fail(Exit::usage, "{}: at most {} outputs may have weights, found {}", key::training_class_weights,
-         most_loss_weights, loss.weights.size());
+    fail(Exit::usage, "{}: at most {} may have weights, found {}", key::training_class_weights,
+         counted(most_loss_weights, "output"), loss.weights.size());
   if (classifies_images(options.network.name) && (!options.loss.classes || options.loss.dice > 0))
     fail(Exit::usage,
          "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/kept_pages.h"
@@ -277,9 +278,8 @@ std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& c
   std::vector<std::int64_t> counts;
   for (const std::size_t index : cases) counts.push_back(static_cast<std::int64_t>(planes_.at(index).size()));
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; }))
-    fail(Exit::bad_data,
-         "{}: no slice of any of the {} training cases holds a label; there is nothing to learn",
-         dataset().root.string(), cases.size());
+    fail(Exit::bad_data, "{}: no slice of any of the {} holds a label; there is nothing to learn",
+         dataset().root.string(), counted(cases.size(), "training case"));
   return counts;
 }
 

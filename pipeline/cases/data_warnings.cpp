@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -103,8 +104,8 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
   if (count > most) left_out.resize(most);
   csv.rows.push_back(
       {"",
-       format("{} names {} of {} cases that have a truth in neither part: {}{}", options.split.file.string(),
-              count, dataset.cases.size(), join(left_out, ", "), count > most ? " and others" : ""),
+       format("{} names {} of {} that have a truth in neither part: {}{}", options.split.file.string(), count,
+              counted(dataset.cases.size(), "case"), join(left_out, ", "), count > most ? " and others" : ""),
        "add them to the file, if they were meant to take part"});
 }
 
@@ -123,7 +124,7 @@ void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const
   for (std::size_t i = 0; i < std::min(most, csv.rows.size()); ++i)
     log::warn("{}; {}", csv.rows[i][1], csv.rows[i][2]);
   if (csv.rows.size() > most)
-    log::warn("{} more warnings are in {}", csv.rows.size() - most,
+    log::warn("{} in {}", counted(csv.rows.size() - most, "more warning"),
               (options.output / warnings_file).string());
   write_csv(options.output / warnings_file, csv);
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <regex>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -175,8 +176,8 @@ std::vector<std::size_t> dealt(const data::Dataset& dataset, const std::vector<s
                                const SplitOptions& options) {
   std::vector<Patient> patients = patients_among(dataset, cases, options);
   if (options.folds > static_cast<std::int64_t>(patients.size()))
-    fail(Exit::bad_data, "{}: {}: {} patients cannot be dealt into {} folds", dataset.root.string(),
-         key::data_split_folds, patients.size(), options.folds);
+    fail(Exit::bad_data, "{}: {}: {} cannot be divided into {}", dataset.root.string(), key::data_split_folds,
+         counted(patients.size(), "patient"), counted(options.folds, "fold"));
   set_strata(dataset, options, patients);
   const Philox random(options.seed, 0x5711);
   for (std::size_t i = 0; i < patients.size(); ++i) patients[i].random = random.word(i);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -98,8 +99,8 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   Parts parts;
   try {
     if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
-      fail(Exit::usage, "{}: {} holds {} folds, counted from 0; there is no fold {}", key::data_split_fold,
-           path.string(), folds.size(), fold);
+      fail(Exit::usage, "{}: {} holds {}, counted from 0; there is no fold {}", key::data_split_fold,
+           path.string(), counted(folds.size(), "fold"), fold);
     }
     const Json& one = folds.at(static_cast<std::size_t>(fold));
     for (const auto& [key, part] : {std::pair{"train", "training"}, std::pair{"val", "validation"}}) {
@@ -155,20 +156,20 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
     }
     if (cases.size() < 2) {
       fail(Exit::bad_data,
-           "{}: {} of its {} cases have a truth; training needs at least one case to train on and one to "
-           "validate on",
-           dataset.root.string(), cases.size(), dataset.cases.size());
+           "{}: {} of {} with a truth; training needs at least one training and one validation case",
+           dataset.root.string(), cases.size(), counted(dataset.cases.size(), "case"));
     }
     if (options.folds > static_cast<std::int64_t>(cases.size()))
-      fail(Exit::bad_data, "{}: {}: {} cases with a truth cannot be dealt into {} folds",
-           dataset.root.string(), key::data_split_folds, cases.size(), options.folds);
+      fail(Exit::bad_data, "{}: {}: {} with a truth cannot be divided into {}", dataset.root.string(),
+           key::data_split_folds, counted(cases.size(), "case"), counted(options.folds, "fold"));
     split = options.patient.empty() && options.stratify.empty() ? drawn(cases, options)
                                                                 : dealt_out(dataset, cases, options);
   }
   if (split.training.empty() || split.validation.empty()) {
-    fail(Exit::bad_data, "{}: the split has {} training and {} validation cases; both need at least one",
-         options.file.empty() ? dataset.root.string() : options.file.string(), split.training.size(),
-         split.validation.size());
+    fail(Exit::bad_data, "{}: the split has {} and {}; each part needs at least one case",
+         options.file.empty() ? dataset.root.string() : options.file.string(),
+         counted(split.training.size(), "training case"),
+         counted(split.validation.size(), "validation case"));
   }
   std::sort(split.training.begin(), split.training.end());
   std::sort(split.validation.begin(), split.validation.end());

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/counts.h"
 #include "base/error.h"
 
 namespace voxswap::pipeline {
@@ -87,8 +88,8 @@ std::string onnx_file(const OnnxGraph& graph, const std::string& name,
   set_graph(*model.mutable_graph(), graph);
   model.mutable_graph()->set_name(name);
   if (model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    fail(Exit::failed, "{}: its weights take {} bytes, and an ONNX file holds at most 2 GiB", name,
-         model.ByteSizeLong());
+    fail(Exit::failed, "{}: its weights take {}, and an ONNX file holds at most 2 GiB", name,
+         counted(model.ByteSizeLong(), "byte"));
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/units.h"
@@ -32,8 +33,9 @@ class PlannedRanks final : public net::Ranks {
 void check_share(std::int64_t batch, std::int64_t ranks) {
   if (batch % ranks == 0) return;
   const std::int64_t less = batch / ranks * ranks, more = less + ranks;
-  fail(Exit::usage, "{}: {} samples cannot be shared out equally among {} ranks; the nearest that can: {}{}",
-       key::training_batch_size, batch, ranks, less > 0 ? format("{} and ", less) : "", more);
+  fail(Exit::usage, "{}: {} cannot be shared out equally among {}; the nearest that can: {}{}",
+       key::training_batch_size, counted(batch, "sample"), counted(ranks, "rank"),
+       less > 0 ? format("{} and ", less) : "", more);
 }
 
 std::unique_ptr<net::Ranks> planned_ranks(int count) {

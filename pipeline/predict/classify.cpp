@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/counts.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
@@ -29,8 +30,8 @@ ClassRow class_row(const data::Dataset& dataset, const data::CaseFiles& files,
 std::string accuracy_text(const std::vector<ClassRow>& rows) {
   std::string text;
   for (const Confusion& one : confusions(rows))
-    text += format("{}accuracy {:.3f}, {} of {} images", text.empty() ? "" : "; ", one.accuracy(),
-                   one.right(), one.all());
+    text += format("{}accuracy {:.3f}, {} of {}", text.empty() ? "" : "; ", one.accuracy(), one.right(),
+                   counted(one.all(), "image"));
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/interrupt.h"
@@ -104,8 +105,8 @@ std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction
   if (cases.empty())
     fail(Exit::bad_data, "{} and {} have no case in common", truth.string(), prediction.string());
   if (cases.size() < truths.size())
-    log::warn("{} of {} cases have no prediction and are left out", truths.size() - cases.size(),
-              truths.size());
+    log::warn("{} of {} skipped: no prediction", truths.size() - cases.size(),
+              counted(truths.size(), "case"));
   return cases;
 }
 
@@ -165,8 +166,8 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
   std::set<int> values, only_predicted;
   for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
   if (values.empty())
-    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {} cases",
-         paths.front().truth.parent_path().string(), cases.size());
+    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {}",
+         paths.front().truth.parent_path().string(), counted(cases.size(), "case"));
   data::LabelMap nothing;
   nothing.geometry.size = {1, 1, 1};
   nothing.voxels = {0};

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -264,7 +265,7 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
     if (dataset.align && !data::same_grid(made.truth.geometry, made.prediction.geometry))
       made.truth = data::resample_onto(made.prediction.geometry, made.truth);
     if (made.truth.geometry.size != made.prediction.geometry.size)
-      fail(Exit::bad_data, "{} and {} have other sizes: {} and {} voxels", all[i].truth.string(),
+      fail(Exit::bad_data, "{} and {} differ in size: {} and {} voxels", all[i].truth.string(),
            all[i].prediction.string(), resolution_text(made.truth.geometry.size),
            resolution_text(made.prediction.geometry.size));
     if (dataset.ignore_label != 0)
@@ -280,15 +281,14 @@ void write_postprocessing(const std::vector<RunOptions>& runs, const data::Datas
   const Postprocessing found = find_postprocessing(runs, dataset);
   write_file(folder / postprocessing_file, postprocessing_json(found));
   if (found.steps.empty())
-    return log::info("post-processing: nothing helps on the {} validation cases", found.cases);
+    return log::info("post-processing: nothing helps on the {}", counted(found.cases, "validation case"));
   double before = 0, after = 0;
   for (const Postprocessing::Gain& gain : found.gains) {
     before += gain.before / static_cast<double>(found.gains.size());
     after += gain.after / static_cast<double>(found.gains.size());
   }
-  log::info(
-      "post-processing: mean Dice {:.4f} becomes {:.4f} on the {} validation cases; predict does it ({})",
-      before, after, found.cases, (folder / postprocessing_file).string());
+  log::info("post-processing: mean Dice {:.4f} becomes {:.4f} on the {}; predict does it ({})", before, after,
+            counted(found.cases, "validation case"), (folder / postprocessing_file).string());
   for (const PostStep& step : found.steps)
     log::info("post-processing: {} (+{:.4f})", step_words(step), step.gain);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -137,10 +138,12 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
 void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
               const fs::path& out) {
   if (!left_out.empty())
-    fail(Exit::bad_data, "{} of {} cases could not be predicted: {}; {} has the others", left_out.size(),
-         dataset.cases.size(), join({left_out.begin(), left_out.end()}, ", "), out.string());
-  log::info("{} {}{} in {}", dataset.cases.size() * each, dataset.classes ? "classes" : "label maps",
-            each == 1 ? "" : format(" of {} cases, of {} repeats each,", dataset.cases.size(), each),
+    fail(Exit::bad_data, "{} of {} could not be predicted: {}; {} has the others", left_out.size(),
+         counted(dataset.cases.size(), "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());
+  log::info("{}{} in {}", counted(dataset.cases.size() * each, dataset.classes ? "class" : "label map"),
+            each == 1 ? ""
+                      : format(" of {}, of {} each,", counted(dataset.cases.size(), "case"),
+                               counted(each, "repeat")),
             out.string());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -145,8 +146,8 @@ void PredictionRecord::write() const {
   add(now_);
   write_file(folder_ / file_name, Json{{"predictions", predictions}}.dump(2) + "\n");
   if (others > 0)
-    log::warn("{}: holds {} other cases that were predicted otherwise; {} tells how", folder_.string(),
-              others, file_name);
+    log::warn("{}: also holds {} predicted with other options; see {}", folder_.string(),
+              counted(others, "other case"), file_name);
 }
 
 }  // namespace voxswap::pipeline

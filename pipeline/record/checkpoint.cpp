@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -155,7 +156,8 @@ void check_coverage(std::vector<Piece> pieces, std::size_t size) {
     if (piece.begin > reached) throw Unreadable("no tensor has the bytes before '" + piece.name + "'");
     reached = piece.end;
   }
-  if (reached != size) throw Unreadable(format("it has {} bytes that belong to no tensor", size - reached));
+  if (reached != size)
+    throw Unreadable(format("it has {} that belong to no tensor", counted(size - reached, "byte")));
 }
 
 void check_values(const Checkpoint& checkpoint, const std::map<std::string, std::string>& checksums) {

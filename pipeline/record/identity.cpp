@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -151,11 +152,10 @@ void check_experiment(const RunIdentity& identity, const RunOptions& options,
 void check_batches(const RunIdentity& identity, const RunOptions& options) {
   if (options.training.batch_size == 1 || identity.experiment.contains(samples_of_a_batch)) return;
   fail(Exit::bad_data,
-       "{}: was begun by a version of voxswap that took the {} samples of a batch at once; this one takes "
-       "them "
-       "one after the other, which rounds otherwise, so that the run would not be that of either. Go on with "
-       "the version that began it, or begin another run with --out DIR",
-       options.output.string(), options.training.batch_size);
+       "{}: was begun by a version of voxswap that took the {} of a batch at once; this one takes them one "
+       "after the other, which rounds otherwise, so that the run would not be that of either. Go on with the "
+       "version that began it, or begin another run with --out DIR",
+       options.output.string(), counted(options.training.batch_size, "sample"));
 }
 
 void check_split(const RunIdentity& identity, const fs::path& split_file) {

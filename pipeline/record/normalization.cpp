@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "pipeline/record/number_lists.h"
 
@@ -20,8 +21,8 @@ data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t
   for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
     if (list->size() != channels ||
         !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
-      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {} channels", where,
-           channels);
+      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {}", where,
+           counted(channels, "channel"));
   }
   return made;
 }

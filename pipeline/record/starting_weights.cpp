@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "pipeline/record/generations.h"
@@ -156,9 +157,9 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
     weights.rows.push_back({Fate::unused, tensor->name, tensor->shape.text()});
   if (weights.count(Fate::taken) + weights.count(Fate::by_channel) == 0)
     fail(Exit::bad_data,
-         "{}: {}: has none of the network's {} parameters in its shape, the first of which is "
-         "'{}' of {}",
-         key::network_init, file.string(), random.size(), random.front().name, random.front().shape.text());
+         "{}: {}: has none of the network's {} in its shape, the first of which is '{}' of {}",
+         key::network_init, file.string(), counted(random.size(), "parameter"), random.front().name,
+         random.front().shape.text());
   weights.tensors = std::move(random);
   return weights;
 }
@@ -169,8 +170,8 @@ std::size_t StartingWeights::count(Fate fate) const {
 }
 
 std::string StartingWeights::table() const {
-  std::string text = format("{}: {} of {} parameters begin as in {}", key::network_init, count(Fate::taken),
-                            tensors.size(), file.string());
+  std::string text = format("{}: {} of {} begin as in {}", key::network_init, count(Fate::taken),
+                            counted(tensors.size(), "parameter"), file.string());
   for (const Fate fate : {Fate::by_channel, Fate::other_shape, Fate::missing, Fate::unused}) {
     std::size_t told = 0;
     for (const Row& row : rows)

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/counts.h"
 #include "base/keys.h"
 #include "base/parse_number.h"
 #include "base/text.h"
@@ -44,10 +45,8 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   std::size_t twice = 0;
   for (const auto& [id, in] : held_out) twice += in.size() > 1 ? 1 : 0;
   if (twice > 0)
-    notes.push_back(
-        format("{}: {} cases were held out in more than one fold; they count once, with the mean of their "
-               "scores",
-               group.name, twice));
+    notes.push_back(format("{}: {} held out in more than one fold, counted once with the mean of the scores",
+                           group.name, counted(twice, "case")));
   const auto count =
       parse_number<std::int64_t>(folds.begin()->second.front()->setting(key::data_split_folds));
   std::vector<std::string> missing;

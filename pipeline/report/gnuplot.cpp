@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/xml.h"
 
@@ -90,7 +91,8 @@ std::string gnuplot(const std::string& script) {
   if (trouble.empty() && is_whole_picture(picture)) return picture;
   const std::string said = trim(messages.content());
   fail(Exit::failed, "gnuplot drew no whole picture: {}{}{}",
-       trouble.empty() ? format("what it wrote breaks off after {} bytes", picture.size()) : trouble,
+       trouble.empty() ? format("what it wrote breaks off after {}", counted(picture.size(), "byte"))
+                       : trouble,
        said.empty() ? "" : ": ", said);
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/report/page.h"
 
+#include "base/counts.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -82,7 +83,7 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   for (const RunFolder& run : parts.runs) names.push_back(run.name);
   const std::string title = !parts.frame.title.empty() ? parts.frame.title
                             : names.size() <= 3        ? join(names, ", ")
-                                                       : format("{} runs", names.size());
+                                                       : counted(names.size(), "run");
   const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
                            notes_section(parts) + facts_section(parts) + parts.frame.section +
                            classes_section(parts) + dice_section(parts) + folds_section(parts) +

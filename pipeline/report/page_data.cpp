@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/text.h"
@@ -42,7 +43,7 @@ std::string data_section(const ReportParts& parts) {
   const std::string title = format(
       "<h2>Warnings of the data</h2>\n<p>What `voxswap check` says of the cases that "
       "took part: {}.</p>\n",
-      rows.size() == 2 ? "one warning" : format("{} warnings", rows.size() - 1));
+      rows.size() == 2 ? "one warning" : counted(rows.size() - 1, "warning"));
   Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
   return title + table_section(rows, warnings_file, csv);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
@@ -58,7 +59,8 @@ std::string picture_section(const ReportParts& parts, const std::string& name, c
 std::string table_section(const Rows& rows, const std::string& file, const Csv& csv) {
   const std::string link = format("<p class=\"download\">{}</p>\n", html_download(file, csv_text(csv)));
   if (rows.size() - 1 <= most_rows) return html_table(rows) + link;
-  return format("<details><summary>{} rows</summary>\n{}</details>\n", rows.size() - 1, html_table(rows)) +
+  return format("<details><summary>{}</summary>\n{}</details>\n", counted(rows.size() - 1, "row"),
+                html_table(rows)) +
          link;
 }
 

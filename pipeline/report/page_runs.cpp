@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "base/counts.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/json.h"
@@ -170,7 +171,7 @@ std::string facts_section(const ReportParts& parts) {
     add(facts, "Runs",
         parts.groups.size() == parts.runs.size()
             ? std::to_string(parts.runs.size())
-            : format("{}, repeats of {} settings", parts.runs.size(), parts.groups.size()));
+            : format("{}, repeats of {}", parts.runs.size(), counted(parts.groups.size(), "setting")));
   std::vector<std::string> started = values(parts.runs, "ran_with.started");
   std::sort(started.begin(), started.end());
   if (!started.empty())

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counts.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/headings.h"
@@ -19,9 +20,9 @@ std::string interval_text(const metrics::Interval& interval) {
 
 std::string dice_words(const Ranking& ranking, const RankedGroup& group) {
   const std::size_t regions = ranking.regions.size();
-  return format("mean Dice {} over {}{} cases, on {}", decimals(group.dice),
-                regions == 1 ? "" : format("{} regions and ", regions), group.cases,
-                grid_words(ranking.grid));
+  return format("mean Dice {} over {}{}, on {}", decimals(group.dice),
+                regions == 1 ? "" : format("{} and ", counted(regions, "region")),
+                counted(group.cases, "case"), grid_words(ranking.grid));
 }
 
 // "Best: A, mean Dice 0.871 …; 0.012 ahead of B, beyond chance (…)."
@@ -39,9 +40,10 @@ std::string answer_words(const ReportParts& parts) {
   const std::string verdict = worse_than_best(next, ranked.size() - 1);
   return format("{} Ahead of the next, {}, by {:.3f} (95 % interval {}): {}.", lead, name(1), next.difference,
                 interval_text(next.interval),
-                verdict == "yes"         ? "beyond chance"
-                : verdict == "not shown" ? "not beyond chance"
-                                         : format("{} cases are too few to tell", next.differences.size()));
+                verdict == "yes" ? "beyond chance"
+                : verdict == "not shown"
+                    ? "not beyond chance"
+                    : format("{}: too few to tell", counted(next.differences.size(), "case")));
 }
 
 std::string ranking_table(const ReportParts& parts) {
@@ -95,7 +97,7 @@ std::string answer_section(const ReportParts& parts) {
           "number of groups. Chance between trainings shows only in groups of several repeats.</p>\n";
   if (const std::size_t without = parts.groups.size() - ranked.size(); without > 0)
     html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
-                   without == 1 ? "One group is" : format("{} groups are", without));
+                   without == 1 ? "One group is" : format("{} are", counted(without, "group")));
   return html;
 }
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <set>
 
+#include "base/counts.h"
 #include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/tables.h"
@@ -115,7 +116,7 @@ std::string full_name(const RunGroup& group, bool resolutions_differ) {
   if (named && !setting.empty()) return setting;
   constexpr std::size_t most_names = 2;
   std::vector<std::string> names = group.runs;
-  if (names.size() > most_names) names = {names[0], format("{} more runs", names.size() - 1)};
+  if (names.size() > most_names) names = {names[0], counted(names.size() - 1, "more run")};
   return join(names, " and ") + (setting.empty() ? "" : format(" ({})", setting));
 }
 

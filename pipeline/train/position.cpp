@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "pipeline/record/number_lists.h"
 
@@ -15,8 +16,8 @@ class Fields {
   Fields(const Checkpoint& checkpoint, const std::string& key, std::size_t count, const std::string& where)
       : values_(numbers_from(checkpoint, key, where)), key_(key), where_(where) {
     if (values_.size() != count)
-      fail(Exit::bad_data, "{}: '{}' has {} numbers, expected {}; the file was altered", where, key,
-           values_.size(), count);
+      fail(Exit::bad_data, "{}: '{}' has {}, expected {}; the file was altered", where, key,
+           counted(values_.size(), "number"), count);
   }
 
   std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -138,7 +139,7 @@ std::string plan_line(const Session& session) {
   if (moved.out_bytes > 0)
     line +=
         format("; {} out and {} in per step", format_bytes(moved.out_bytes), format_bytes(moved.in_bytes));
-  if (moved.recomputed_nodes > 0) line += format("; {} nodes again", moved.recomputed_nodes);
+  if (moved.recomputed_nodes > 0) line += format("; {} again", counted(moved.recomputed_nodes, "node"));
   return line + format("; a step should take {}, at least {}", format_seconds(plan.predicted_seconds),
                        format_seconds(session.bound().seconds));
 }
@@ -199,10 +200,11 @@ void follow(Job& job, Session& session, TimeLeft& left) {
 }
 
 void tell_beginning(const Job& job, const Session& session) {
-  log::info("{}: {} training and {} validation cases, {} channels, {} outputs", job.options.name,
-            job.split.training.size(), job.split.validation.size(), job.channels, job.outputs);
-  log::info("{}, {}, {} parameters", session.backend().description(), net::element_name(session.precision()),
-            net::parameter_count(session.graph()));
+  log::info("{}: {}, {}, {}, {}", job.options.name, counted(job.split.training.size(), "training case"),
+            counted(job.split.validation.size(), "validation case"), counted(job.channels, "channel"),
+            counted(job.outputs, "output"));
+  log::info("{}, {}, {}", session.backend().description(), net::element_name(session.precision()),
+            counted(net::parameter_count(session.graph()), "parameter"));
   log::info("{}", plan_line(session));
 }
 

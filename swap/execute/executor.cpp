@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/index.h"
 #include "base/log.h"
@@ -97,7 +98,8 @@ struct Executor::State {
     check_usable();
     const net::Value& target = graph.value(value);
     if (size != target.bytes())
-      fail(Exit::failed, "'{}' takes {} bytes, it was given {}", target.name, target.bytes(), size);
+      fail(Exit::failed, "'{}' takes {}, it was given {}", target.name, counted(target.bytes(), "byte"),
+           size);
     if (target.producer != net::none)
       fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
     net::Stream& stream = *streams[index(Lane::compute)];
@@ -257,7 +259,7 @@ void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
   state.check_usable();
   const net::Value& source = state.graph.value(value);
   if (size != source.bytes())
-    fail(Exit::failed, "'{}' has {} bytes, {} were asked for", source.name, source.bytes(), size);
+    fail(Exit::failed, "'{}' has {}, {} were asked for", source.name, counted(source.bytes(), "byte"), size);
   const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
   if (!kept && !source.persistent())
     fail(Exit::failed,

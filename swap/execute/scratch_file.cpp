@@ -15,6 +15,7 @@
 #include <new>
 #include <string>
 
+#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/filesystem.h"
@@ -123,9 +124,8 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
   const char* what = writing ? "writing" : "reading";
   if (offset < 0 || size < 0 || size > bytes_ - offset || offset % disk_block != 0 ||
       size % disk_block != 0 || reinterpret_cast<std::uintptr_t>(memory) % disk_block != 0)
-    fail(Exit::failed,
-         "{}: {} {} bytes at {} of a scratch file of {}: not within it, or not at multiples of {}",
-         folder_.string(), what, size, offset, bytes_, disk_block);
+    fail(Exit::failed, "{}: {} {} at {} of a scratch file of {}: not within it, or not at multiples of {}",
+         folder_.string(), what, counted(size, "byte"), offset, bytes_, disk_block);
   for (std::int64_t done = 0; done < size;) {
     const auto left = static_cast<std::size_t>(size - done);
     const ssize_t moved = uninterrupted([&] {

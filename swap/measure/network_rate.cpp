@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/counts.h"
 #include "base/log.h"
 #include "net/collective/exchange.h"
 #include "net/graph/graph.h"
@@ -71,8 +72,8 @@ Network measure_network(net::Exchange& exchange) {
   network.rate = network.local_rate = large.bytes / at_rate;
   exchange.pause();
   net::hand_on(ranks, &network, sizeof network);
-  log::debug("exchanges between {} ranks: {:.2f} GB/s and {:.0f} us a message, each way", ranks.count(),
-             network.rate / 1e9, 1e6 * network.message_seconds);
+  log::debug("exchanges between {}: {:.2f} GB/s and {:.0f} us a message, each way",
+             counted(ranks.count(), "rank"), network.rate / 1e9, 1e6 * network.message_seconds);
   return network;
 }
 

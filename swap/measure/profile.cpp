@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
@@ -105,8 +106,8 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   measure_nodes(steps, request.steps);
   costs.node_seconds = steps.node_seconds();
   measure_interference(backend, steps, *device, *host, costs);
-  costs.source = format("measured on {} ({}): {} steps under planner {}", backend.name(),
-                        backend.description(), steps.steps(), plan.planner);
+  costs.source = format("measured on {} ({}): {} under planner {}", backend.name(), backend.description(),
+                        counted(steps.steps(), "step"), plan.planner);
   return costs;
 }
 
@@ -150,8 +151,8 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
   try {
     CostModel costs = parse_costs(*kept);
     if (costs.node_seconds.size() == nodes) return costs;
-    log::warn("{}: costs of {} nodes, the step has {}; measured again", path.string(),
-              costs.node_seconds.size(), nodes);
+    log::warn("{}: costs of {}, the step has {}; measured again", path.string(),
+              counted(costs.node_seconds.size(), "node"), nodes);
   } catch (const Error& error) {
     log::warn("{}: {}; measured again", path.string(), error.what());
   }

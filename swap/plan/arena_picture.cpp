@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/counts.h"
 #include "base/index.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -209,8 +210,8 @@ class Picture {
   void add_persistent(Layers& layers) const {
     const std::size_t count = graph_.with_role(net::Role::parameter).size(),
                       states = graph_.with_role(net::Role::optimizer_state).size();
-    const std::string title = format("{} parameters and {} values of the optimiser's state\n{}", count,
-                                     states, format_bytes(plan_.persistent_bytes));
+    const std::string title = format("{} and {} of the optimiser's state\n{}", counted(count, "parameter"),
+                                     counted(states, "value"), format_bytes(plan_.persistent_bytes));
     const Box box = {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom};
     layers.shapes += rectangle(box, style(Fate::persistent).css_class, title);
     add_name(layers.names, box, style(Fate::persistent).css_class, {style(Fate::persistent).label});
@@ -249,8 +250,8 @@ class Picture {
     const net::Value& value = graph_.value(r.value);
     const Volume* const whole = volume(r);
     return format("{}{}\n{} {}, {}\n{}", value.name,
-                  whole == nullptr ? "" : format(", one of {} pieces", whole->pieces), value.shape.text(),
-                  net::element_name(value.type), style(fate(r)).label, where);
+                  whole == nullptr ? "" : format(", one of {}", counted(whole->pieces, "piece")),
+                  value.shape.text(), net::element_name(value.type), style(fate(r)).label, where);
   }
 
   // Neighbours of a row become one rectangle.

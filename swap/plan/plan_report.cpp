@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counts.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -139,15 +140,16 @@ std::string work_text(const Plan& plan) {
   if (plan.streamed_bytes > 0)
     text += format("{:<20}{:>12}   of what the step reads and gives, in the host's memory beside the pool\n",
                    "streamed", format_bytes(plan.streamed_bytes));
-  line(Lane::to_host, "device to host", sums.out_bytes, format(", {} values leave", sums.values_out));
+  line(Lane::to_host, "device to host", sums.out_bytes,
+       format(", {} leave", counted(sums.values_out, "value")));
   line(Lane::to_device, "host to device", sums.in_bytes, "");
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
   line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
   if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
     text += format("{:<20}{:>12}   with other ranks, beside what is computed\n", "exchanges", exchanges);
   if (again > 0)
-    text += format("{:<20}{:>12}   run again, {} times in all\n", "recomputed",
-                   format("{} nodes", sums.recomputed_nodes), again);
+    text += format("{:<20}{:>12}   run again, {} in all\n", "recomputed",
+                   counted(sums.recomputed_nodes, "node"), counted(again, "time"));
   if (plan.predicted_seconds > 0)
     text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));
   return text;
@@ -162,7 +164,7 @@ struct Live {
 
   std::string name_text() const {
     if (pieces.size() < 2) return name + (pieces.empty() ? "" : pieces[0]);
-    return format("{}, {} pieces", name, pieces.size());
+    return format("{}, {}", name, counted(pieces.size(), "piece"));
   }
 };
 
@@ -215,8 +217,8 @@ std::string fullest_text(const net::Graph& graph, const Plan& plan) {
     rows.push_back({live[i].name_text(), live[i].role, live[i].shape, format_bytes(live[i].bytes),
                     percent(live[i].bytes, plan.live_peak_bytes, 1),
                     format("{}-{}", live[i].first, live[i].last)});
-  return format("fullest at instruction {}: {}. The largest of {} values live there:\n", at,
-                describe(graph, plan, at), live.size()) +
+  return format("fullest at instruction {}: {}. The largest of {} live there:\n", at,
+                describe(graph, plan, at), counted(live.size(), "value")) +
          table(rows);
 }
 
@@ -255,7 +257,8 @@ std::string plan_json(const net::Graph& graph, const Plan& plan) {
 }
 
 std::string plan_text(const net::Graph& graph, const Plan& plan) {
-  std::string text = format("planner {}, {} instructions\n", plan.planner, plan.instructions.size());
+  std::string text =
+      format("planner {}, {}\n", plan.planner, counted(plan.instructions.size(), "instruction"));
   if (!plan.remarks.empty()) text += plan.remarks + "\n";
   text += "\n" + tiers_text(plan) + "\n";
   text += format("{:<20}{:>12}   no packing can be smaller; the device's peak is {} % above it\n",

@@ -1,5 +1,6 @@
 // Caffe LMS (Le et al. 2018): what is larger than a threshold lives in host memory, is fetched when it is
 // needed and sent back when it is not, whatever the budget and whatever it costs.
+#include "base/counts.h"
 #include "base/text.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
@@ -18,7 +19,7 @@ Plan plan_lms_threshold(const PlanRequest& request) {
   const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
   finish_schedule(facts, options, true, schedule);
   Plan plan = lay_out(facts, schedule, "lms-threshold");
-  plan.remarks = format("threshold {} bytes", request.lms_threshold);
+  plan.remarks = format("threshold {}", counted(request.lms_threshold, "byte"));
   return plan;
 }
 

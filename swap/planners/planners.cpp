@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/units.h"
@@ -82,12 +83,12 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
-       "{}: {} ({} bytes) is too small: planner {} needs at least {} ({} bytes), of which {} are "
-       "parameters and optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. "
-       "What would help: a {} of at least {}, {}a lower {}, {}or fewer {}",
-       key::memory_budget, format_bytes(budgets.device), budgets.device, row.name, format_bytes(needed),
-       needed, format_bytes(plan.persistent_bytes), node.name, node.operation->name,
-       format_bytes(floor.bytes), key::memory_budget, whole_mebibytes(needed),
+       "{}: {} ({}) is too small: planner {} needs at least {} ({}), of which {} are parameters and "
+       "optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. What would "
+       "help: a {} of at least {}, {}a lower {}, {}or fewer {}",
+       key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
+       format_bytes(needed), counted(needed, "byte"), format_bytes(plan.persistent_bytes), node.name,
+       node.operation->name, format_bytes(floor.bytes), key::memory_budget, whole_mebibytes(needed),
        budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", key::preprocess_resolution,
        could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
        key::network_base_filters);

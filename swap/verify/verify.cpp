@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/index.h"
 #include "net/graph/operation.h"
 #include "swap/plan/disk_blocks.h"
@@ -170,7 +171,7 @@ std::vector<std::string> verify(const net::Graph& graph, const std::vector<std::
   Violations violations;
   check_budgets(plan, violations);
   if (workspaces.size() != graph.nodes().size()) {
-    violations.add("there are workspaces of {} nodes, the graph has {}", workspaces.size(),
+    violations.add("there are workspaces of {}, the graph has {}", counted(workspaces.size(), "node"),
                    graph.nodes().size());
     return violations.take();
   }

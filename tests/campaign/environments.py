@@ -11,7 +11,7 @@ VARIABLES = [{"LC_ALL": "de_DE.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "tr_TR.UTF-8
              {"NO_COLOR": "1"}]
 # What a shell does to the streams, and the exit codes that may follow.
 STREAMS = [(">&-", {0, 1}), ("2>&-", {0}), ("<&-", {0}), ("<&- >&- 2>&-", {0, 1}), (">/dev/full", {0, 1, 4}), ("2>/dev/full", {0}),
-           ("| true", {0, 1}), ("2>&1 >/dev/null | true", {0}), ("</dev/zero", {0}), (">/dev/full 2>/dev/full", {0, 1, 4})]
+           ("| true", {0}), ("2>&1 >/dev/null | true", {0}), ("</dev/zero", {0}), (">/dev/full 2>/dev/full", {0, 1, 4})]
 # Limits of the process; what does not fit in them is said.
 LIMITS = ["ulimit -n 12", "ulimit -n 20", "ulimit -f 1", "ulimit -f 64", "ulimit -v 400000", "ulimit -v 600000",
           "ulimit -s 256", "ulimit -c 0", "umask 777", "umask 000"]

@@ -351,6 +351,9 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_TRUE(contains(json.output, "\"lesion_wise_hd95\": ")) << json.output << json.errors;
   EXPECT_TRUE(contains(json.output, "\"region\": \"necrosis\"")) << json.output;
   EXPECT_TRUE(contains(read_file(folder_ / "all.csv"), ",predicted_voxels,precision,volume_difference,"));
+  const Outcome table = call("evaluate --truth p --prediction q --quiet");
+  EXPECT_EQ(table.code, 0) << table.errors;
+  EXPECT_TRUE(contains(table.output, "label_4")) << table.output;
   write("told.csv", "case,labels\nBraTS2021_00002,1;2;4\n");
   EXPECT_EQ(call("evaluate --truth p --prediction q --out told_scores.csv --annotated told.csv --quiet").code,
             0);

@@ -62,7 +62,7 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
   const Outcome command = on(2, {"check", (folder_ / "data").string()});
   EXPECT_NE(command.code, 0);
-  EXPECT_THAT(command.output, HasSubstr("start voxswap check by itself"));
+  EXPECT_THAT(command.output, HasSubstr("start voxswap check without mpirun"));
 }
 
 // By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.
@@ -167,7 +167,7 @@ TEST_F(SweepOnRanks, RefusesAnotherNumberOfJobs) {
   words.insert(words.end(), {"--jobs", "3"});
   const Outcome outcome = on(2, words);
   EXPECT_NE(outcome.code, 0);
-  EXPECT_THAT(outcome.output, HasSubstr("2 ranks were launched, and each runs a cell at a time"));
+  EXPECT_THAT(outcome.output, HasSubstr("launched with 2 ranks, each of which runs one cell at a time"));
 }
 
 }  // namespace

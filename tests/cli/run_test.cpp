@@ -278,7 +278,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   // not.
   const Outcome again = predict("all", {});
   ASSERT_EQ(again.code, 0) << again.output;
-  EXPECT_NE(again.output.find("2 label maps of 1 cases, of 2 repeats each"), std::string::npos)
+  EXPECT_NE(again.output.find("2 label maps of 1 case, of 2 repeats each"), std::string::npos)
       << again.output;
   EXPECT_FALSE(fs::exists(folder_ / "all" / map));
   EXPECT_FALSE(fs::exists(folder_ / "all/probabilities" / (id + "_oedema.nii.gz")));

@@ -66,7 +66,7 @@ TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
   EXPECT_TRUE(contains(check.output, "not used")) << check.output;
   EXPECT_TRUE(contains(check.output, "labelsTr/orphan.nii.gz")) << check.output;
   EXPECT_TRUE(contains(check.output, "labels without an image")) << check.output;
-  EXPECT_TRUE(contains(check.output, "0 errors, 1 warnings")) << check.output;
+  EXPECT_TRUE(contains(check.output, "0 errors, 1 warning")) << check.output;
   EXPECT_EQ(call({"check", path("msd"), "--strict"}).code, 3);
   EXPECT_TRUE(contains(call({"check", path("msd"), "--json"}).output, "\"not_used\": [\n    {"));
   phantoms("whole", "brats2021", "3");

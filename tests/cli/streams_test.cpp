@@ -43,10 +43,30 @@ TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
   EXPECT_EQ(shell(at("--help >/dev/full 2>log")), 4);
 }
 
-// Whoever reads `voxswap schema | head` has what he wanted.
-TEST_F(Streams, WhoseReaderIsGoneEndAProgramAsTheyEndOthers) {
-  EXPECT_EQ(shell("bash -c 'exec 3> >(true); wait $!; " + at("schema >&3 2>log") + "'"), 128 + SIGPIPE);
+// Whoever reads `voxswap run | head` has what they wanted, and the run goes on.
+TEST_F(Streams, WhoseReaderIsGoneChangeNoExitCode) {
+  const auto without_reader = [&](const std::string& arguments) {
+    return shell("bash -c 'exec 3> >(true); wait $!; " + at(arguments + " >&3 2>log") + "'");
+  };
+  EXPECT_EQ(without_reader("schema"), 0) << said();
   EXPECT_EQ(said(), "");
+  EXPECT_EQ(without_reader("schema --nonsense"), 2);
+  EXPECT_EQ(without_reader("run experiment.yaml --out run"), 0) << said();
+  EXPECT_TRUE(fs::exists(folder_ / "run/report.html"));
+  EXPECT_EQ(without_reader("evaluate --truth run/predictions --prediction run/predictions --out scores.csv"),
+            0);
+}
+
+// As after `disown` and logging out: writing then is an error of input and output.
+TEST_F(Streams, OfAClosedTerminalChangeNoExitCode) {
+  EXPECT_EQ(shell(R"(cd )" + folder_.string() + R"( && exec python3 -c '
+import os, signal, subprocess
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+ours, theirs = os.openpty()
+os.close(ours)
+raise SystemExit(subprocess.run([")" VOXSWAP_PROGRAM R"(", "schema"], stdout=theirs).returncode)' 2>log)"),
+            0)
+      << said();
 }
 
 // The file that is opened first would be number 2, and messages would be written into it.

@@ -116,7 +116,7 @@ TEST_F(Checking, FindsLabelsBesideTheHead) {
   std::reverse(truth.voxels.begin(), truth.voxels.end());
   truth.at(0, 0, 0) = truth.at(1, 0, 0) = truth.at(2, 0, 0) = 1;
   write_label_map(file("b", "truth"), truth);
-  expect_problem("warning", {"b_truth.nii.gz", "labelled voxels lie where every channel is background"});
+  expect_problem("warning", {"b_truth.nii.gz", "every channel is background at "});
 }
 
 TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
@@ -153,7 +153,7 @@ TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
   const auto errors = std::count_if(report.problems.begin(), report.problems.end(),
                                     [](const Problem& problem) { return problem.severity == "error"; });
   EXPECT_EQ(errors, 3);
-  expect_problem("warning", {"1 of 3 cases have no truth, the first is c"});
+  expect_problem("warning", {"1 of 3 cases without a truth, first c"});
   for (const CaseFacts& facts : report.cases) EXPECT_TRUE(facts.grid) << facts.id;
 }
 

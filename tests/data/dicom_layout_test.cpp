@@ -87,7 +87,7 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   write_series(folder / "p2/flair", "", 7);
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.layout, "dicom");
-  EXPECT_NE(dataset.recognised.find("1 series tell of no sequence and are left out, e.g. 0005"),
+  EXPECT_NE(dataset.recognised.find("1 series skipped, whose description names no MRI sequence, e.g. 0005"),
             std::string::npos)
       << dataset.recognised;
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
@@ -154,7 +154,7 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
   options.files["t1"] = "*t1*";
   expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"it fits several patterns in data.files"});
   options.files["t1"] = "{case}/1";
-  expect_failure([&] { open_dataset(options); }, Exit::usage, {"belong to data.layout files"});
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"need data.layout: files"});
 }
 
 TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {

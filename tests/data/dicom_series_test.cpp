@@ -70,7 +70,7 @@ TEST_F(ASeries, WithASliceCutShortAnywhereIsRefused) {
     expect_message({"/s/2.dcm", ""});
   }
   fs::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - 1);
-  expect_message({"/s/2.dcm: is truncated: its header promises 48 bytes of pixels, 47 are there"});
+  expect_message({"/s/2.dcm: is truncated: its header promises 48 bytes of pixels, found 47"});
 }
 
 // Linux answers a read there, of memory that is not mapped, with EIO.

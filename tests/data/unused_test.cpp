@@ -225,7 +225,7 @@ TEST(Pictures, OfASingleSliceAreWarnedOf) {
     write_image(folder / format("imagesTr/{}.nii.gz", id), random_image(flat, id[0]));
     write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(flat, {0, 1}));
   }
-  expect_problem(checked(folder.path()), "warning", "all 2 cases are two-dimensional");
+  expect_problem(checked(folder.path()), "warning", "2 cases, all two-dimensional");
   write_image(folder / "imagesTr/c.nii.gz", random_image(tiny));
   write_label_map(folder / "labelsTr/c.nii.gz", random_labels(tiny, {0, 1}));
   expect_problem(checked(folder.path()), "warning", "case a is two-dimensional");
@@ -309,7 +309,7 @@ TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
   EXPECT_EQ(read_case(by_names, by_names.cases.at(0)).channels[1].voxels, random_image(tiny, 2).voxels);
   options.modalities = {"fluid"};
   expect_failure([&] { open_for_prediction(trained, options, folder.path()); }, Exit::usage,
-                 {"1 names for the 2 channels"});
+                 {"1 name for the 2 channels"});
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Confusions, CountEveryRunAndRepeatByItself) {
   EXPECT_EQ(all[0].right(), 2);
   EXPECT_DOUBLE_EQ(all[0].accuracy(), 2.0 / 3);
   EXPECT_EQ(all[1].all(), 1);
-  EXPECT_EQ(accuracy_text(rows()), "accuracy 0.667, 2 of 3 images; accuracy 1.000, 1 of 1 images");
+  EXPECT_EQ(accuracy_text(rows()), "accuracy 0.667, 2 of 3 images; accuracy 1.000, 1 of 1 image");
   EXPECT_EQ(confusion_csv(all).rows[1], (std::vector<std::string>{"run", "1", "64x64", "cat", "dog", "1"}));
 }
 

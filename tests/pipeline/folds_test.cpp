@@ -54,7 +54,7 @@ TEST(Folds, ThatAreMissingOrOverlapAreTold) {
   const Folds folds = folds_among({run_of("0", {{"a", 0.5}}), run_of("2", {{"a", 0.7}, {"b", 0.9}})});
   EXPECT_EQ(dice_of(folds).back(), "all 2 0.750");
   ASSERT_EQ(folds.notes.size(), 2u);
-  EXPECT_NE(folds.notes[0].find("1 cases were held out in more than one fold"), std::string::npos);
+  EXPECT_NE(folds.notes[0].find("1 case held out in more than one fold"), std::string::npos);
   EXPECT_NE(folds.notes[1].find("fold 1 of 3 is not there"), std::string::npos);
 }
 

@@ -85,7 +85,7 @@ TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
   expect_well_formed(html);
   const std::size_t first_heading = html.find("<h2>");
   for (const char* fact : {"Best: second (resolution 96), mean Dice 0.525 over 4 cases", "by 0.025",
-                           "4 cases are too few to tell", "2026-01-02 03:04 UTC", "0123abcd", "/scans",
+                           "4 cases: too few to tell", "2026-01-02 03:04 UTC", "0123abcd", "/scans",
                            "2 training, 1 validation", "1 min 05 s: training 1 min 01 s, predicting 4.0 s"})
     EXPECT_LT(html.find(fact), first_heading) << fact;
   EXPECT_EQ(read_csv(out / "phases.csv").rows.size(), 2u);

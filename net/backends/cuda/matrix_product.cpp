@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
@@ -180,7 +181,7 @@ class WeightGradient final : public Product {
     if (bias_) sums_ = plan_.book(channel_sums_workspace(type_, voxels_, outputs_, device_));
   }
   std::string implementation() const override {
-    return parts_.all > 1 ? format("cuBLAS, in {} parts", parts_.all) : "cuBLAS";
+    return parts_.all > 1 ? format("cuBLAS, in {}", counted(parts_.all, "part")) : "cuBLAS";
   }
   void run(const KernelArguments& arguments) override {
     auto* dw = static_cast<float*>(arguments.outputs[0]);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "net/backends/onednn/convolution_moments.h"
@@ -36,9 +37,9 @@ memory::data_type library_type(ElementType type, const Node& node) {
 void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
-    fail(Exit::does_not_fit,
-         "node {}: oneDNN convolves at most {} voxels at once, not the {} of {}; lower {} or {}", node.name,
-         most, voxels, shape.text(), key::preprocess_resolution, key::training_batch_size);
+    fail(Exit::does_not_fit, "node {}: oneDNN convolves at most {} at once, not the {} of {}; lower {} or {}",
+         node.name, counted(most, "voxel"), voxels, shape.text(), key::preprocess_resolution,
+         key::training_batch_size);
 }
 
 memory::dims channels_second(const Shape& shape) {

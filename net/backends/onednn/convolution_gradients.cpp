@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/counts.h"
 #include "base/keys.h"
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
@@ -192,9 +193,9 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType ty
     const memory::dims size = volume.dims();
     if (size[2] > most_planes(size[3], size[4], type))
       fail(Exit::does_not_fit,
-           "node {}: oneDNN's weight gradients in bf16 take no {} planes of {} x {} voxels; lower {}, or set "
-           "{}=f32",
-           node.name, size[2], size[3], size[4], key::preprocess_resolution, key::training_precision);
+           "node {}: oneDNN's weight gradients in bf16 take no {} of {} x {}; lower {}, or set {}=f32",
+           node.name, counted(size[2], "plane"), size[3], counted(size[4], "voxel"),
+           key::preprocess_resolution, key::training_precision);
   }
   return std::make_unique<WeightGradient>(g, bias);
 }

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "base/counts.h"
 #include "base/text.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/backends/cpu/host_device.h"
@@ -22,9 +23,9 @@ class OnednnBackend final : public HostBackend, public SummingBackend {
   std::string name() const override { return "onednn"; }
   std::string description() const override {
     const auto own = convolution::chosen_instructions(ElementType::bf16);
-    return format("oneDNN {}, {}, own convolutions: {}, {} threads", onednn::library_version(),
+    return format("oneDNN {}, {}, own convolutions: {}, {}", onednn::library_version(),
                   onednn::instruction_set_name(), own ? convolution::instructions_name(*own) : "none",
-                  omp_get_max_threads());
+                  counted(omp_get_max_threads(), "thread"));
   }
   bool supports(ElementType type) const override {
     return type == ElementType::f32 || type == ElementType::bf16;
