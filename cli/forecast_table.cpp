@@ -28,12 +28,6 @@ std::string above(double seconds, double bound) {
   return std::isfinite(bound) && bound > 0 ? format("{:.1f} %", 100 * (seconds / bound - 1)) : "-";
 }
 
-std::string exact_seconds(double seconds) {
-  if (!std::isfinite(seconds)) return "none";
-  if (seconds < 1) return format("{:.4g} ms", 1000 * seconds);
-  return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
-}
-
 void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64_t arena_bytes, Rows& rows) {
   rows.push_back({"memory, peak", format_bytes(arena_bytes)});
   rows.push_back({"memory, budget", format_bytes(budgets.device)});
@@ -107,6 +101,12 @@ Json step_figures(const pipeline::Forecast& forecast) {
 }
 
 }  // namespace
+
+std::string exact_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "none";
+  if (seconds < 1) return format("{:.4g} ms", 1000 * seconds);
+  return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
+}
 
 std::string two_columns(const Rows& rows) {
   std::size_t width = 0;
@@ -264,55 +264,6 @@ std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const
     if (!row.plan) entry["why_not"] = row.why_not;
     json.push_back(entry);
   }
-  return json.dump(2) + "\n";
-}
-
-namespace {
-
-constexpr const char* dimension_names[] = {"resolution", "batch", "depth"};
-
-const char* name_of(pipeline::Dimension dimension) {
-  return dimension_names[static_cast<std::size_t>(dimension)];
-}
-
-Json one_largest(const pipeline::Largest& largest) {
-  Json json = {{"dimension", name_of(largest.dimension)},
-               {"largest", largest.plan ? Json(largest.size) : Json()},
-               {"next", largest.next.empty() ? Json() : Json(largest.next)},
-               {"limit", largest.next.empty() ? "" : largest.limit}};
-  if (largest.plan) {
-    json["device_peak_bytes"] = largest.plan->peak_bytes;
-    json["host_bytes"] = largest.plan->host_bytes;
-    json["streamed_bytes"] = largest.plan->streamed_bytes;
-    json["disk_bytes"] = largest.plan->disk_bytes;
-  }
-  return json;
-}
-
-}  // namespace
-
-std::string largest_text(const pipeline::Largest& largest) {
-  std::string text = format("largest {}: ", name_of(largest.dimension));
-  if (largest.plan) {
-    text += format("{} ({} on the device", largest.size, format_bytes(largest.plan->peak_bytes));
-    if (largest.plan->host_bytes > 0)
-      text += format(", {} in the host pool", format_bytes(largest.plan->host_bytes));
-    if (largest.plan->streamed_bytes > 0)
-      text += format(", {} beside it", format_bytes(largest.plan->streamed_bytes));
-    if (largest.plan->disk_bytes > 0) text += format(", {} on disk", format_bytes(largest.plan->disk_bytes));
-    text += ")";
-  } else {
-    text += "none fits";
-  }
-  if (largest.next.empty() && largest.dimension == pipeline::Dimension::batch)
-    return text + "; more were not tried: each would add its image alone, and takes long to plan\n";
-  if (largest.next.empty()) return text + "; that is as far as the experiment's other keys let it go\n";
-  return text + format("\n  {} does not fit: {}\n", largest.next, largest.limit);
-}
-
-std::string largest_json(const std::vector<pipeline::Largest>& all) {
-  Json json = Json::array();
-  for (const pipeline::Largest& largest : all) json.push_back(one_largest(largest));
   return json.dump(2) + "\n";
 }
 

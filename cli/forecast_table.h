@@ -17,6 +17,7 @@ namespace voxswap::cli {
 
 // Two columns, both aligned to the left: values here are sentences more often than numbers.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
+std::string exact_seconds(double seconds);  // in ms, s or min; "none": infinite
 
 std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
 // The same for scripts: figures of the plan, of memory, disk and time.
@@ -37,9 +38,6 @@ std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing
 // Planners side by side, and below why some have no plan.
 std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
 std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
-
-std::string largest_text(const pipeline::Largest& largest);
-std::string largest_json(const std::vector<pipeline::Largest>& all);
 
 std::string benchmark_table(const pipeline::Benchmark& benchmark);
 std::string benchmark_json(const pipeline::Benchmark& benchmark);

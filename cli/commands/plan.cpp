@@ -1,6 +1,8 @@
 // voxswap plan: the memory plan of a training step, known before the first one.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/counts.h"
 #include "base/file.h"
@@ -8,6 +10,7 @@
 #include "base/outputs.h"
 #include "base/units.h"
 #include "cli/forecast_table.h"
+#include "cli/largest_table.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "pipeline/plan/several_ranks.h"
@@ -124,8 +127,9 @@ void print_largest(const PlanArguments& arguments, const Outputs& outputs,
                    const pipeline::RunOptions& options, const pipeline::DataShape& data) {
   std::vector<pipeline::Largest> all;
   for (const pipeline::Dimension dimension : arguments.dimensions()) {
-    all.push_back(pipeline::find_largest(options, data, arguments.how.as, dimension));
-    if (!arguments.common.json) std::fputs(largest_text(all.back()).c_str(), stdout);
+    auto found = pipeline::find_largest(options, data, arguments.how.as, dimension);
+    if (!arguments.common.json) std::fputs(largest_text(found).c_str(), stdout);
+    std::move(found.begin(), found.end(), std::back_inserter(all));
   }
   if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
   for (const fs::path& file : files_of(arguments)) {

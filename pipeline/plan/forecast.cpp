@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/filesystem.h"
@@ -110,6 +111,11 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
 
 swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
   return plan_step(planner, training_, target_.budgets, options_.memory, quick);
+}
+
+double StepForecast::compute_seconds() const {
+  const std::vector<double>& seconds = training_.costs->node_seconds;
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 std::int64_t StepForecast::inference_peak(bool quick) const {

@@ -46,6 +46,7 @@ class StepForecast {
   std::int64_t inference_peak(bool quick = false) const;  // likewise
   std::int64_t held_beside() const { return held_beside_; }
   std::int64_t trained() const { return trained_; }  // of the parameters
+  double compute_seconds() const;                    // of the training step in unlimited memory
   swap::Bound bound() const { return bound_of(training_, target_.budgets); }
 
  private:

@@ -1,9 +1,11 @@
-// The largest volume, batch or network whose training step fits, found by bisection.
+// The largest volume, batch or network whose training step fits, and the largest whose step waits little for
+// memory: found by bisection.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipeline/plan/forecast.h"
 
@@ -19,10 +21,24 @@ struct Largest {
   std::string size, unit;          // "192", "16": of what fits
   std::string next, limit;         // the next larger one and why it does not fit; empty: there is none
   std::optional<swap::Plan> plan;  // of what fits
-};
+  double compute_seconds = 0;      // of its step in unlimited memory
+  std::int64_t host_bytes = 0;     // what the host pool may hold
 
-// Planned on estimated costs, with less search: what fits hardly depends on them.
-Largest find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
-                     Dimension dimension);
+  // The largest whose step takes at most `times` as long as computing alone.
+  struct Swift {
+    double times = 0;
+    std::int64_t factor = 0;  // 0: none
+    std::string size;
+    double step_seconds = 0;
+  };
+  std::vector<Swift> swift;  // of most_times
+};
+constexpr double most_times[] = {2, 1.25};
+
+// One, or where the device is not here and memory.host is not set, one for a host of each of 32, 64, 128 and
+// 256 GiB. Planned on estimated costs, with less search: what fits hardly depends on them. That a larger size
+// is slowed down more is taken for granted.
+std::vector<Largest> find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
+                                  Dimension dimension);
 
 }  // namespace voxswap::pipeline

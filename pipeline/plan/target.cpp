@@ -42,8 +42,8 @@ swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& me
 
 namespace {
 
-// Of a device that is not here, the host is taken to have as much as anybody could ask for.
-constexpr std::int64_t ample_host_bytes = std::int64_t{1} << 40;
+// What the host of a device that is not here is taken to have, where nobody says.
+constexpr std::int64_t assumed_host_bytes = std::int64_t{256} << 30;
 
 // tf32 is f32 in memory.
 net::ElementType element_type(Precision precision) {
@@ -178,7 +178,10 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   target.rates = &swap::find_device_rates(as);
   target.precision = precision_elsewhere(*target.rates, options.training.precision);
   target.budgets.device = memory.budget_bytes.value_or(target.rates->memory_bytes);
-  target.budgets.host = memory.host_bytes.value_or(ample_host_bytes);
+  target.budgets.host = memory.host_bytes.value_or(assumed_host_bytes);
+  if (!memory.host_bytes)
+    log::info("{} is not set: the host of a {} is assumed to have {}", key::memory_host, target.rates->name,
+              format_bytes(assumed_host_bytes));
   target.budgets.disk = memory.disk_bytes;
   return target;
 }

@@ -41,8 +41,9 @@ struct Target {
   std::string description() const;         // for people
   std::int64_t voxel_alignment() const;    // of images there (net/backends/backend.h)
 };
-// `as`: one of known_devices(), whether or not it is here, and with as much host memory as is asked for;
-// empty: memory.device. `tuned`: it may time routines to choose among them (BackendOptions).
+// `as`: one of known_devices(), whether or not it is here, and with 256 GiB of host memory unless
+// memory.host says otherwise; empty: memory.device. `tuned`: it may time routines to choose among them
+// (BackendOptions).
 Target open_target(const RunOptions& options, const std::string& as = "", bool tuned = true);
 
 // The budgets of which nobody says how large they are become smaller by that.

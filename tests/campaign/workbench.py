@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -55,6 +56,9 @@ class Workbench:
         self.program = str(Path(build, "bin", "voxswap").resolve())
         self.reader = str(Path(build, "bin", "read_files").resolve())
         self.library = str(Path(build, "bin", "libvoxswap_faults.so").resolve())
+        missing = [path for path in (self.program, self.reader, self.library) if not Path(path).is_file()]
+        if missing:
+            sys.exit(f"{', '.join(missing)} missing: build everything first, or name the folder with --build")
         self.folder = Path(tempfile.mkdtemp(prefix="voxswap_campaign_", dir=scratch))
         self.counter, self.lock, self.made = 0, threading.RLock(), {}
         self.base = self.folder / "base"

@@ -224,13 +224,19 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
 
 TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
   write("study.yaml", distant);
-  const Outcome largest = call("plan study.yaml --as v100 --max-resolution --max-batch --quiet");
-  EXPECT_EQ(largest.code, 0) << largest.errors;
-  EXPECT_TRUE(contains(largest.output, "largest resolution: ")) << largest.output;
-  EXPECT_TRUE(contains(largest.output, "largest batch: ")) << largest.output;
-  EXPECT_TRUE(contains(largest.output, "does not fit: memory.budget")) << largest.output;
+  const std::string small = "plan study.yaml --as v100 --quiet preprocess.resolution=16 memory.budget=12MiB ";
+  const Outcome by_host = call(small + "--max-resolution");
+  EXPECT_EQ(by_host.code, 0) << by_host.errors;
+  for (const char* part :
+       {"largest resolution\n", " 32.00 GiB ", "256.00 GiB ", "at most 1.25x", "does not fit: memory.budget"})
+    EXPECT_TRUE(contains(by_host.output, part)) << part << " is not in\n" << by_host.output;
+  const Outcome one = call(small + "--max-batch memory.host=1GiB");
+  EXPECT_TRUE(contains(one.output, "largest batch\n") && contains(one.output, "   1.00 GiB ")) << one.output;
+  EXPECT_FALSE(contains(one.output, "32.00 GiB")) << one.output;
   const Outcome json = call("plan study.yaml --as v100 --max-depth --json --quiet");
-  EXPECT_TRUE(contains(json.output, "\"dimension\": \"depth\"")) << json.output;
+  for (const char* part :
+       {"\"dimension\": \"depth\"", "\"at_most\": ", "\"memory_host_bytes\": 274877906944"})
+    EXPECT_TRUE(contains(json.output, part)) << part << " is not in\n" << json.output;
 }
 
 TEST_F(Program, WritesPlansAndTheirTimeLines) {

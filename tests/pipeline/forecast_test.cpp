@@ -138,8 +138,11 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
     const std::int64_t expected = by_trying(one.at, 1);
     ASSERT_GT(expected, 1) << static_cast<int>(one.dimension);
     for (const std::int64_t start : {expected / 2, 3 * expected}) {
-      const RunOptions options = one.at(start);
-      const Largest found = find_largest(options, data_shape(options), "v100", one.dimension);
+      RunOptions options = one.at(start);
+      options.memory.host_bytes = std::int64_t{1} << 40;
+      const std::vector<Largest> all = find_largest(options, data_shape(options), "v100", one.dimension);
+      ASSERT_EQ(all.size(), 1u);
+      const Largest& found = all.front();
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
       EXPECT_EQ(found.next, one.size(expected + 1));
       EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *options.memory.budget_bytes);
@@ -148,10 +151,42 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
   }
 }
 
+// With hardly any room on the device and a slow link, larger volumes wait more.
+TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
+  RunOptions options = tiny();
+  options.memory.planner = "tflms";
+  options.memory.host_bytes = std::int64_t{1} << 30;
+  options.memory.to_host_rate = options.memory.to_device_rate = 1e9;
+  const DataShape data = data_shape(options);
+  const std::vector<Largest> all = find_largest(options, data, "v100", Dimension::resolution);
+  ASSERT_EQ(all.size(), 1u) << "memory.host says how much the host has";
+  const Largest& largest = all.front();
+  EXPECT_EQ(largest.host_bytes, *options.memory.host_bytes);
+  const auto slowdown = [&](std::int64_t factor) {
+    options.preprocess.resolution = {4 * factor, 4 * factor, 4 * factor};
+    const StepForecast step(options, data, as_v100);
+    return step.plan(options.memory.planner, true).predicted_seconds / step.compute_seconds();
+  };
+  ASSERT_GT(slowdown(largest.factor), most_times[1]) << "nothing to look for";
+  ASSERT_EQ(largest.swift.size(), 2u);
+  EXPECT_LT(largest.swift[1].factor, largest.factor);
+  for (const Largest::Swift& swift : largest.swift) {
+    if (swift.factor > 0) {
+      EXPECT_LE(slowdown(swift.factor), swift.times);
+    }
+    if (swift.factor < largest.factor) {
+      EXPECT_GT(slowdown(swift.factor + 1), swift.times);
+    }
+  }
+}
+
 TEST(Largest, KeepsTheProportionsOfABox) {
   RunOptions options = tiny();
   options.preprocess.resolution = {8, 16, 8};
-  const Largest found = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  const auto all = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  ASSERT_EQ(all.size(), 4u) << "a row for each amount that a host may have";
+  const Largest& found = all.front();
+  EXPECT_EQ(all.back().size, found.size) << "hardly any host memory is needed";
   EXPECT_EQ(found.unit, "4x8x4");
   EXPECT_EQ(found.size, resolution_text({4 * found.factor, 8 * found.factor, 4 * found.factor}));
 }
@@ -159,11 +194,11 @@ TEST(Largest, KeepsTheProportionsOfABox) {
 TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   RunOptions options = tiny();
   options.memory.budget_bytes = std::int64_t{1} << 40;
-  const Largest deep = find_largest(options, data_shape(options), "v100", Dimension::depth);
+  const Largest deep = find_largest(options, data_shape(options), "v100", Dimension::depth).front();
   EXPECT_EQ(deep.size, "5") << "16 is no multiple of 2^5";
   EXPECT_EQ(deep.next, "");
   options.memory.budget_bytes = 1 << 10;
-  const Largest none_fits = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  const Largest none_fits = find_largest(options, data_shape(options), "v100", Dimension::resolution).front();
   EXPECT_EQ(none_fits.factor, 0);
   EXPECT_FALSE(none_fits.plan);
   EXPECT_EQ(none_fits.next, "4");
