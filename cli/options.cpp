@@ -10,6 +10,7 @@
 #include "cli/describe.h"
 #include "cli/ranks.h"
 #include "experiments/experiment.h"
+#include "experiments/key_help.h"
 
 namespace voxswap::cli {
 
@@ -27,6 +28,14 @@ log::Level level_of(const CommonOptions& options) {
     names.push_back(name);
   }
   fail(Exit::usage, "--log-level: expected one of {}, found '{}'", join(names, ", "), options.log_level);
+}
+
+std::string keys_footer(bool all) {
+  const std::string text =
+      all ? "All keys of an experiment, with their defaults:\n" + describe_keys(experiments::Keys::all)
+          : "The most common keys of an experiment, with their defaults (--help=all: every key):\n" +
+                describe_keys(experiments::Keys::common);
+  return "\n" + text;
 }
 
 // CLI11's own words for a stray argument do not say what could have been meant.
@@ -58,11 +67,18 @@ void add_force(CLI::App& app, bool& force) {
                "write over files that are there and that voxswap did not write; never over inputs");
 }
 
-bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options) {
+bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {
   if (told_instead(app)) return false;
+  Arguments arguments = given;
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  const bool has_keys = app.get_option_no_throw("EXPERIMENT") != nullptr;
+  const auto all_help = std::find(arguments.begin(), arguments.end(), "--help=all");
+  const bool all_keys = has_keys && all_help != arguments.end();
+  if (all_keys) *all_help = "--help";
   try {
-    app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+    app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
+    if (has_keys) app.footer(keys_footer(all_keys));
     std::fputs(app.help().c_str(), stdout);
     return false;
   } catch (const CLI::ParseError& error) {
@@ -93,7 +109,6 @@ data::Size3 parse_size(const std::string& option, const std::string& text, std::
 void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("EXPERIMENT", arguments.file, "the experiment file (YAML)")->required();
   app.add_option("key=value", arguments.overrides, "keys of the experiment, set here instead of in the file");
-  app.footer("\nKeys of an experiment, with their defaults:\n" + experiments::describe_keys());
 }
 
 experiments::Experiment load(const ExperimentArguments& arguments) {

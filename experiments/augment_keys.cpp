@@ -24,7 +24,7 @@ Key preset() {
   };
   return {path,
           "none | nnunet",
-          "where the other keys of the section begin; `augment: nnunet` is short for it",
+          "Preset for augmentation (\"augment: nnunet\" is short for it)",
           read,
           [](const pipeline::RunOptions& o) { return o.training.augment.preset; },
           Key::Shape::value,
@@ -45,7 +45,7 @@ Key flip() {
   };
   return {path,
           expected,
-          "without symmetries: probability of a flip per axis, P or [x, y, z]",
+          "Probability of a flip, per axis or for all (without symmetries)",
           read,
           print,
           Key::Shape::value,
@@ -143,35 +143,32 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range b
 std::vector<Key> augment_keys() {
   std::vector<Key> table;
   table.push_back(preset());
-  table.push_back(
-      on_off(section + "symmetries", "one of the cube's 48 symmetries per sample", AT(symmetries)));
+  table.push_back(on_off(section + "symmetries", "Random symmetry of the cube, one of 48", AT(symmetries)));
   table.push_back(flip());
-  table.push_back(draw("rotation", "degrees about each axis", Short::around_zero, {-180, 180}, AT(rotation)));
-  table.push_back(real(section + "scale", "deviation of a factor per axis, N(1, scale)", AT(scale), {0, 1}));
-  table.push_back(draw("zoom", "one factor for all axes", Short::around_one, {0.1, 10}, AT(zoom)));
   table.push_back(
-      draw("elastic", "deviation of a smooth displacement in mm", Short::up_to, {0, 1000}, AT(elastic)));
-  table.push_back(real(section + "elastic_grid", "mm between the control points of elastic", AT(elastic_grid),
-                       {1, 1000}));
+      draw("rotation", "Rotation about each axis in degrees", Short::around_zero, {-180, 180}, AT(rotation)));
+  table.push_back(real(section + "scale", "Scale factor per axis, from N(1, a)", AT(scale), {0, 1}));
+  table.push_back(draw("zoom", "Scale factor of all axes", Short::around_one, {0.1, 10}, AT(zoom)));
+  table.push_back(draw("elastic", "Elastic deformation in mm", Short::up_to, {0, 1000}, AT(elastic)));
+  table.push_back(real(section + "elastic_grid", "Distance of the control points of elastic in mm",
+                       AT(elastic_grid), {1, 1000}));
   table.push_back(
-      draw("noise", "deviation of normal noise, where images have 1", Short::up_to, {0, 100}, AT(noise)));
-  table.push_back(draw("blur", "sigma of a Gaussian in voxels", Short::up_to, {0, 20}, AT(blur)));
+      draw("noise", "Deviation of Gaussian noise on normalized images", Short::up_to, {0, 100}, AT(noise)));
+  table.push_back(draw("blur", "Sigma of a Gaussian blur in voxels", Short::up_to, {0, 20}, AT(blur)));
   table.push_back(real(section + "intensity",
-                       "deviation of a factor around 1 and of a shift around 0, per channel", AT(intensity),
+                       "Deviation of a random factor and shift of intensities, per channel", AT(intensity),
                        {0, 1}));
-  table.push_back(draw("brightness", "factor per channel", Short::around_one, {0, 100}, AT(brightness)));
   table.push_back(
-      draw("contrast", "factor of the distance from the mean", Short::around_one, {0, 100}, AT(contrast)));
-  table.push_back(draw("low_resolution", "part of the resolution that is left", Short::down_to, {0, 1, true},
-                       AT(low_resolution)));
-  table.push_back(draw("inverted_gamma", "exponent for the negative of the image", Short::around_one,
+      draw("brightness", "Brightness factor per channel", Short::around_one, {0, 100}, AT(brightness)));
+  table.push_back(draw("contrast", "Contrast factor per channel", Short::around_one, {0, 100}, AT(contrast)));
+  table.push_back(draw("low_resolution", "Simulated lower resolution as a fraction", Short::down_to,
+                       {0, 1, true}, AT(low_resolution)));
+  table.push_back(draw("inverted_gamma", "Gamma exponent on the inverted image", Short::around_one,
                        {0, 10, true}, AT(inverted_gamma)));
-  table.push_back(
-      draw("gamma", "exponent over the image's range", Short::around_one, {0, 10, true}, AT(gamma)));
+  table.push_back(draw("gamma", "Gamma exponent", Short::around_one, {0, 10, true}, AT(gamma)));
   table.push_back(real(section + "channel_dropout",
-                       "probability that a channel of a sample is left out (0 everywhere), never all of them "
-                       "(ModDrop: Neverova et al. 2015)",
-                       AT(channel_dropout), {0, 1, false, true}));
+                       "Probability of setting a channel to 0, never all channels", AT(channel_dropout),
+                       {0, 1, false, true}));
   return table;
 }
 

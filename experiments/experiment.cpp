@@ -237,16 +237,4 @@ pipeline::SettingList read_settings_of_run(const fs::path& file) {
   return settings;
 }
 
-std::string describe_keys() {
-  const pipeline::RunOptions defaults = default_options();
-  std::string text;
-  for (const Key& key : keys()) {
-    const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
-    std::string line = format("  {:<32} {:<24} ", key.path, value);
-    const std::string values = key.expected.find(" | ") == key.expected.npos ? "" : " (" + key.expected + ")";
-    text += line + key.meaning + values + "\n";
-  }
-  return text;
-}
-
 }  // namespace voxswap::experiments

@@ -45,7 +45,4 @@ constexpr const char* cell_file = "cell.yaml";
 // cell the memory keys are as asked for, whatever share of the machine it got.
 pipeline::SettingList read_settings_of_run(const fs::path& file);
 
-// Every key with its default and one line of meaning, for `voxswap run --help` and the docs.
-std::string describe_keys();
-
 }  // namespace voxswap::experiments

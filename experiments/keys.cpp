@@ -45,7 +45,7 @@ Key experiment_name() {
   };
   return {"name",
           "a file name",
-          "names the run; without it, the experiment file's name",
+          "Name of the run (default: the experiment file's name)",
           read,
           [](const pipeline::RunOptions& o) { return yaml_scalar(o.name); },
           Key::Shape::text,
@@ -103,7 +103,7 @@ Key viewer() {
   };
   return {path,
           "none | a size (32MiB)",
-          "the most that the volumes to look into may take of report.html; none: no viewer",
+          "Largest size of the image viewer in report.html (none: no viewer)",
           read,
           [](const pipeline::RunOptions& o) {
             return o.viewer_bytes == 0 ? std::string("none") : size_text(o.viewer_bytes);
@@ -135,7 +135,7 @@ Key combinations() {
   };
   return {"sweep",
           "a map",
-          "keys with the values that `voxswap sweep` combines",
+          "Keys and the values that voxswap sweep combines",
           read,
           [](const pipeline::RunOptions&) { return std::string("{}"); },
           Key::Shape::map};
@@ -152,196 +152,176 @@ void add(std::vector<Key>& table, Decides decides, Key key) {
 
 void add_data(std::vector<Key>& table) {
   add(table, Decides::name, experiment_name());
-  add(table, Decides::source, place("data.root", "folder of the data set", AT(data.root)));
+  add(table, Decides::source, place("data.root", "Folder of the data set", AT(data.root)));
   add(table, Decides::data,
-      choice("data.layout", "how the data set is laid out on disk", AT(data.layout), layouts()));
+      choice("data.layout", "How the data set is laid out on disk", AT(data.layout), layouts()));
   add(table, Decides::data, modalities("data.modalities"));
   add(table, Decides::data, file_patterns("data.files"));
   add(table, Decides::data, labels("data.labels"));
   add(table, Decides::data, regions("data.regions"));
   add(table, Decides::data, ignore_label());
   add(table, Decides::data,
-      on_off("data.align", "resample channels that lie on grids of their own onto the first one's",
+      on_off("data.align", "Resample channels with different grids onto the grid of the first",
              AT(data.align)));
   add(table, Decides::data,
-      on_off("data.missing_modalities", "cases may lack files of some channels, which are 0 then",
+      on_off("data.missing_modalities", "Allow cases to lack channels, which are then filled with 0",
              AT(data.missing_modalities)));
   add(table, Decides::source,
-      place_or_none(
-          "data.annotated",
-          "a CSV (case,labels) of cases whose truth tells of these labels only, with ; between them",
-          AT(data.annotated)));
+      place_or_none("data.annotated",
+                    "CSV with columns case,labels: which labels were annotated in each case (separated by ;)",
+                    AT(data.annotated)));
   add(table, Decides::data,
-      real("data.split.validation", "share of the cases kept for validation", AT(split.validation),
+      real("data.split.validation", "Share of the cases kept for validation", AT(split.validation),
            {0, 1, true, true}));
-  add(table, Decides::data, seed("data.split.seed", "draws which cases those are", AT(split.seed)));
+  add(table, Decides::data, seed("data.split.seed", "Seed of the random split", AT(split.seed)));
   add(table, Decides::source,
-      place_or_none("data.split.file",
-                    "a split.csv (columns case,part) or nnU-Net's splits_final.json to use instead",
+      place_or_none("data.split.file", "Split from a CSV (columns case,part) or nnU-Net's splits_final.json",
                     AT(split.file)));
   add(table, Decides::data,
-      whole("data.split.folds", "deals the cases into this many folds, of which one validates; 0: none",
-            AT(split.folds), {0, 1e6}));
+      whole("data.split.folds", "Number of folds for cross-validation (0: a single split)", AT(split.folds),
+            {0, 1e6}));
   add(table, Decides::fold,
-      whole("data.split.fold", "which fold validates, counted from 0: of those, or of splits_final.json",
-            AT(split.fold), {0, 1e6}));
+      whole("data.split.fold", "Fold that validates, counted from 0", AT(split.fold), {0, 1e6}));
   add(table, Decides::source,
-      place_or_none("data.split.table", "a CSV with a column `case` and others for stratify and patient",
+      place_or_none("data.split.table", "CSV with a column case and the columns for stratify and patient",
                     AT(split.table)));
   add(table, Decides::data,
       text_or_none("data.split.stratify", "foreground | a column",
-                   "spreads its values evenly over parts and folds; foreground: sizes of what is labelled",
+                   "Spread this column, or the size of the labelled foreground, evenly over folds",
                    AT(split.stratify)));
   add(table, Decides::data,
       text_or_none("data.split.patient", "a column | a pattern",
-                   "cases of a patient never train and validate both; a pattern: \"{patient}_*\", of names",
+                   "Keep a patient's cases together: a column, or a name pattern such as \"{patient}_*\"",
                    AT(split.patient)));
-  add(table, Decides::nothing, place_or_none("data.cache", "folder for prepared volumes", AT(cache)));
+  add(table, Decides::nothing, place_or_none("data.cache", "Folder for prepared volumes", AT(cache)));
 }
 
 void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::resolution, resolution());
   add(table, Decides::data,
-      choice("preprocess.slices", "axial: volumes are stacks of images, for a network of images",
+      choice("preprocess.slices", "Train a 2D network on the axial slices of volumes",
              AT(preprocess.slices)));
-  add(table, Decides::data, choice("preprocess.crop", "what is kept of an image", AT(preprocess.crop)));
+  add(table, Decides::data, choice("preprocess.crop", "Part of the image to keep", AT(preprocess.crop)));
   add(table, Decides::data, bias_correction());
   add(table, Decides::data, clip());
   add(table, Decides::data,
-      choice(
-          "preprocess.normalize",
-          "mean 0 and deviation 1: of the training cases' foregrounds, of each image's foreground, that with "
-          "the background at 0, of the whole image; or not",
-          AT(preprocess.normalize)));
+      choice("preprocess.normalize",
+             "Normalize to mean 0 and deviation 1 of the training set, the foreground or the image",
+             AT(preprocess.normalize)));
   add(table, Decides::data, background());
 }
 
 void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
-      choice("network.name", "U-Nets, a deep residual network without levels, and networks of images",
-             AT(network.name), net::network_names()));
+      choice("network.name", "Network architecture", AT(network.name), net::network_names()));
   add(table, Decides::model,
-      whole(
-          "network.base_filters",
-          "channels at full resolution; each level of a U-Net has twice as many; networks of images: behind "
-          "the first convolution, 64 as published",
-          AT(network.base_filters), {1, 1024}));
+      whole("network.base_filters", "Channels at full resolution, doubled at each level of a U-Net",
+            AT(network.base_filters), {1, 1024}));
   add(table, Decides::model,
-      whole("network.max_filters", "plain_unet, resenc_unet: the most channels that a level has",
+      whole("network.max_filters", "Largest number of channels (plain_unet, resenc_unet)",
             AT(network.max_filters), {1, 1024}));
   add(table, Decides::model,
-      whole("network.depth",
-            "levels, 2 to 8; resnet3d and resnet: residual blocks; nothing to other networks of images",
+      whole("network.depth", "Levels of a U-Net, or residual blocks of resnet and resnet3d",
             AT(network.depth), {1, 2000}));
   add(table, Decides::model,
-      real("network.dropout", "isensee2017, deeplabv3: probability that a channel is dropped in training",
+      real("network.dropout", "Probability of dropping a channel in training (isensee2017, deeplabv3)",
            AT(network.dropout), {0, 1, false, true}));
   add(table, Decides::model,
-      real("network.slope", "of the leaky ReLU; plain_unet, resenc_unet: 0.01 where it is not given",
+      real("network.slope", "Negative slope of the leaky ReLU (plain_unet and resenc_unet default to 0.01)",
            AT(network.slope), {0, 1}));
   add(table, Decides::model,
-      choice("network.heads", "isensee2017: normalized: convolution, norm, leaky ReLU", AT(network.heads)));
+      choice("network.heads", "Segmentation heads of isensee2017 (normalized: convolution, norm, leaky ReLU)",
+             AT(network.heads)));
+  add(table, Decides::model, choice("network.upsampling", "Upsampling of unet3d", AT(network.upsampling)));
   add(table, Decides::model,
-      choice("network.upsampling",
-             "unet3d: transposed convolutions, or nearest neighbours followed by convolutions",
-             AT(network.upsampling)));
-  add(table, Decides::model,
-      choice("network.output_stride", "deeplabv3: by how much its feature maps are smaller than the image",
+      choice("network.output_stride", "Ratio of image size to feature map size (deeplabv3)",
              AT(network.output_stride)));
   for (Key& key : level_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::source,
-      place_or_none("network.init",
-                    "a run, or a .safetensors such as torchvision's, to begin with: what fits by name and "
-                    "shape is taken, the rest is random",
-                    AT(training.init)));
+      place_or_none("network.init", "Pretrained weights: a run or a .safetensors file", AT(training.init)));
 }
 
 void add_training(std::vector<Key>& table) {
   add(table, Decides::nothing,
-      choice("training.preset",
-             "nnunet: network and training as nnU-Net has them, where the experiment says nothing else",
+      choice("training.preset", "Preset for network and training (nnunet: as nnU-Net does)",
              AT(training.preset)));
-  add(table, Decides::epochs, whole("training.epochs", "at most this many", AT(training.epochs), {1, 1e9}));
+  add(table, Decides::epochs,
+      whole("training.epochs", "Largest number of epochs", AT(training.epochs), {1, 1e9}));
   add(table, Decides::model,
-      whole("training.batch_size", "volumes per step", AT(training.batch_size), {1, 4096}));
-  add(table, Decides::model, choice("training.optimizer.name", "the optimiser", AT(training.optimizer.name)));
+      whole("training.batch_size", "Volumes per step", AT(training.batch_size), {1, 4096}));
+  add(table, Decides::model, choice("training.optimizer.name", "Optimizer", AT(training.optimizer.name)));
   add(table, Decides::model,
-      real("training.optimizer.learning_rate", "at the start", AT(training.optimizer.learning_rate),
+      real("training.optimizer.learning_rate", "Initial learning rate", AT(training.optimizer.learning_rate),
            {0, any_size, true}));
   add(table, Decides::model,
       choice("training.optimizer.rate_scaling",
-             "of the learning rate: not at all, or with (the root of) batch_size / reference_batch",
+             "Scale the learning rate with batch_size / reference_batch or its square root",
              AT(training.rate.scaling)));
   add(table, Decides::model,
-      whole("training.optimizer.reference_batch", "rate_scaling: the batch_size that learning_rate is for",
+      whole("training.optimizer.reference_batch", "Batch size for which learning_rate was chosen",
             AT(training.rate.reference_batch), {1, 4096}));
   add(table, Decides::model,
-      real("training.optimizer.weight_decay", "pulls weights towards 0", AT(training.optimizer.weight_decay),
-           {0, any_size}));
+      real("training.optimizer.weight_decay", "Weight decay, added to the gradient",
+           AT(training.optimizer.weight_decay), {0, any_size}));
   add(table, Decides::model,
-      real("training.optimizer.momentum", "sgd: Nesterov's, what a step keeps of the one before",
-           AT(training.optimizer.momentum), {0, 1}));
+      real("training.optimizer.momentum", "Nesterov momentum (SGD only)", AT(training.optimizer.momentum),
+           {0, 1}));
   add(table, Decides::model,
-      real("training.optimizer.clip",
-           "the largest norm that the gradients of all parameters together may have; 0: any",
+      real("training.optimizer.clip", "Largest norm of the gradient of all parameters (0: no clipping)",
            AT(training.optimizer.clip), {0, any_size}));
   add(table, Decides::model,
-      choice("training.schedule.name", "of the learning rate", AT(training.schedule.name)));
+      choice("training.schedule.name", "Learning rate schedule", AT(training.schedule.name)));
   add(table, Decides::model,
-      real("training.schedule.warm_up",
-           "epochs in which the rate rises evenly, step by step, to what the schedule has; 0: none",
-           AT(training.schedule.warm_up), {0, 1e9}));
+      real("training.schedule.warm_up", "Epochs of linear warm-up", AT(training.schedule.warm_up), {0, 1e9}));
   add(table, Decides::model,
-      real("training.schedule.factor", "plateau: what the rate is multiplied with",
+      real("training.schedule.factor", "Factor that lowers the learning rate (plateau)",
            AT(training.schedule.factor), {0, 1, true, true}));
   add(table, Decides::model,
-      whole("training.schedule.patience", "plateau: epochs without improvement before that",
+      whole("training.schedule.patience", "Epochs without improvement before the rate is lowered (plateau)",
             AT(training.schedule.patience), {0, 1e9}));
   add(table, Decides::model,
       choice("training.averaging.name",
-             "a mean of the weights that predicts in their place: ema: moving, step by step (Polyak & "
-             "Juditsky 1992); swa: of the epochs' ends (Izmailov et al. 2018)",
+             "Weight averaging: exponential moving average (ema) or stochastic (swa)",
              AT(training.averaging.name)));
   add(table, Decides::model,
-      real("training.averaging.decay", "ema: what a step keeps of the mean before it; less at the beginning",
-           AT(training.averaging.decay), {0, 1}));
+      real("training.averaging.decay", "Decay of the moving average (ema)", AT(training.averaging.decay),
+           {0, 1}));
   add(table, Decides::model,
       whole("training.averaging.start",
-            "the epoch with which averaging begins; 0: ema the first, swa that of the last quarter",
+            "First epoch that is averaged (0: the first for ema, the last quarter for swa)",
             AT(training.averaging.start), {0, 1e9}));
   add(table, Decides::stop,
-      whole("training.early_stop", "stop after this many epochs without improvement; 0: never",
+      whole("training.early_stop", "Stop after this many epochs without improvement (0: never)",
             AT(training.early_stop), {0, 1e9}));
-  add(table, Decides::model, choice("training.loss", "the loss", AT(training.loss)));
+  add(table, Decides::model, choice("training.loss", "Loss function", AT(training.loss)));
   for (Key& key : loss_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::model, deep_supervision());
   add(table, Decides::model, frozen());
   add(table, Decides::model,
-      choice("training.targets", "output channels: exclusive labels, nested regions, or both",
+      choice("training.targets", "Output channels: exclusive labels, nested regions, or both",
              AT(training.targets)));
   add(table, Decides::model,
-      choice("training.precision", "of activations; auto: the fastest that is safe on the device",
+      choice("training.precision", "Precision of activations (auto: the fastest that is safe on the device)",
              AT(training.precision)));
   for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::model, patch());
   add(table, Decides::model,
-      real("training.foreground", "of patches, the share that is drawn around a voxel of a label",
-           AT(training.foreground), {0, 1}));
+      real("training.foreground", "Share of patches centred on a labelled voxel", AT(training.foreground),
+           {0, 1}));
   add(table, Decides::nothing,
-      whole("training.loader_threads",
-            "that get samples ready ahead of training; 0: as many as the device leaves room for",
+      whole("training.loader_threads", "Threads that prepare samples (0: as many as the device leaves free)",
             AT(training.loader_threads), {0, 1024}));
   add(table, Decides::chance,
-      seed("training.seed", "of weights, dropout, order and augmentation", AT(training.seed)));
+      seed("training.seed", "Seed of weights, dropout, order and augmentation", AT(training.seed)));
   add(table, Decides::model,
       on_off("training.deterministic",
-             "the same seed gives the same bits, always so on a CPU; false: a GPU may be faster",
+             "Bit-reproducible training (CPUs always are, a GPU may be faster without)",
              AT(training.deterministic)));
   add(table, Decides::chance,
-      whole("training.repeats", "models trained with seeds seed, seed+1, … on the same split",
-            AT(training.repeats), {1, 10000}));
+      whole("training.repeats", "Models to train, with seeds seed, seed+1, …", AT(training.repeats),
+            {1, 10000}));
   add(table, Decides::nothing,
-      real("training.checkpoint_minutes", "at most this long between checkpoints",
+      real("training.checkpoint_minutes", "Longest time between checkpoints in minutes",
            AT(training.checkpoint_minutes), {0, any_size, true}));
   add(table, Decides::nothing, logs());
 }
@@ -349,25 +329,24 @@ void add_training(std::vector<Key>& table) {
 void add_rest(std::vector<Key>& table) {
   add(table, Decides::shown, evaluated_at());
   add(table, Decides::scores,
-      choice("evaluate.empty", "the rule for regions that a case does not have", AT(evaluate.empty),
-             {"brats", "nnunet"}));
+      choice("evaluate.empty", "Score of regions that are absent from a case (BraTS's or nnU-Net's rule)",
+             AT(evaluate.empty), {"brats", "nnunet"}));
   add(table, Decides::shown, scored_metrics());
   add(table, Decides::scores,
-      real("evaluate.surface_tolerance", "of surface_dice, mm", AT(evaluate.surface_tolerance),
-           {0, any_size}));
+      real("evaluate.surface_tolerance", "Tolerance of surface_dice and boundary_iou in mm",
+           AT(evaluate.surface_tolerance), {0, any_size}));
   add(table, Decides::scores,
-      whole("evaluate.lesions.dilation", "lesion_wise: voxels by which the truth is grown",
+      whole("evaluate.lesions.dilation", "Dilation of true lesions in voxels (lesion_wise)",
             AT(evaluate.lesions.dilation), {0, 100}));
   add(table, Decides::scores,
-      real("evaluate.lesions.volume", "lesion_wise: lesions up to this many mm^3 are left out",
+      real("evaluate.lesions.volume", "Volume up to which lesions are left out, in mm^3 (lesion_wise)",
            AT(evaluate.lesions.volume), {0, any_size}));
   add(table, Decides::shown,
-      choice("evaluate.postprocessing",
-             "auto: find which post-processing helps on the validation cases, which predict then does",
+      choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
              AT(evaluate.postprocessing)));
   add(table, Decides::nothing, combinations());
   add(table, Decides::nothing,
-      place("output.dir", "where the run is written; {name} is the experiment's name", AT(output)));
+      place("output.dir", "Folder of the run ({name}: the experiment's name)", AT(output)));
   add(table, Decides::nothing, viewer());
 }
 

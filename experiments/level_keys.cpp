@@ -66,8 +66,7 @@ Key deep_supervision() {
   };
   return {path,
           "none | [1, 0.5, …]",
-          "plain_unet, resenc_unet: weights of the losses at each level, the largest first, of which their "
-          "share of the sum counts",
+          "Loss weights per level, finest first (plain_unet, resenc_unet)",
           read,
           print,
           Key::Shape::value,
@@ -75,16 +74,10 @@ Key deep_supervision() {
 }
 
 std::vector<Key> level_keys() {
-  return {
-      of_levels(
-          "network.kernels",
-          "plain_unet, resenc_unet: sides of each level's kernels, 1 or 3, the last for all that follow; "
-          "auto: 3",
-          [](auto& o) -> auto& { return o.network.kernels; }, {1, 3}),
-      of_levels("network.strides",
-                "plain_unet, resenc_unet: by how much each level is smaller than the one above, 1 or 2; the "
-                "last for all that follow; auto: 1, then 2",
-                [](auto& o) -> auto& { return o.network.strides; }, {1, 2})};
+  return {of_levels("network.kernels", "Kernel sizes per level, 1 or 3 (plain_unet, resenc_unet)",
+                    [](auto& o) -> auto& { return o.network.kernels; }, {1, 3}),
+          of_levels("network.strides", "Downsampling factors per level, 1 or 2 (plain_unet, resenc_unet)",
+                    [](auto& o) -> auto& { return o.network.strides; }, {1, 2})};
 }
 
 }  // namespace voxswap::experiments::kinds

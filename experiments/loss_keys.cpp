@@ -50,16 +50,14 @@ Key class_weights() {
       text += format("{}{}: {}", text.empty() ? "" : ", ", yaml_scalar(name), number(weight));
     return "{" + text + "}";
   };
-  return {
-      path,
-      "none | auto | a map of output: weight",
-      "what outputs weigh in the loss beside one another, 1 without a name; auto: 1 / ln(1.02 + the share "
-      "of voxels that have it) (Paszke et al. 2016)",
-      read,
-      print,
-      Key::Shape::map,
-      allowed::any_of(
-          {allowed::choice({"none", "auto"}), allowed::map_of(allowed::number({0, 1e6, true}), 1)})};
+  return {path,
+          "none | auto | a map of output: weight",
+          "Weight of each output in the loss (auto: from label frequencies)",
+          read,
+          print,
+          Key::Shape::map,
+          allowed::any_of(
+              {allowed::choice({"none", "auto"}), allowed::map_of(allowed::number({0, 1e6, true}), 1)})};
 }
 
 }  // namespace
@@ -75,26 +73,23 @@ Key ignore_label() {
     if (!o.data.ignore_label) return std::string("auto");
     return *o.data.ignore_label == 0 ? "none" : std::to_string(*o.data.ignore_label);
   };
-  return {
-      path,
-      "auto | none | a label value",
-      "of voxels that give no loss and are not scored; auto: nnU-Net's label `ignore`, where there is one",
-      read,
-      print,
-      Key::Shape::value,
-      allowed::any_of({allowed::choice({"auto", "none"}), allowed::whole({1, 32767})})};
+  return {path,
+          "auto | none | a label value",
+          "Label value excluded from loss and metrics (auto: nnU-Net's label \"ignore\")",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto", "none"}), allowed::whole({1, 32767})})};
 }
 
 std::vector<Key> loss_keys() {
-  return {real("training.label_smoothing",
-               "the share of what cross entropy wants that all outputs have alike (Szegedy et al. 2016)",
-               AT(training.label_smoothing), {0, 1, false, true}),
-          real("training.focal_gamma",
-               "cross entropy times (1 - p)^gamma, the focal loss (Lin et al. 2017); 0: cross entropy itself",
-               AT(training.focal_gamma), {0, 10}),
-          on_off("training.batch_dice", "Dice of all samples of a batch as one (nnU-Net's batch_dice)",
-                 AT(training.batch_dice)),
-          class_weights()};
+  return {
+      real("training.label_smoothing", "Label smoothing of cross entropy", AT(training.label_smoothing),
+           {0, 1, false, true}),
+      real("training.focal_gamma", "Exponent of the focal loss (0: plain cross entropy)",
+           AT(training.focal_gamma), {0, 10}),
+      on_off("training.batch_dice", "Compute the Dice loss over the whole batch", AT(training.batch_dice)),
+      class_weights()};
 }
 
 }  // namespace voxswap::experiments

@@ -125,7 +125,7 @@ Key modalities(const std::string& path) {
   return {
       path,
       "auto | a list of names",
-      "order of the input channels; auto: all that the layout has",
+      "Input channels in order (auto: all that the layout defines)",
       [=](const Yaml& value, pipeline::RunOptions& o) { read_modalities(value, path, o.data.modalities); },
       [](const pipeline::RunOptions& o) {
         std::vector<std::string> names;
@@ -139,8 +139,7 @@ Key modalities(const std::string& path) {
 Key file_patterns(const std::string& path) {
   return {path,
           "a map of patterns",
-          "layout files: a pattern per channel, and truth, with {case} and *; layout dicom: of series' "
-          "descriptions",
+          "File pattern per channel and for the truth, with {case} and * (DICOM: series descriptions)",
           [=](const Yaml& value, pipeline::RunOptions& o) { read_patterns(value, path, o); },
           print_patterns,
           Key::Shape::map_of_text,
@@ -150,7 +149,7 @@ Key file_patterns(const std::string& path) {
 Key labels(const std::string& path) {
   return {path,
           "auto | a map of name: value",
-          "foreground labels, one output channel each; auto: from the layout",
+          "Foreground labels, one output channel each (auto: from the layout)",
           [=](const Yaml& value, pipeline::RunOptions& o) { read_labels(value, path, o.data.labels); },
           [](const pipeline::RunOptions& o) {
             std::string text;
@@ -165,7 +164,7 @@ Key labels(const std::string& path) {
 Key regions(const std::string& path) {
   return {path,
           "auto | a map of name: [values]",
-          "what is scored; auto: from the layout",
+          "Regions to score, as lists of label values (auto: from the layout)",
           [=](const Yaml& value, pipeline::RunOptions& o) { read_regions(value, path, o.data.regions); },
           [](const pipeline::RunOptions& o) {
             std::string text;

@@ -45,7 +45,7 @@ Key device() {
   };
   return {path,
           "auto | cpu | cuda | cuda:N | reference",
-          "what computes; auto: a GPU where there is one; reference: slow, in double, for checks",
+          "Device that computes (reference: double precision, slow, for checks)",
           read,
           [](const pipeline::RunOptions& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
@@ -64,20 +64,15 @@ Key budget() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.memory.budget_bytes ? size_text(*o.memory.budget_bytes) : "auto";
   };
-  return {path,
-          "auto | a size (16GiB)",
-          "device memory that may be used; auto: what is free, less a reserve",
-          read,
-          print,
-          Key::Shape::value,
-          allowed::any_of({allowed::choice({"auto"}), allowed::size()})};
+  return {path,  "auto | a size (16GiB)", "Device memory to use (auto: what is free, less a reserve)",  read,
+          print, Key::Shape::value,       allowed::any_of({allowed::choice({"auto"}), allowed::size()})};
 }
 
 Key planner() {
   std::vector<std::string> names = swap::planner_names();
   names.push_back(swap::unified_planner);
   return choice(
-      "memory.planner", "who decides what stays, leaves or is computed again; unified: for GPUs only",
+      "memory.planner", "Strategy that decides what is kept, swapped or recomputed",
       [](auto& o) -> auto& { return o.memory.planner; }, names);
 }
 
@@ -94,7 +89,7 @@ Key host() {
   };
   return {path,
           "auto | none | a size (64GiB)",
-          "pool for what leaves the device; auto: what is free beside the budget",
+          "Host memory for swapped values (auto: what is free beside the budget)",
           read,
           print,
           Key::Shape::value,
@@ -121,7 +116,7 @@ Key disk() {
   };
   return {path,
           "none | {path: DIR, budget: SIZE}",
-          "scratch file below the host pool, gone with the program",
+          "Scratch file for what exceeds the host pool",
           read,
           print,
           Key::Shape::map,
@@ -156,7 +151,7 @@ Key link() {
   };
   return {path,
           "measured | {to_host: RATE, to_device: RATE}",
-          "rates: a slower link than there is, imitated",
+          "Simulate a slower link between device and host",
           read,
           print,
           Key::Shape::map,
@@ -207,7 +202,7 @@ Key pieces() {
   };
   return {path,
           "auto | none | planes per piece",
-          "volumes in pieces along their depth; bears on how sums are rounded",
+          "Split volumes into slabs of this many planes along the depth axis",
           read,
           print,
           Key::Shape::value,
@@ -221,7 +216,7 @@ Key lms_threshold() {
   };
   return {path,
           "a size (8MiB)",
-          "planner lms-threshold: what is larger lives in host memory",
+          "Size above which a value is stored in host memory (lms-threshold)",
           read,
           [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); },
           Key::Shape::value,
@@ -239,16 +234,15 @@ std::vector<Key> memory_keys() {
       disk(),
       link(),
       tflms_knob(
-          "swapout_threshold", "planner tflms: levels between a value and its reader beyond which it leaves",
+          "swapout_threshold", "Graph levels to the next use beyond which a value is swapped out (tflms)",
           [](auto& o) -> auto& { return o.swapout_threshold; }),
       tflms_knob(
-          "swapin_ahead", "planner tflms: levels before its use at which a value comes back",
+          "swapin_ahead", "Graph levels before its use at which a value is swapped in (tflms)",
           [](auto& o) -> auto& { return o.swapin_ahead; }),
       tflms_knob(
-          "swapin_groupby", "planner tflms: levels within which readers share one coming back",
+          "swapin_groupby", "Graph levels within which uses share one swap-in (tflms)",
           [](auto& o) -> auto& { return o.swapin_groupby; }),
-      whole("memory.tflms.sync_mode",
-            "planner tflms: 0 nothing, 1 swap-outs, 2 swap-ins, 3 both are waited for",
+      whole("memory.tflms.sync_mode", "Copies to wait for: 0 none, 1 swap-outs, 2 swap-ins, 3 both (tflms)",
             [](auto& o) -> auto& { return o.memory.tflms.sync_mode; }, {0, 3}),
       lms_threshold()};
   for (Key& key : table) key.decides = pipeline::Decides::memory;

@@ -42,15 +42,13 @@ Key resolution() {
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     read_size(value, path, "a whole number, or [x, y, z], or [x, y] of images", o.preprocess.resolution);
   };
-  return {
-      path,
-      "N | [x, y, z] | [x, y]",
-      "voxels after cropping and resizing; for a U-Net multiples of 2^(network.depth - 1); N of a network "
-      "of images is N x N",
-      read,
-      [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); },
-      Key::Shape::value,
-      allowed_size()};
+  return {path,
+          "N | [x, y, z] | [x, y]",
+          "Voxels after crop and resize (U-Nets: multiples of 2^(network.depth - 1))",
+          read,
+          [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); },
+          Key::Shape::value,
+          allowed_size()};
 }
 
 Key patch() {
@@ -65,9 +63,13 @@ Key patch() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.training.patch ? print_size(*o.training.patch) : "none";
   };
-  return {
-      path,  "none | N | [x, y, z]", "voxels of the prepared volume that a sample has; none: all of it", read,
-      print, Key::Shape::value,      allowed::any_of({allowed::choice({"none"}), allowed_size()})};
+  return {path,
+          "none | N | [x, y, z]",
+          "Patch size in voxels (none: whole volumes)",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"none"}), allowed_size()})};
 }
 
 Key frozen() {
@@ -87,8 +89,7 @@ Key frozen() {
   };
   return {path,
           "none | [encoder, …]",
-          "parameters that training leaves as they are: names, or beginnings of names up to a dot; * stands "
-          "for anything",
+          "Parameters to freeze: names or prefixes, * matches anything",
           read,
           print,
           Key::Shape::value,
@@ -111,7 +112,7 @@ Key background() {
   };
   return {path,
           "a value | corner",
-          "what lies around the head; corner: each image's own corner",
+          "Intensity of the background (corner: that of each image's corner voxel)",
           read,
           print,
           Key::Shape::value,
@@ -139,7 +140,7 @@ Key bias_correction() {
   };
   return {path,
           "none | n4 | [t1, …]",
-          "N4 of what is T1- or T2-weighted by its name, or of the modalities named",
+          "N4 bias field correction (n4: every T1- and T2-weighted channel)",
           read,
           print,
           Key::Shape::value,
@@ -163,7 +164,7 @@ Key clip() {
   };
   return {path,
           "none | [least, most]",
-          "percentiles of the foreground that its values are held between",
+          "Clip intensities to these percentiles of the foreground",
           read,
           print,
           Key::Shape::value,
@@ -193,7 +194,7 @@ Key evaluated_at() {
   const Json grid = allowed::any_of({allowed::choice({"native", "training"}), allowed::whole({1, 65536})});
   return {path,
           "native | training | N | a list",
-          "the grids on which predictions are scored",
+          "Grids on which predictions are scored",
           read,
           print,
           Key::Shape::value,
@@ -225,7 +226,7 @@ Key logs() {
   };
   return {path,
           "a list of " + join(choices, ", "),
-          "what a training writes while it goes on: its tables always, events for TensorBoard, lines of JSON",
+          "Logs written during training",
           read,
           print,
           Key::Shape::value,
@@ -258,7 +259,7 @@ Key scored_metrics() {
   list["contains"] = {{"const", "dice"}};
   return {path,
           "all | a list of " + join(choices, ", "),
-          "columns of dice.csv that are filled",
+          "Metrics to compute",
           read,
           [](const pipeline::RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; },
           Key::Shape::value,

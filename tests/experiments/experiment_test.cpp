@@ -216,7 +216,6 @@ TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
   EXPECT_TRUE(
       contains(refusal("", {"memory.device=tpu"}), "expected one of auto, cpu, cuda, cuda:N, reference"));
-  EXPECT_TRUE(contains(describe_keys(), "training.optimizer.learning_rate"));
 }
 
 TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {

@@ -94,7 +94,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   options.memory.to_host_rate = 64e9;
   const Target v100 = open_target(options, "v100");
   EXPECT_EQ(v100.budgets.device, 16 * gib);
-  EXPECT_EQ(v100.budgets.host, 1024 * gib);
+  EXPECT_EQ(v100.budgets.host, 256 * gib);
   const Steps steps = build_steps(options, 1, 1, v100, true);
   const PlannableStep step = plannable(v100, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.workspaces, std::vector<std::int64_t>(step.graph.nodes().size(), 0));

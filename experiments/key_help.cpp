@@ -1,0 +1,90 @@
+#include "experiments/key_help.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "experiments/keys.h"
+
+namespace voxswap::experiments {
+
+namespace {
+
+constexpr std::array common_keys = {"name",
+                                    "data.root",
+                                    "data.layout",
+                                    "data.modalities",
+                                    "data.labels",
+                                    "data.regions",
+                                    "data.split.validation",
+                                    "data.split.folds",
+                                    "data.split.fold",
+                                    "preprocess.resolution",
+                                    "preprocess.normalize",
+                                    "network.name",
+                                    "network.base_filters",
+                                    "network.depth",
+                                    "network.init",
+                                    "training.preset",
+                                    "training.epochs",
+                                    "training.batch_size",
+                                    "training.optimizer.learning_rate",
+                                    "training.loss",
+                                    "training.patch",
+                                    "training.precision",
+                                    "training.seed",
+                                    "training.augment.preset",
+                                    "memory.device",
+                                    "memory.budget",
+                                    "memory.host",
+                                    "memory.disk",
+                                    "evaluate.metrics",
+                                    "output.dir"};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> sections = {
+    {{"data", "Data"},
+     {"preprocess", "Preprocessing"},
+     {"network", "Network"},
+     {"training.augment", "Augmentation"},
+     {"training", "Training"},
+     {"memory", "Memory"},
+     {"evaluate", "Evaluation"},
+     {"", "Experiment"}}};
+
+// Of the first section whose name begins the path.
+std::string_view heading_of(std::string_view path) {
+  for (const auto& [name, heading] : sections) {
+    if (name.empty() || (path.starts_with(name) && path.substr(name.size()).starts_with('.'))) return heading;
+  }
+  return "";
+}
+
+std::string line_of(const Key& key, const pipeline::RunOptions& defaults) {
+  constexpr std::size_t width = 120;
+  const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
+  std::string text = format("  {:<34} {:<12} {}", key.path, value, key.meaning);
+  if (key.expected.find(" | ") == key.expected.npos) return text + "\n";
+  const std::string values = " (" + key.expected + ")";
+  if (text.size() + values.size() > width) text += format("\n{:<48}", "");
+  return text + values + "\n";
+}
+
+}  // namespace
+
+std::string describe_keys(Keys which) {
+  const pipeline::RunOptions defaults = default_options();
+  std::string text;
+  for (const auto& [section, heading] : sections) {
+    text += format("\n{}\n", heading);
+    for (const Key& key : keys()) {
+      const bool is_common = std::find(common_keys.begin(), common_keys.end(), key.path) != common_keys.end();
+      if (heading_of(key.path) == heading && (which == Keys::all || is_common))
+        text += line_of(key, defaults);
+    }
+  }
+  return text;
+}
+
+}  // namespace voxswap::experiments
