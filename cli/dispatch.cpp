@@ -28,7 +28,7 @@ std::vector<std::string> command_names() {
 
 [[noreturn]] void unknown_command(const std::string& name) {
   const std::string guess = nearest(name, command_names());
-  fail(Exit::usage, "'{}' is no command of voxswap; {}", name,
+  fail(Exit::usage, "'{}' is not a command of voxswap; {}", name,
        guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");
 }
 

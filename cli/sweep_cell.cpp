@@ -60,7 +60,8 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
   const fs::path& folder = folder_of(cell);
   if (!holds_anything(folder)) return;
   if (!fs::exists(asked_file(cell)))
-    fail(Exit::failed, "{}: is no cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
+    fail(Exit::failed,
+         "{}: is not a cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
          folder.string());
   std::vector<std::string> changed;
   for (const pipeline::Setting& setting : experiments::changed_settings(

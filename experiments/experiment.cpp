@@ -29,7 +29,7 @@ std::string read_experiment_file(const fs::path& file) {
              : "");
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > largest_file)
-    fail(Exit::usage, "{}: {} are no experiment file (YAML of a page or so)", file.string(),
+    fail(Exit::usage, "{}: {} is not an experiment file (YAML of a page or so)", file.string(),
          counted(size, "byte"));
   try {
     return read_file(file);
@@ -199,7 +199,7 @@ Experiment load_run(const fs::path& run_directory) {
   error_code error;
   if (!fs::is_regular_file(file, error))
     fail(Exit::bad_data,
-         "{}: is no run: it holds no experiment.yaml (expected the output folder of `voxswap run`)",
+         "{}: is not a run: it holds no experiment.yaml (expected the output folder of `voxswap run`)",
          run_directory.string());
   try {
     Experiment experiment = load_experiment(file, {});

@@ -38,7 +38,7 @@ Key experiment_name() {
     });
     if (!safe || name[0] == '.' || name[0] == '-' || name.size() > 100)
       fail(Exit::usage,
-           "{}: name: '{}' is no safe file name: use up to 100 letters, digits, _ - + and ., the first a "
+           "{}: name: '{}' is not a safe file name: use up to 100 letters, digits, _ - + and ., the first a "
            "letter, digit or _",
            value.where, name);
     o.name = name;

@@ -24,7 +24,7 @@ Weights read_weights(const Yaml& value, const std::string& path) {
   for (const auto& [name, entry] : value.entries) {
     const auto is_this = [&](const auto& other) { return other.first == name; };
     if (std::any_of(weights.begin(), weights.end(), is_this))
-      fail(Exit::usage, "{}: {}: '{}' stands twice", entry.where, path, name);
+      fail(Exit::usage, "{}: {}: '{}' is listed twice", entry.where, path, name);
     weights.emplace_back(name, read_number(entry, path + "." + name, {0, 1e6, true}));
   }
   return weights;

@@ -44,7 +44,7 @@ std::vector<int> read_values(const Yaml& value, const std::string& path) {
   for (const Yaml& item : value.kind == Yaml::Kind::list ? value.items : one) {
     const int label = static_cast<int>(read_whole(item, path, label_values));
     if (std::find(result.begin(), result.end(), label) != result.end())
-      fail(Exit::usage, "{}: {}: the label value {} stands twice", item.where, path, label);
+      fail(Exit::usage, "{}: {}: the label value {} is listed twice", item.where, path, label);
     result.push_back(label);
   }
   if (result.empty()) wrong(value, path, "one or more label values");
@@ -93,7 +93,7 @@ void read_modalities(const Yaml& value, const std::string& path, std::vector<std
   for (const Yaml& item : value.items) {
     const std::string name = read_text(item, path);
     if (std::find(modalities.begin(), modalities.end(), name) != modalities.end())
-      fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, name);
+      fail(Exit::usage, "{}: {}: '{}' is listed twice", item.where, path, name);
     modalities.push_back(name);
   }
 }

@@ -38,7 +38,7 @@ Key device() {
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
     if (value.kind == Yaml::Kind::scalar && is_gpu_elsewhere(lower(value.text)))
-      fail(Exit::usage, "{}: {}: '{}' is no device's name here; a GPU is cuda, the second one cuda:1",
+      fail(Exit::usage, "{}: {}: '{}' is not a device's name here; a GPU is cuda, the second one cuda:1",
            value.where, path, value.text);
     o.memory.device =
         cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "cuda:N", "reference"});

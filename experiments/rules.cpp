@@ -115,7 +115,7 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
        "nnU-Net's splits_final.json in data.split.file, or draw other cases with data.split.seed",
        where("data.split.fold"), split.fold,
        split.file.empty() ? "there is no data.split.file"
-                          : format("data.split.file ({}) is no .json", split.file.string()));
+                          : format("data.split.file ({}) is not a .json", split.file.string()));
 }
 
 void check_labels(const pipeline::RunOptions& options, const Where& where) {
@@ -125,8 +125,8 @@ void check_labels(const pipeline::RunOptions& options, const Where& where) {
     for (const int value : values) {
       if (std::none_of(labels.begin(), labels.end(),
                        [&](const auto& label) { return label.second == value; }))
-        fail(Exit::usage, "{}: data.regions.{}: {} is no value of data.labels", where("data.regions"), name,
-             value);
+        fail(Exit::usage, "{}: data.regions.{}: {} is not a value of data.labels", where("data.regions"),
+             name, value);
     }
   }
 }

@@ -153,7 +153,7 @@ std::pair<std::string, std::string> parse_assignment(const std::string& assignme
   const std::size_t equals = assignment.find('=');
   const std::string path = trim(assignment.substr(0, equals));
   if (equals == assignment.npos || path.empty())
-    fail(Exit::usage, "{}: '{}' is no override; expected key=value, such as preprocess.resolution=144",
+    fail(Exit::usage, "{}: '{}' is not an override; expected key=value, such as preprocess.resolution=144",
          on_the_line, assignment);
   return {path, assignment.substr(equals + 1)};
 }

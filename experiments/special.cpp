@@ -183,7 +183,7 @@ Key evaluated_at() {
       if (!named && !digits) wrong(item, path, "native, training or the side of a cube, or a list of them");
       const std::string grid = named ? item.text : std::to_string(read_whole(item, path, {1, 65536}));
       if (std::find(o.evaluate.at.begin(), o.evaluate.at.end(), grid) != o.evaluate.at.end())
-        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, grid);
+        fail(Exit::usage, "{}: {}: '{}' is listed twice", item.where, path, grid);
       o.evaluate.at.push_back(grid);
     }
     if (o.evaluate.at.empty()) wrong(value, path, "at least one of native, training, the side of a cube");
@@ -214,7 +214,7 @@ Key logs() {
     for (const Yaml& item : items) {
       const std::string name = read_choice(item, path, choices);
       if (std::find(seen.begin(), seen.end(), name) != seen.end())
-        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, name);
+        fail(Exit::usage, "{}: {}: '{}' is listed twice", item.where, path, name);
       seen.push_back(name);
       o.training.log.tensorboard |= name == "tensorboard";
       o.training.log.jsonl |= name == "jsonl";
@@ -248,7 +248,7 @@ Key scored_metrics() {
     for (const Yaml& item : items) {
       const std::string metric = read_choice(item, path, choices);
       if (std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), metric) != o.evaluate.metrics.end())
-        fail(Exit::usage, "{}: {}: '{}' stands twice", item.where, path, metric);
+        fail(Exit::usage, "{}: {}: '{}' is listed twice", item.where, path, metric);
       o.evaluate.metrics.push_back(metric);
     }
     if (o.evaluate.metrics.end() == std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), "dice"))

@@ -200,7 +200,7 @@ void check_cells(const Sweep& sweep) {
     const auto [same, is_new] = known.try_emplace(substance(cell), &cell);
     if (!is_new)
       fail(Exit::usage,
-           "sweep: the cells {} and {} are the same experiment: a value stands twice; remove one",
+           "sweep: the cells {} and {} are the same experiment: a value is listed twice; remove one",
            same->second->name, cell.name);
   }
 }

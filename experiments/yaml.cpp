@@ -50,7 +50,7 @@ class Converter {
     const std::string where = place(key);
     if (!key.IsScalar()) fail(Exit::usage, "{}: a key must be a plain word", where);
     if (const Yaml* earlier = map.find(key.Scalar()))
-      fail(Exit::usage, "{}: '{}' stands twice (first at {}); remove one", where, key.Scalar(),
+      fail(Exit::usage, "{}: '{}' is listed twice (first at {}); remove one", where, key.Scalar(),
            earlier->where);
     map.entries.emplace_back(key.Scalar(), convert(node, where, depth + 1));
   }
@@ -70,7 +70,7 @@ const Yaml* Yaml::find(std::string_view key) const {
 }
 
 Yaml parse_yaml(const std::string& text, const std::string& file) {
-  if (text.find('\0') != text.npos) fail(Exit::usage, "{}: is no text file; an experiment is YAML", file);
+  if (text.find('\0') != text.npos) fail(Exit::usage, "{}: is not a text file; an experiment is YAML", file);
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     Converter converter(file, true);

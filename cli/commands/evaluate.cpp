@@ -26,7 +26,7 @@ std::string example(const std::string& option) {
 int parse_label(const std::string& option, const std::string& text, const std::string& whole) {
   const auto value = parse_number<int>(trim(text));
   if (!value || *value < 1 || *value > 32767)
-    fail(Exit::usage, "{}: '{}' is no label value, in '{}'; {}", option, text, whole, example(option));
+    fail(Exit::usage, "{}: '{}' is not a label value, in '{}'; {}", option, text, whole, example(option));
   return *value;
 }
 
@@ -39,7 +39,7 @@ void add_regions(data::Regions& regions, const std::string& option, const std::s
     if (equals == part.npos || name.empty())
       fail(Exit::usage, "{}: expected name=value, found '{}'; {}", option, part, example(option));
     for (const auto& [other, values] : regions) {
-      if (other == name) fail(Exit::usage, "{}: '{}' stands twice", option, name);
+      if (other == name) fail(Exit::usage, "{}: '{}' is listed twice", option, name);
     }
     std::vector<int> values;
     for (const std::string& value : split(part.substr(equals + 1), ','))
@@ -68,7 +68,7 @@ std::vector<std::string> parse_metrics(const std::string& text) {
   for (const std::string& part : split(text, ',')) {
     const std::string name = value_of("--metrics", [&] { return metrics::metric(trim(part)).name; });
     if (std::find(names.begin(), names.end(), name) != names.end())
-      fail(Exit::usage, "--metrics: '{}' stands twice", name);
+      fail(Exit::usage, "--metrics: '{}' is listed twice", name);
     names.push_back(name);
   }
   return names;

@@ -42,7 +42,7 @@ const Format& format_of(const fs::path& path) {
   }
   // Opening a pipe would wait for somebody to write into it.
   if (!fs::is_regular_file(path, ignored))
-    fail(Exit::bad_data, "{}: is no file (a pipe or a device), not an image", path.string());
+    fail(Exit::bad_data, "{}: is not a file (a pipe or a device)", path.string());
   for (const Format* format : {&nifti, &raw_image, &raster}) {
     if (format->is(path)) return *format;
   }
@@ -86,7 +86,7 @@ LabelMap read_label_map(const fs::path& path) {
     if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
         whole > std::numeric_limits<std::int16_t>::max()) {
       fail(Exit::bad_data,
-           "{}: voxel value {} is no label: a label map holds small whole numbers. Is it an image?",
+           "{}: voxel value {} is not a label: a label map holds small whole numbers. Is it an image?",
            path.string(), number(value));
     }
     labels.voxels[i] = static_cast<std::int16_t>(whole);

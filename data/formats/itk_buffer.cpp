@@ -125,7 +125,7 @@ void convert(const fs::path& path, const itk::ImageIOBase& io, const std::vector
     case itk::IOComponentEnum::DOUBLE:
       return convert<double>(buffer, volume, components, voxels);
     default:
-      fail(Exit::bad_data, "{}: its voxels are of a type that is no number", path.string());
+      fail(Exit::bad_data, "{}: its voxels are of a type that is not a number", path.string());
   }
 }
 

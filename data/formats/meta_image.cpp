@@ -28,7 +28,8 @@ class Parser {
 
   RawImage parse() {
     if (!fields_.contains("NDims") || !fields_.contains("ElementDataFile"))
-      fail(Exit::bad_data, "{}: is no MetaImage, whatever its name says: it lacks NDims or ElementDataFile",
+      fail(Exit::bad_data,
+           "{}: is not a MetaImage, whatever its name says: it lacks NDims or ElementDataFile",
            path_.string());
     read_extent();
     read_place();
@@ -117,7 +118,7 @@ class Parser {
     const std::string element = text({"ElementType"});
     const auto known = element_names.find(element);
     if (known == element_names.end())
-      fail(Exit::bad_data, "{}: its voxels are no plain numbers (\"{}\")", path_.string(),
+      fail(Exit::bad_data, "{}: its voxels are not plain numbers (\"{}\")", path_.string(),
            element.substr(0, 80));
     raw_.image.element = known->second;
     const bool big = is_true({"BinaryDataByteOrderMSB", "ElementByteOrderMSB"});

@@ -107,7 +107,7 @@ class Parser {
            path_.string());
     }
     if (magic != std::string_view("n+1\0", 4) && magic != std::string_view("n+2\0", 4)) {
-      fail(Exit::bad_data, "{}: is no NIfTI image in one file, whatever its name says", path_.string());
+      fail(Exit::bad_data, "{}: is not a NIfTI image in one file, whatever its name says", path_.string());
     }
     reader_.emplace(bytes_, header_.swapped);
   }
@@ -139,7 +139,7 @@ class Parser {
       if (of_type == code) header_.image.element = name;
     }
     if (header_.image.element.empty()) {
-      fail(Exit::bad_data, "{}: its voxels are no plain numbers (NIfTI data type {})", path_.string(), code);
+      fail(Exit::bad_data, "{}: its voxels are not plain numbers (NIfTI data type {})", path_.string(), code);
     }
     const double offset = at_.dim_bytes == 8 ? static_cast<double>(reader_->whole(at_.vox_offset, 8))
                                              : reader_->real(at_.vox_offset, 4);

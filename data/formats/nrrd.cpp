@@ -60,7 +60,7 @@ class Parser {
     const std::size_t whole = text.size();
     const auto magic = next_line(text);
     if (!magic || !magic->starts_with("NRRD000"))
-      fail(Exit::bad_data, "{}: is no NRRD image, whatever its name says", path_.string());
+      fail(Exit::bad_data, "{}: is not an NRRD image, whatever its name says", path_.string());
     while (const auto line = next_line(text)) {
       if (line->empty()) break;
       const std::size_t colon = line->find(": ");
@@ -200,7 +200,7 @@ class Parser {
       if (std::find(spellings.begin(), spellings.end(), type) != spellings.end()) raw_.image.element = name;
     }
     if (raw_.image.element.empty())
-      fail(Exit::bad_data, "{}: its voxels are no plain numbers (\"{}\")", path_.string(),
+      fail(Exit::bad_data, "{}: its voxels are not plain numbers (\"{}\")", path_.string(),
            type.substr(0, 80));
     const std::string encoding = lower(text("encoding"));
     raw_.packed = encoding == "gzip" || encoding == "gz";

@@ -199,7 +199,7 @@ Dataset list_bids(const DatasetOptions& options) {
   }
   for (const std::string& name : entries(options.root / "derivatives"))
     if (const fs::path folder = options.root / "derivatives" / name; is_ours(folder))
-      dataset.left_out.push_back({"note", folder, "derived by voxswap: predictions are no truth"});
+      dataset.left_out.push_back({"note", folder, "derived by voxswap: predictions are not ground truth"});
   dataset.labels = named_labels(dataset, derivatives);
   if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset);
   return dataset;

@@ -106,7 +106,7 @@ class Finder {
       const bool known_kind = !options_.files.empty() || series.sequence.why != sequence_of("").why;
       found_.left_out.push_back(
           {known_kind ? "note" : "warning", folder,
-           format("a series that is no channel (\"{}\"): {}", series.written, series.sequence.why)});
+           format("not an input channel (\"{}\"): {}", series.written, series.sequence.why)});
       return;
     }
     found_.cases[id].series.push_back(std::move(series));

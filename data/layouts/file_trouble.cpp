@@ -37,8 +37,9 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
                "zeros in its place",
                key::data_modalities, key::data_missing_modalities)};
   if (!is_readable_kind(path))
-    return {format("case {}: channel {}: {} is no file (a pipe or a device)", files.id, name, path.string()),
-            "put the image itself there"};
+    return {
+        format("case {}: channel {}: {} is not a file (a pipe or a device)", files.id, name, path.string()),
+        "put the image itself there"};
   return {};
 }
 
@@ -52,8 +53,9 @@ FileTrouble truth_trouble(const CaseFiles& files) {
     return {format("case {}: the truth is missing: expected {}", files.id, files.truth.string()),
             "add the file"};
   if (!is_readable_kind(files.truth))
-    return {format("case {}: the truth {} is no file (a pipe or a device)", files.id, files.truth.string()),
-            "put the label map itself there"};
+    return {
+        format("case {}: the truth {} is not a file (a pipe or a device)", files.id, files.truth.string()),
+        "put the label map itself there"};
   return {};
 }
 

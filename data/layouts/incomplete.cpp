@@ -37,7 +37,8 @@ std::map<std::string, std::set<int>> read_told(const fs::path& table, const std:
     for (const std::string& part : split(row[labels], ';'))
       if (const std::string label = trim(part); !label.empty()) found->second.insert(value(label));
     if (found->second.empty())
-      fail(Exit::bad_data, "{}: {}: case '{}' has no label; take its truth away, or name what it tells",
+      fail(Exit::bad_data,
+           "{}: {}: case '{}' has no label; remove its truth, or name the labels that were annotated",
            asked_by, table.string(), row[id]);
   }
   return told;

@@ -119,7 +119,7 @@ void check_regions(const Dataset& dataset, const Source& source) {
       if (known) continue;
       std::vector<std::string> listed;
       for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
-      fail(source.exit, "{}: {}: {} is no label; the labels are {{{}}}", source.name, name, value,
+      fail(source.exit, "{}: {}: {} is not a label; the labels are {{{}}}", source.name, name, value,
            join(listed, ", "));
     }
   }

@@ -223,7 +223,7 @@ std::optional<SequenceName> own_name(const std::string& written) {
 
 SequenceName t1_by_contrast(const Contrast& contrast) {
   if (contrast.with && contrast.without)
-    return {{"t1", "t1ce"}, false, false, "it tells both of contrast medium and of none"};
+    return {{"t1", "t1ce"}, false, false, "its description names both contrast and no contrast"};
   return {{contrast.with ? "t1ce" : "t1"}, true, false, ""};
 }
 
@@ -239,21 +239,21 @@ SequenceName sequence_of(const std::string& written) {
   const bool flair = is_flair(words);
   for (const Word& word : words) {
     if (is_one_of(word.text, other_words) && !(flair && word.text == "tirm"))
-      return {{}, true, false, format("it tells of \"{}\"", word.text)};
+      return {{}, true, false, format("its description names \"{}\"", word.text)};
   }
   const bool rage = any_of(words, {"mp"}) && any_of(words, {"rage"});
   const bool t1 = rage || any_of(words, t1_words), t2 = any_of(words, t2_words);
   const Contrast contrast = ContrastReader(words).read();
   // A FLAIR is T2-weighted, unless it says T1: GE's "AX T1 FLAIR".
-  if (t1 && t2) return {{"t1", "t1ce", "t2"}, false, false, "it tells both of T1 and of T2"};
+  if (t1 && t2) return {{"t1", "t1ce", "t2"}, false, false, "its description names both T1 and T2"};
   if (t1) return t1_by_contrast(contrast);
   if (flair) return {{"flair"}, true, false, ""};
   if (t2 && any_of(words, {"pd", "pdw", "dual"}))
-    return {{"t2"}, false, false, "it tells of another echo beside T2"};
+    return {{"t2"}, false, false, "its description names another echo beside T2"};
   if (t2) return {{"t2"}, true, false, ""};
   if (contrast.with && contrast.named)
-    return {{"t1ce"}, false, false, "it tells of contrast medium, but not of T1"};
-  return {{}, true, false, "it tells of no T1, T2 or FLAIR"};
+    return {{"t1ce"}, false, false, "its description names contrast, but not T1"};
+  return {{}, true, false, "its description names no T1, T2 or FLAIR"};
 }
 
 SequenceName sequence_of(const std::string& folder, const std::string& description) {

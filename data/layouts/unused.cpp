@@ -88,7 +88,7 @@ class Walk {
       return;
     }
     if (entries(path).empty()) return tell(warning, path, "an empty folder");
-    if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that is no case's");
+    if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that belongs to no case");
     const bool images = holds_image(path, depth);
     tell(images ? warning : note, path,
          images ? format("a folder with images, but none is named as layout {} names them", dataset_.layout)

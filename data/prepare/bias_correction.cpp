@@ -144,7 +144,7 @@ std::vector<bool> corrected_channels(const std::vector<std::string>& wanted,
   for (std::size_t i = 0; i < wanted.size() && !by_name; ++i) {
     const auto found = std::find(modalities.begin(), modalities.end(), wanted[i]);
     if (found == modalities.end())
-      fail(Exit::usage, "{}: '{}' is no channel; there are {}", key::preprocess_bias_correction, wanted[i],
+      fail(Exit::usage, "{}: '{}' is not a channel; there are {}", key::preprocess_bias_correction, wanted[i],
            join(modalities, ", "));
     corrected[static_cast<std::size_t>(found - modalities.begin())] = true;
   }

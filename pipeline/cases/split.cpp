@@ -108,7 +108,7 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
     }
   } catch (const Json::exception&) {
     fail(Exit::bad_data,
-         "{}: is no list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
+         "{}: is not a list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
          "\"val\": [case, …]}}, …]",
          path.string());
   }

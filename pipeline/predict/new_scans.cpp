@@ -66,7 +66,8 @@ void check_for_dicom(const data::Dataset& dataset) {
     fail(Exit::usage, "--dicom-seg: this voxswap was built without DCMTK, which writes them; leave it out");
   for (const data::CaseFiles& files : dataset.cases)
     if (!fs::is_directory(files.first_channel()))
-      fail(Exit::usage, "--dicom-seg: {} of case {} is no DICOM series; --segmentations writes a .seg.nrrd",
+      fail(Exit::usage,
+           "--dicom-seg: {} of case {} is not a DICOM series; --segmentations writes a .seg.nrrd",
            files.first_channel().string(), files.id);
 }
 

@@ -108,7 +108,7 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
     for (const auto& [region, dice] : gains.items())
       result.gains.push_back({region, dice.at("before").get<double>(), dice.at("after").get<double>()});
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: is no list of steps as voxswap writes it; remove it", file.string());
+    fail(Exit::bad_data, "{}: is not a list of steps as voxswap writes it; remove it", file.string());
   }
   return result;
 }

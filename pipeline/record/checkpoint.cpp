@@ -184,7 +184,7 @@ std::uint64_t header_size(std::string_view content, std::uint64_t file_size) {
 Json parse_header(std::string_view header, Checkpoint& checkpoint,
                   std::map<std::string, std::string>& checksums) {
   Json json = Json::parse(header);
-  if (!json.is_object()) throw Unreadable("its header is no JSON object");
+  if (!json.is_object()) throw Unreadable("its header is not a JSON object");
   if (const auto metadata = json.find("__metadata__"); metadata != json.end())
     checkpoint.metadata = metadata->get<std::map<std::string, std::string>>();
   checksums = take_checksums(checkpoint, header);
@@ -200,7 +200,7 @@ Checkpoint reading(const fs::path& path, const Read& read) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    fail(Exit::bad_data, "{}: is no usable safetensors file: {}", path.string(), error.what());
+    fail(Exit::bad_data, "{}: is not a usable safetensors file: {}", path.string(), error.what());
   }
 }
 
@@ -216,7 +216,7 @@ const Tensor& Checkpoint::tensor(const std::string& name, const std::string& whe
 const std::string& Checkpoint::text(const std::string& key, const std::string& where) const {
   const auto found = metadata.find(key);
   if (found == metadata.end())
-    fail(Exit::bad_data, "{}: says nothing about '{}'; it is no voxswap checkpoint", where, key);
+    fail(Exit::bad_data, "{}: says nothing about '{}'; it is not a voxswap checkpoint", where, key);
   return found->second;
 }
 

@@ -33,7 +33,7 @@ Figures figures_of_file(const fs::path& folder) {
     if (!fs::exists(folder / name)) continue;
     Json json = Json::parse(read_file(folder / name), nullptr, false);
     if (json.is_array() && !json.empty()) json = json[0];
-    if (!json.is_object()) fail(Exit::bad_data, "{}: is no JSON object", (folder / name).string());
+    if (!json.is_object()) fail(Exit::bad_data, "{}: is not a JSON object", (folder / name).string());
     // What was the largest of stands in the column `largest` already.
     for (const auto& [key, value] : json.items())
       if (!value.is_structured()) figures.emplace_back(key == "largest" ? "size" : key, text_of(value));

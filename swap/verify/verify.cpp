@@ -78,7 +78,7 @@ class InstructionChecker {
   }
 
   void check_move(std::int32_t at, const Instruction& i) {
-    if (i.exchanges) bad("instruction {} is no node and cannot exchange anything", at);
+    if (i.exchanges) bad("instruction {} is not a node and cannot exchange anything", at);
     if (i.value < 0 || index(i.value) >= graph_.values().size()) {
       bad("instruction {} moves value {}, which does not exist", at, i.value);
       return;

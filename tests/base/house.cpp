@@ -226,7 +226,7 @@ std::vector<std::string> faults_of_order(const std::vector<Folder>& folders) {
       };
       const auto here = folders.begin() + static_cast<std::ptrdiff_t>(i);
       if (std::none_of(folders.begin(), folders.end(), is_it))
-        faults.push_back(format("{} may include {}, which is no folder", folders[i].path, other));
+        faults.push_back(format("{} may include {}, which is not a folder", folders[i].path, other));
       else if (std::any_of(here, folders.end(), is_it))
         faults.push_back(format("{} may include {}, which does not stand above it", folders[i].path, other));
     }

@@ -53,7 +53,7 @@ TEST(House, FindsATableThatAllowsWhatDoesNotStandAbove) {
   EXPECT_THAT(faults_of_order({{"base", {"swap"}}, {"swap", {"base", "swap"}}, {"cli", {"clouds"}}}),
               ElementsAre("base may include swap, which does not stand above it",
                           "swap may include swap, which does not stand above it",
-                          "cli may include clouds, which is no folder"));
+                          "cli may include clouds, which is not a folder"));
 }
 
 TEST(House, FindsCirclesOfUnitsWhoseHeadersHaveNone) {

@@ -129,7 +129,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   const std::vector<Row> table = {
       {"nothing", false, 0, "5 label maps", [] {}},
       {"nothing", true, 0, "", [] {}},
-      {"a byte of best", false, 3, "best.safetensors: is no usable safetensors file: it is damaged",
+      {"a byte of best", false, 3, "best.safetensors: is not a usable safetensors file: it is damaged",
        [&] { damage(best); }},
       {"half of best", false, 3, "best.safetensors", [&] { fs::resize_file(best, fs::file_size(best) / 2); }},
       {"best is empty", false, 3, "it is cut off", [&] { fs::resize_file(best, 0); }},
@@ -246,7 +246,7 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
       const bool resumes = file == checkpoint("last");
       const Outcome outcome = program(resumes ? resume_command() : predict_command());
       EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
-      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is no usable"), std::string::npos)
+      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a usable"), std::string::npos)
           << name << ", byte " << byte << "\n"
           << outcome.output;
       if (resumes) {

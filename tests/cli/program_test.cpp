@@ -80,7 +80,7 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   const Outcome jobs = call("sweep x.yaml --jobs 0");
   expect_refusal(jobs, 2, "--jobs: Value 0 not in range 1 to 1024; see");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --regions tumor=x"), 2,
-                 "is no label value");
+                 "is not a label value");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --labels 'core=1,4'"), 2,
                  "that is a region, for --regions");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --metrics dice,hd59"), 2,
@@ -101,7 +101,7 @@ TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
   write("good.yaml", "name: good\n");
   expect_refusal(call("plan good.yaml preprocess.resolution=100"), 2, "nearest: 96 and 112");
   expect_refusal(call("run good.yaml training.epochs"), 2, "expected key=value");
-  expect_refusal(call("predict . --input p --out q"), 3, "is no run");
+  expect_refusal(call("predict . --input p --out q"), 3, "is not a run");
 }
 
 TEST_F(Program, TellsMissingAndEmptyDataSets) {

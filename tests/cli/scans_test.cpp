@@ -170,7 +170,7 @@ TEST_F(Scans, ThatArePipesStopNothing) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const Outcome check = call({"check", path("piped")});
   EXPECT_EQ(check.code, 3) << check.output;
-  EXPECT_TRUE(contains(check.output, "is no file (a pipe or a device)")) << check.output;
+  EXPECT_TRUE(contains(check.output, "is not a file (a pipe or a device)")) << check.output;
 }
 
 }  // namespace

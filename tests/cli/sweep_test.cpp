@@ -136,7 +136,7 @@ TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
       << other.output;
   fs::create_directories(folder_ / "t/seed-1");
   fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
-  EXPECT_NE(sweep("t", {"training.seed=1,2"}).output.find("is no cell of a sweep"), std::string::npos);
+  EXPECT_NE(sweep("t", {"training.seed=1,2"}).output.find("is not a cell of a sweep"), std::string::npos);
 }
 
 TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {

@@ -170,9 +170,9 @@ TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
   ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no truth
   EXPECT_EQ(unused[0].path, folder.path() / "p1/3");
   EXPECT_EQ(unused[0].severity, "note");
-  EXPECT_NE(unused[1].why.find("it tells of \"swi\""), std::string::npos) << unused[1].why;
+  EXPECT_NE(unused[1].why.find("its description names \"swi\""), std::string::npos) << unused[1].why;
   EXPECT_EQ(unused[2].severity, "warning");
-  EXPECT_NE(unused[2].why.find("tells of no T1, T2 or FLAIR"), std::string::npos) << unused[2].why;
+  EXPECT_NE(unused[2].why.find("names no T1, T2 or FLAIR"), std::string::npos) << unused[2].why;
 }
 
 TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {

@@ -108,7 +108,7 @@ TEST(LabelMaps, AreRoundedWhenTheyWereStoredScaledAndRefusedWhenTheyAreNoWholeNu
     image.voxels[7] = bad;
     write_image(folder / "bad.nii.gz", image);
     expect_failure([&] { read_label_map(folder / "bad.nii.gz"); }, Exit::bad_data,
-                   {"bad.nii.gz", "no label"});
+                   {"bad.nii.gz", "not a label"});
   }
 }
 

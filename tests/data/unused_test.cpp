@@ -173,17 +173,17 @@ TEST(Pipes, AreToldAndNeverWaitedFor) {
     fs::remove(pipe);
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     const CheckReport report = checked(folder.path());
-    expect_problem(report, "error", pipe.string() + " is no file (a pipe or a device)");
+    expect_problem(report, "error", pipe.string() + " is not a file (a pipe or a device)");
     expect_failure([&] { open_dataset(at(folder.path())); }, Exit::bad_data,
-                   {"no file (a pipe or a device)"});
+                   {"not a file (a pipe or a device)"});
     expect_failure([&] { read_image(pipe); }, Exit::bad_data,
-                   {pipe.string(), "no file (a pipe or a device)"});
+                   {pipe.string(), "not a file (a pipe or a device)"});
   }
   ASSERT_EQ(mkfifo((folder / "dataset.json").c_str(), 0600), 0);
   ASSERT_EQ(mkfifo((folder / "stray.nii.gz").c_str(), 0600), 0);
   DatasetOptions with_json = at(folder.path());
   with_json.layout = "msd";
-  expect_failure([&] { open_dataset(with_json); }, Exit::bad_data, {"dataset.json", "is no file"});
+  expect_failure([&] { open_dataset(with_json); }, Exit::bad_data, {"dataset.json", "is not a file"});
   fs::remove(folder / "dataset.json");
   expect_unused(checked(folder.path()).unused, folder / "stray.nii.gz", "warning", "a pipe or a device");
 }
@@ -265,7 +265,7 @@ TEST(Labels, BelowZeroAreNone) {
   image.voxels[5] = -3;
   write_image(folder / "a.nii.gz", image);
   expect_failure([&] { read_label_map(folder / "a.nii.gz"); }, Exit::bad_data,
-                 {"a.nii.gz", "voxel value -3 is no label"});
+                 {"a.nii.gz", "voxel value -3 is not a label"});
 }
 
 TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnother) {

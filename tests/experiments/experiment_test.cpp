@@ -165,7 +165,7 @@ TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
 
 TEST_F(Experiments, RefuseKeysThatStandTwice) {
   EXPECT_EQ(refusal("name: a\ntraining:\n  epochs: 1\n  epochs: 2\n"),
-            "study.yaml:4: 'epochs' stands twice (first at study.yaml:3); remove one");
+            "study.yaml:4: 'epochs' is listed twice (first at study.yaml:3); remove one");
   EXPECT_TRUE(
       contains(refusal("training: {epochs: 1}\ntraining.epochs: 2\n"), "'training.epochs' is set twice"));
 }
@@ -340,7 +340,7 @@ TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
 
 TEST_F(Experiments, RefuseNamesThatAreNoFileNames) {
   for (const char* name : {"a/b", "..", ".hidden", "-x", "a b", "a;b", "a\\nb", "ü"})
-    EXPECT_TRUE(contains(refusal(format("name: \"{}\"\n", name)), "is no safe file name")) << name;
+    EXPECT_TRUE(contains(refusal(format("name: \"{}\"\n", name)), "is not a safe file name")) << name;
   EXPECT_TRUE(contains(refusal("", {"output.dir=runs/{nmae}"}), "brace"));
 }
 
@@ -351,17 +351,17 @@ TEST_F(Experiments, CheckThatPatternsLayoutAndLabelsAgree) {
   EXPECT_TRUE(contains(refusal("data: {layout: files, files: {truth: x}}\n"), "found only truth"));
   EXPECT_TRUE(contains(refusal("data: {modalities: [t2], files: {t1: x}}\n"), "'t2' has no pattern"));
   EXPECT_TRUE(
-      contains(refusal("data: {labels: {a: 1}, regions: {b: [1, 2]}}\n"), "2 is no value of data.labels"));
+      contains(refusal("data: {labels: {a: 1}, regions: {b: [1, 2]}}\n"), "2 is not a value of data.labels"));
 }
 
 TEST_F(Experiments, AreRefusedWithOneMessageWhateverTheFileHolds) {
   EXPECT_TRUE(contains(refusal("a: [1, 2\nb: 3\n"), "is not valid YAML"));
   EXPECT_TRUE(contains(refusal("a: &x [*x]\n"), "study.yaml:1: "));
   EXPECT_TRUE(contains(refusal("name: a\n---\nname: b\n"), "second document"));
-  EXPECT_TRUE(contains(refusal(std::string("\0\1\2", 3)), "is no text file"));
+  EXPECT_TRUE(contains(refusal(std::string("\0\1\2", 3)), "is not a text file"));
   EXPECT_TRUE(contains(refusal(std::string(100000, '[')), "study.yaml"));
   EXPECT_TRUE(contains(refusal("? [a, b]\n: 1\n"), "must be a plain word"));
-  EXPECT_TRUE(contains(refusal(std::string(2 << 20, '#')), "are no experiment file"));
+  EXPECT_TRUE(contains(refusal(std::string(2 << 20, '#')), "is not an experiment file"));
   EXPECT_THROW(load_experiment(folder_ / "nowhere.yaml", {}), Error);
   EXPECT_THROW(load_experiment(folder_, {}), Error);
 }

@@ -94,7 +94,7 @@ TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
   EXPECT_TRUE(
       contains(refusal("data:\n  split: {fold: 1}\n"),
                "study.yaml:2: data.split.fold: 1 is one of several folds, and there is no data.split.file"));
-  EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is no .json"));
+  EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is not a .json"));
   EXPECT_EQ(load("data: {split: {file: splits_final.json, fold: 3}}\n").split.fold, 3);
   EXPECT_TRUE(contains(refusal("data: {split: {fold: 0}}\n"), "data.split.fold: 0 is one of"));
   EXPECT_EQ(load("data: {split: {folds: 5, fold: 4}}\n").split.folds, 5);

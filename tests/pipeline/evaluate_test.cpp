@@ -63,7 +63,7 @@ TEST_F(Evaluation, LeavesIgnoredVoxelsOut) {
   options.evaluate.ignored = 9;
   options.evaluate.metrics = {"dice", "hd95", "specificity"};
   auto rows = evaluate_folders(truth(), prediction(), options);
-  ASSERT_EQ(rows.size(), 1u) << "the label to be ignored is no region";
+  ASSERT_EQ(rows.size(), 1u) << "the label to be ignored is not a region";
   EXPECT_EQ(rows[0].dice, 1);
   EXPECT_EQ(rows[0].hd95, 0);
   EXPECT_EQ(rows[0].predicted_voxels, 16);

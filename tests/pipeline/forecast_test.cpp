@@ -195,7 +195,7 @@ TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   RunOptions options = tiny();
   options.memory.budget_bytes = std::int64_t{1} << 40;
   const Largest deep = find_largest(options, data_shape(options), "v100", Dimension::depth).front();
-  EXPECT_EQ(deep.size, "5") << "16 is no multiple of 2^5";
+  EXPECT_EQ(deep.size, "5") << "16 is not a multiple of 2^5";
   EXPECT_EQ(deep.next, "");
   options.memory.budget_bytes = 1 << 10;
   const Largest none_fits = find_largest(options, data_shape(options), "v100", Dimension::resolution).front();
