@@ -138,7 +138,7 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
   write_series(folder / "p2/2", "AX T1 W/WO", 4);
   expect_failure([&] { open(folder.path()); }, Exit::bad_data,
                  {"case p2", "p2/2", "AX T1 W/WO", "is t1ce is not clear",
-                  "both of contrast medium and of none", "data.files"});
+                  "names both contrast and no contrast", "data.files"});
   DatasetOptions options;
   options.root = folder.path();
   options.labels = {{"tumor", 1}};
