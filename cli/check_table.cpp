@@ -164,7 +164,7 @@ std::string guesses_table(const data::Dataset& dataset) {
 
 std::string unused_table(const data::CheckReport& report) {
   if (report.unused.empty()) return {};
-  Rows rows = {{"not used", "how many", "", "why"}};
+  Rows rows = {{"not used", "Number of cases", "", "why"}};
   for (const data::UnusedGroup& group : data::grouped(report.unused, report.dataset.root))
     rows.push_back({group.what, std::to_string(group.count), group.severity, group.why});
   return "\n" + table(rows);

@@ -14,8 +14,9 @@ std::string help() {
       "[ARGUMENTS]\n\n";
   for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
   return text +
-         "\n`voxswap COMMAND --help` tells more. A first run, on phantoms, from the folder with experiments/ "
-         "in it:\n"
+         "\n`voxswap COMMAND --help` lists its options. A first run on phantoms, from the folder that "
+         "contains "
+         "experiments/:\n"
          "  voxswap phantom --out phantoms --cases 32 --size 48 --seed 1\n"
          "  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
 }

@@ -57,14 +57,15 @@ std::string keys_footer(bool all) {
 }  // namespace
 
 void add_common(CLI::App& app, CommonOptions& options, bool with_json) {
-  app.add_flag("--quiet", options.quiet, "no progress, only warnings and errors");
-  app.add_option("--log-level", options.log_level, "debug, info, warning or error")->capture_default_str();
-  if (with_json) app.add_flag("--json", options.json, "print JSON instead of a table");
+  app.add_flag("--quiet", options.quiet, "Print warnings and errors only");
+  app.add_option("--log-level", options.log_level,
+                 "Least severe messages to print: debug, info, warning or error")
+      ->capture_default_str();
+  if (with_json) app.add_flag("--json", options.json, "Print JSON instead of a table");
 }
 
 void add_force(CLI::App& app, bool& force) {
-  app.add_flag("--force", force,
-               "write over files that are there and that voxswap did not write; never over inputs");
+  app.add_flag("--force", force, "Overwrite files that voxswap did not write (never inputs)");
 }
 
 bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {
@@ -107,8 +108,8 @@ data::Size3 parse_size(const std::string& option, const std::string& text, std::
 }
 
 void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
-  app.add_option("EXPERIMENT", arguments.file, "the experiment file (YAML)")->required();
-  app.add_option("key=value", arguments.overrides, "keys of the experiment, set here instead of in the file");
+  app.add_option("EXPERIMENT", arguments.file, "Experiment file (YAML)")->required();
+  app.add_option("key=value", arguments.overrides, "Keys that override the file");
 }
 
 experiments::Experiment load(const ExperimentArguments& arguments) {

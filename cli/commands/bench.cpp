@@ -13,8 +13,8 @@ namespace voxswap::cli {
 
 Exit bench_command(const Arguments& words) {
   CLI::App app(
-      "Training steps on random volumes: measured beside predicted and the bound. Needs no data set where "
-      "the experiment names data.modalities and data.labels.",
+      "Measure training steps on random volumes, beside their prediction and lower bound. Needs no data set "
+      "if the experiment sets data.modalities and data.labels.",
       "voxswap bench");
   CommonOptions common;
   ExperimentArguments where;
@@ -22,11 +22,11 @@ Exit bench_command(const Arguments& words) {
   bool trace = false, force = false;
   std::string out;
   add_experiment(app, where);
-  app.add_option("--steps", steps, "how many are measured, after one that is not")
+  app.add_option("--steps", steps, "Number of measured steps, after a warm-up step")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000}));
-  app.add_flag("--trace", trace, "write timeline.json, the last step for Perfetto");
-  app.add_option("--out", out, "folder for bench.json, plan.json and timeline.json; of --trace alone: here");
+  app.add_flag("--trace", trace, "Write timeline.json of the last step, for Perfetto");
+  app.add_option("--out", out, "Folder for bench.json, plan.json and timeline.json");
   add_force(app, force);
   add_common(app, common, true);
   if (!parse(app, words, common)) return Exit::done;

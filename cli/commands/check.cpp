@@ -50,16 +50,15 @@ Exit exit_of(const data::CheckReport& report, bool strict) {
 }  // namespace
 
 Exit check_command(const Arguments& arguments) {
-  CLI::App app("Look at every case of a data set and tell every problem. Exit code 3 when there are errors.",
+  CLI::App app("Check every case of a data set and list every problem. Errors end with exit code 3.",
                "voxswap check");
   CommonOptions common;
   std::string path, layout, background;
   bool strict = false;
-  app.add_option("DATASET", path, "folder of the data set, or an experiment (.yaml) that names one")
-      ->required();
+  app.add_option("DATASET", path, "Folder of the data set, or an experiment file")->required();
   app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));
-  app.add_option("--background", background, "what lies around the head: a value (0 by default) or corner");
-  app.add_flag("--strict", strict, "warnings end with exit code 3 as well");
+  app.add_option("--background", background, "Background intensity: a value (default: 0) or corner");
+  app.add_flag("--strict", strict, "Treat warnings as errors (exit code 3)");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 

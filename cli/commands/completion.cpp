@@ -10,12 +10,13 @@ namespace voxswap::cli {
 
 Exit completion_command(const Arguments& arguments) {
   CLI::App app(
-      "Print a script that lets a shell complete commands, options and the keys of an experiment, such as "
-      "`source <(voxswap completion bash)` in ~/.bashrc.",
+      "Print a shell completion script, for example for `source <(voxswap completion bash)` in ~/.bashrc.",
       "voxswap completion");
   CommonOptions common;
   std::string shell;
-  app.add_option("SHELL", shell, "bash, zsh or fish")->required()->check(CLI::IsMember(completed_shells()));
+  app.add_option("SHELL", shell, "Shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember(completed_shells()));
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
   std::fputs(completion_script(shell).c_str(), stdout);

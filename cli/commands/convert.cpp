@@ -27,22 +27,16 @@ data::DatasetOptions data_of(const std::string& path, const std::string& layout)
 }  // namespace
 
 Exit convert_command(const Arguments& arguments) {
-  CLI::App app(
-      "Write a data set of any layout as nnU-Net has it: a file per channel, labels counted 1, 2, 3, …, "
-      "dataset.json. Cases without a truth go to imagesTs.",
-      "voxswap convert");
+  CLI::App app("Convert a data set of any layout to nnU-Net's. Cases without ground truth go to imagesTs.",
+               "voxswap convert");
   CommonOptions common;
   std::string path, layout, out, to = "nnunet";
   bool as_regions = false, force = false;
-  app.add_option("DATASET", path, "folder of the data set, or an experiment (.yaml) that names one")
-      ->required();
-  app.add_option("--out", out, "folder to write to, e.g. nnUNet_raw/Dataset501_Tumours")->required();
-  app.add_option("--to", to, "what to write: nnunet")
-      ->check(CLI::IsMember({"nnunet"}))
-      ->capture_default_str();
+  app.add_option("DATASET", path, "Folder of the data set, or an experiment file")->required();
+  app.add_option("--out", out, "Folder to write to, e.g. nnUNet_raw/Dataset501_Tumours")->required();
+  app.add_option("--to", to, "Target format")->check(CLI::IsMember({"nnunet"}))->capture_default_str();
   app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));
-  app.add_flag("--regions", as_regions,
-               "what is trained on are the regions (whole_tumor, …), which may hold one another");
+  app.add_flag("--regions", as_regions, "Write nested regions (whole_tumor, …) instead of labels");
   add_force(app, force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -98,43 +98,37 @@ std::string metrics_help() {
 
 Exit evaluate_command(const Arguments& arguments) {
   CLI::App app(
-      "Score label maps against the truth: files of the same name, or CASE_seg, in two folders (NIfTI, NRRD, "
-      "MetaImage).",
+      "Score label maps against the ground truth: files of the same name, or CASE_seg, in two folders.",
       "voxswap evaluate");
   CommonOptions common;
   pipeline::FolderOptions how;
   pipeline::EvaluateOptions& scoring = how.evaluate;
   std::string truth, prediction, out, labels, regions, annotated, metrics = join(scoring.metrics, ",");
-  app.add_option("--truth", truth, "folder of true label maps")->required();
-  app.add_option("--prediction", prediction, "folder of predicted label maps")->required();
-  app.add_option("--out", out, "CSV file with every score; without it only the table is printed");
-  app.add_option("--labels", labels, "label values to score, each with a name: \"anterior=1;posterior=2\"");
+  app.add_option("--truth", truth, "Folder of ground truth label maps")->required();
+  app.add_option("--prediction", prediction, "Folder of predicted label maps")->required();
+  app.add_option("--out", out, "CSV file for all scores (default: print the table only)");
+  app.add_option("--labels", labels, "Label values to score, with names: \"anterior=1;posterior=2\"");
   app.add_option("--regions", regions,
-                 "sets of label values to score: \"whole_tumor=1,2,4;tumor_core=1,4\"; without --labels and "
-                 "--regions every value by itself");
-  app.add_option("--ignore-label", scoring.ignored,
-                 "a label of the truth: voxels that have it are left out of every score")
+                 "Regions to score: \"whole_tumor=1,2,4;tumor_core=1,4\" (default: every label)");
+  app.add_option("--ignore-label", scoring.ignored, "Label value whose voxels are excluded from every score")
       ->check(CLI::Range(1, 32767));
-  app.add_option(
-      "--annotated", annotated,
-      "a CSV with the columns case and labels, values or names of --labels with ; between: the truth of "
-      "a case that it names tells of these only, and regions with others are left out there");
+  app.add_option("--annotated", annotated,
+                 "CSV with columns case,labels: which labels were annotated in each case");
   app.add_option("--metrics", metrics, metrics_help())->capture_default_str();
-  app.add_option("--empty", scoring.empty, "rule for regions that a case does not have: brats or nnunet")
+  app.add_option("--empty", scoring.empty, "Score of regions that are absent from a case: brats or nnunet")
       ->capture_default_str();
-  app.add_option("--surface-tolerance", scoring.surface_tolerance, "of surface_dice, mm")
+  app.add_option("--surface-tolerance", scoring.surface_tolerance, "Tolerance of surface_dice in mm")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--lesion-dilation", scoring.lesions.dilation,
-                 "lesion_wise: voxels by which the truth is grown before lesions are told apart (BraTS: 3; "
-                 "meningiomas and metastases 1)")
+                 "Dilation of true lesions in voxels (lesion_wise; BraTS: 3)")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--lesion-volume", scoring.lesions.volume,
-                 "lesion_wise: lesions up to this many mm^3 are left out (BraTS: 50; metastases 2)")
+                 "Volume up to which lesions are left out, in mm^3 (lesion_wise; BraTS: 50)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_flag("--partial", how.partial, "leave out cases that have no prediction; else they are an error");
+  app.add_flag("--partial", how.partial, "Skip cases without a prediction instead of failing");
   bool force = false;
   add_force(app, force);
   add_common(app, common, true);

@@ -38,20 +38,18 @@ void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out
 }  // namespace
 
 Exit export_command(const Arguments& arguments) {
-  CLI::App app("Write a finished run's network, with its best weights, for other programs.",
-               "voxswap export");
+  CLI::App app("Export the network of a finished run with its best weights.", "voxswap export");
   CommonOptions common;
   std::string folder, out, to = "onnx";
   std::int64_t repeat = 1;
   bool force = false;
-  app.add_option("RUN_DIR", folder, "the folder of a finished run")->required();
-  app.add_option("--out", out,
-                 "the file to write: NAME.onnx, or NAME.safetensors, beside which PyTorch gets NAME.py")
+  app.add_option("RUN_DIR", folder, "Folder of a finished run")->required();
+  app.add_option("--out", out, "File to write: NAME.onnx, or NAME.safetensors with NAME.py beside it")
       ->required();
-  app.add_option("--to", to, "onnx, or pytorch: weights and the Python file that loads them")
+  app.add_option("--to", to, "Target format: onnx, or pytorch (weights and a Python file)")
       ->check(CLI::IsMember({"onnx", "pytorch"}))
       ->capture_default_str();
-  app.add_option("--repeat", repeat, "which of the run's repeats, counted from 1")->capture_default_str();
+  app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
   add_force(app, force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -12,17 +12,17 @@ namespace voxswap::cli {
 
 Exit import_command(const Arguments& arguments) {
   CLI::App app(
-      "Make a run of weights that another program trained for the network of a finished run, such as PyTorch "
-      "what `voxswap export --to pytorch` gave it. `voxswap predict` takes the new run.",
+      "Import weights that another program trained for the network of a finished run, as a new run for "
+      "`voxswap predict`.",
       "voxswap import");
   CommonOptions common;
   std::string file, folder, out;
   std::int64_t repeat = 1;
-  app.add_option("WEIGHTS", file, "a .safetensors with all parameters of the network, and nothing else")
+  app.add_option("WEIGHTS", file, "Weights in a .safetensors file: all parameters of the network")
       ->required();
-  app.add_option("--run", folder, "the folder of the finished run whose network it is")->required();
-  app.add_option("--out", out, "the folder of the new run")->required();
-  app.add_option("--repeat", repeat, "the repeat of the run whose weights these replace, counted from 1")
+  app.add_option("--run", folder, "Folder of the finished run with the same network")->required();
+  app.add_option("--out", out, "Folder of the new run")->required();
+  app.add_option("--repeat", repeat, "Repeat whose weights are replaced, counted from 1")
       ->capture_default_str();
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -87,9 +87,7 @@ void add_known_devices(Json& json, Rows& rows) {
 }  // namespace
 
 Exit info_command(const Arguments& arguments) {
-  CLI::App app(
-      "Version, libraries, devices, their memory and measured link rates; the ranks, under a launcher.",
-      "voxswap info");
+  CLI::App app("Print version, libraries, devices, memory, measured link rates and ranks.", "voxswap info");
   CommonOptions common;
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -21,19 +21,18 @@ std::string describe_layouts() {
 }  // namespace
 
 Exit phantom_command(const Arguments& arguments) {
-  CLI::App app("Multimodal brain phantoms with nested tumours, written as a real data set.",
+  CLI::App app("Make multimodal brain phantoms with nested tumours, in the layout of a real data set.",
                "voxswap phantom");
   CommonOptions common;
   data::PhantomOptions options;
   std::string out, size = "64";
-  app.add_option("--out", out, "folder of the data set")->required();
-  app.add_option("--cases", options.cases, "how many")->capture_default_str();
-  app.add_option("--size", size, "voxels: X or X,Y,Z")->capture_default_str();
-  app.add_option("--seed", options.seed, "the same seed gives the same phantoms")
+  app.add_option("--out", out, "Folder of the data set")->required();
+  app.add_option("--cases", options.cases, "Number of cases")->capture_default_str();
+  app.add_option("--size", size, "Size in voxels: X or X,Y,Z")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the phantoms")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  app.add_option("--layout", options.layout, "how they are laid out on disk, see below")
-      ->capture_default_str();
+  app.add_option("--layout", options.layout, "Layout on disk, see below")->capture_default_str();
   add_common(app, common);
   app.footer(describe_layouts());
   if (!parse(app, arguments, common)) return Exit::done;

@@ -47,33 +47,30 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   std::vector<std::string> devices;
   for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
   add_experiment(app, arguments.where);
-  app.add_flag("--all", arguments.all, "every planner side by side");
-  app.add_flag("--max-resolution", arguments.resolution, "the largest preprocess.resolution that fits");
-  app.add_flag("--max-batch", arguments.batch, "the largest training.batch_size that fits");
-  app.add_flag("--max-depth", arguments.depth, "the largest network.depth that fits");
-  app.add_flag("--estimate", arguments.how.estimate, "measure nothing: costs from rates of a usual machine");
+  app.add_flag("--all", arguments.all, "Compare all planners");
+  app.add_flag("--max-resolution", arguments.resolution, "Find the largest preprocess.resolution that fits");
+  app.add_flag("--max-batch", arguments.batch, "Find the largest training.batch_size that fits");
+  app.add_flag("--max-depth", arguments.depth, "Find the largest network.depth that fits");
+  app.add_flag("--estimate", arguments.how.estimate, "Use typical costs instead of measuring");
   app.add_option("--as", arguments.how.as,
                  "plan for a device that need not be here, from its published rates: " + join(devices, ", "));
   const auto count = CLI::Range(1, 1024);
   app.add_option("--devices", arguments.sharing.devices,
-                 "of one host, that each run the step at once; simulated")
+                 "Number of devices on one host that run the step at once (simulated)")
       ->capture_default_str()
       ->check(count);
-  app.add_option("--devices-per-link", arguments.sharing.devices_per_link, "how many of them share a link")
+  app.add_option("--devices-per-link", arguments.sharing.devices_per_link,
+                 "Number of devices that share a link to the host")
       ->capture_default_str()
       ->check(count);
-  app.add_option("--ranks", arguments.ranks,
-                 "that train together and share out training.batch_size, on --nodes machines, over --network")
+  app.add_option("--ranks", arguments.ranks, "Number of ranks that share training.batch_size")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
-  app.add_option("--nodes", arguments.machines, "machines of --ranks, with as many of them each")
+  app.add_option("--nodes", arguments.machines, "Number of machines for --ranks")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
-  app.add_option("--network", arguments.network, "rate between two of --nodes, e.g. 12.5GB/s");
-  app.add_option(
-      "--out", arguments.out,
-      "write forecast.json, plan.json, arena.svg and timeline.json (simulated, for Perfetto) to this "
-      "folder; of the largest that fits largest.json alone");
+  app.add_option("--network", arguments.network, "Network rate between two machines, e.g. 12.5GB/s");
+  app.add_option("--out", arguments.out, "Folder for forecast.json, plan.json, arena.svg and timeline.json");
   add_force(app, arguments.force);
   add_common(app, arguments.common, true);
 }
@@ -177,9 +174,8 @@ void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& opti
 
 Exit plan_command(const Arguments& words) {
   CLI::App app(
-      "The memory plan of a training step, without training: its peaks, what it moves and computes again, "
-      "how long a step should take, and how far that is from the best. Needs no data set where the "
-      "experiment names data.modalities and data.labels.",
+      "Plan the memory of a training step without training: peak, swapped and recomputed values, step time "
+      "and lower bound. Needs no data set if the experiment sets data.modalities and data.labels.",
       "voxswap plan");
   PlanArguments arguments;
   declare(app, arguments);

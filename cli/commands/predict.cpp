@@ -85,16 +85,14 @@ fs::path postprocessing_of(const std::vector<std::string>& folders, const std::v
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
-  CLI::App app(
-      "Label maps for new cases with a finished run's weights, on each case's own grid. Reads no truth.",
-      "voxswap predict");
+  CLI::App app("Predict label maps of new cases with a finished run, on each case's own grid.",
+               "voxswap predict");
   CommonOptions common;
   pipeline::PredictOptions how;
   std::string input, out, window, largest, postprocessing;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
-  app.add_option("RUN_DIR", folders,
-                 "the folder of a finished run; of several, or of a sweep's cells, the mean is predicted")
+  app.add_option("RUN_DIR", folders, "Folder of a finished run or sweep; several are averaged")
       ->required()
       ->check(CLI::Validator(
           [](std::string& text) {
@@ -103,44 +101,26 @@ Exit predict_command(const Arguments& arguments) {
           ""));
   app.add_option(
       "key=value", overrides,
-      "how the new scans lie there: data.layout, data.files, data.align, data.missing_modalities, and "
-      "data.modalities, what the network's channels are called there, in its order");
-  app.add_option("--input", input, "a data set, a case's folder, or a 4D file")->required();
-  app.add_option("--out", out, "folder for CASE.nii.gz")->required();
-  app.add_flag(
-      "--tta", how.mirror,
-      "average over the ways to mirror the input along the axes that training mirrored, and only those; for "
-      "all three eight times as long");
-  app.add_flag("--ensemble", how.ensemble,
-               "average over the run's repeats; without it each repeat has a folder of its own. Of several "
-               "runs that is always so");
-  app.add_option(
-      "--window", window,
-      "what the network sees at a time: whole, N or X,Y,Z voxels of the prepared volume; by default "
-      "what it was trained on");
-  app.add_option("--overlap", how.overlap, "of windows, as a part of them")
+      "data.* keys that describe the new images; data.modalities: the network's channels, in order");
+  app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
+  app.add_option("--out", out, "Folder for the label maps")->required();
+  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times as long)");
+  app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
+  app.add_option("--window", window, "Window size in voxels: whole, N or X,Y,Z (default: as in training)");
+  app.add_option("--overlap", how.overlap, "Overlap of windows, as a fraction")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  app.add_option(
-      "--postprocessing", postprocessing,
-      "a file that says what is done to label maps, or none; by default the run's, or the sweep's, "
-      "postprocessing.json, if there is one");
+  app.add_option("--postprocessing", postprocessing,
+                 "File with post-processing steps, or none (default: postprocessing.json of the run)");
   app.add_option("--keep-largest", largest,
-                 "regions of which only the largest connected part stays: all, or names with commas between");
-  app.add_flag("--probabilities", how.probabilities,
-               "also write probabilities/CASE_OUTPUT.nii.gz, for every output of the network");
-  app.add_flag(
-      "--segmentations", how.segmentations,
-      "also write CASE.seg.nrrd, which 3D Slicer opens with names and colours, and itksnap_labels.txt");
-  app.add_flag(
-      "--dicom-seg", how.dicom_segmentations,
-      "of DICOM series: also write CASE.seg.dcm, a segmentation object on the first channel's series");
-  app.add_flag("--bids", how.bids,
-               "a BIDS derivative: sub-X/anat/sub-X_desc-voxswap_dseg.nii.gz, probabilities as _probseg, "
-               "dataset_description.json, dseg.tsv");
-  app.add_flag(
-      "--raw-weights", how.raw_weights,
-      "of a run that averaged its weights (training.averaging): with those of the best epoch itself");
+                 "Keep only the largest component of these regions: all, or a comma-separated list");
+  app.add_flag("--probabilities", how.probabilities, "Also write probabilities, one file per output");
+  app.add_flag("--segmentations", how.segmentations,
+               "Also write CASE.seg.nrrd for 3D Slicer and labels for ITK-SNAP");
+  app.add_flag("--dicom-seg", how.dicom_segmentations,
+               "Also write DICOM segmentation objects (DICOM input only)");
+  app.add_flag("--bids", how.bids, "Write a BIDS derivative");
+  app.add_flag("--raw-weights", how.raw_weights, "Use the weights of the best epoch, not the averaged ones");
   add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;

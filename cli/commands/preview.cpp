@@ -24,20 +24,17 @@ void check_picture(const fs::path& file) {
 }  // namespace
 
 Exit preview_command(const Arguments& arguments) {
-  CLI::App app(
-      "Write a PNG of prepared cases and of what augmentation makes of them in the first epochs, with the "
-      "truth as outlines.",
-      "voxswap preview");
+  CLI::App app("Write a PNG of prepared cases and of their augmentation, with the ground truth as outlines.",
+               "voxswap preview");
   CommonOptions common;
   ExperimentArguments where;
   pipeline::PreviewOptions what;
   std::string out;
   add_experiment(app, where);
-  app.add_option("--out", out, "the picture; NAME_preview.png by default");
-  app.add_option("--cases", what.cases, "how many of the training cases (3 by default)")
-      ->check(CLI::Range(1, 100));
-  app.add_option("--case", what.case_names, "a case by name instead; may stand several times")->expected(1);
-  app.add_option("--epochs", what.epochs, "how many epochs (5 by default)")->check(CLI::Range(0, 100));
+  app.add_option("--out", out, "PNG file to write (default: NAME_preview.png)");
+  app.add_option("--cases", what.cases, "Number of training cases (default: 3)")->check(CLI::Range(1, 100));
+  app.add_option("--case", what.case_names, "Name of a case (repeatable)")->expected(1);
+  app.add_option("--epochs", what.epochs, "Number of epochs (default: 5)")->check(CLI::Range(0, 100));
   bool force = false;
   add_force(app, force);
   add_common(app, common);

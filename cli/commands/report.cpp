@@ -13,15 +13,15 @@ namespace voxswap::cli {
 
 Exit report_command(const Arguments& arguments) {
   CLI::App app(
-      "Merge finished runs into CSV, plots and one page, report.html. Several are compared: runs that differ "
-      "in nothing but names and seeds are repeats of one model; what else differs is set against each other, "
-      "case by case (comparison.csv: bootstrap intervals, Wilcoxon's signed-rank test).",
+      "Compare finished runs in CSV files, plots and one page, report.html. Runs that differ only in name "
+      "and "
+      "seed are repeats of one model; other runs are compared case by case, with intervals and tests.",
       "voxswap report");
   CommonOptions common;
   std::vector<std::string> folders;
   std::string out;
-  app.add_option("RUN_DIR", folders, "folders of finished runs")->required();
-  app.add_option("--out", out, "folder to write to; without it a single run's own, or ./report for several");
+  app.add_option("RUN_DIR", folders, "Folders of finished runs")->required();
+  app.add_option("--out", out, "Folder for the report (default: the run's own, or ./report for several)");
   bool force = false;
   add_force(app, force);
   add_common(app, common);

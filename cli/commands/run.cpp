@@ -65,11 +65,11 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   ExperimentArguments where;
   bool resume = false, dry_run = false, trace = false;
   add_experiment(app, where);
-  app.add_option("--out", where.out, "the run's folder (output.dir)");
-  app.add_flag("--resume", resume, "continue the run in that folder; one that is not there begins");
+  app.add_option("--out", where.out, "Folder of the run (output.dir)");
+  app.add_flag("--resume", resume, "Resume the run in that folder, or start it");
   app.add_flag("--dry-run", dry_run,
-               "print the resolved experiment, its memory, disk and time; write nothing");
-  app.add_flag("--trace", trace, "write timeline.json, one step for Perfetto");
+               "Print the resolved experiment with its memory, disk and time, and stop");
+  app.add_flag("--trace", trace, "Write timeline.json of one step, for Perfetto");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
@@ -139,9 +139,10 @@ Exit run_command(const Arguments& arguments) {
 }
 
 Exit train_command(const Arguments& arguments) {
-  return execute({"train", "Train, and stop there; `voxswap run --resume` does the rest.", train_and_show,
-                  pipeline::train},
-                 arguments);
+  return execute(
+      {"train", "Train without predicting and scoring; `voxswap run --resume` continues from there.",
+       train_and_show, pipeline::train},
+      arguments);
 }
 
 }  // namespace voxswap::cli

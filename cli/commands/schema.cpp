@@ -10,9 +10,8 @@ namespace voxswap::cli {
 
 Exit schema_command(const Arguments& arguments) {
   CLI::App app(
-      "Print a JSON Schema (draft 7) of the experiment file. Editors complete and check a file by it that "
-      "begins "
-      "with the line `# yaml-language-server: $schema=FILE`.",
+      "Print a JSON Schema (draft 7) of the experiment file. Editors use it to complete and check files that "
+      "begin with `# yaml-language-server: $schema=FILE`.",
       "voxswap schema");
   CommonOptions common;
   add_common(app, common);

@@ -44,29 +44,22 @@ struct SweepArguments {
 void declare(CLI::App& app, SweepArguments& arguments) {
   add_experiment(app, arguments.where);
   app.get_option("key=value")
-      ->description(
-          "keys, set here instead of in the file; several values, separated by commas, are swept over");
+      ->description("Keys that override the file; comma-separated values are swept over");
   app.add_option("--out", arguments.where.out,
-                 "the sweep's folder (output.dir), a folder in it for every cell");
-  app.add_option(
-         "--jobs", arguments.jobs,
-         "cells at once, each with its part of memory and cores, or its GPU; auto: one per device, on "
-         "several ranks (mpirun, srun) one per rank, in an allocation of Slurm one per task; else 1")
+                 "Folder of the sweep (output.dir), with a folder for every cell");
+  app.add_option("--jobs", arguments.jobs,
+                 "Cells that run at once (auto: one per GPU, MPI rank or Slurm task)")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "auto" ? "" : CLI::Range(std::int64_t{1}, std::int64_t{1024})(text);
           },
           "auto or 1 to 1024"));
-  app.add_option(
-      "--part", arguments.part,
-      "K/N: only every N-th cell from the K-th on, beside others with the rest (an array of jobs)");
-  app.add_option(
-      "--memory", arguments.memory,
-      "what cells together may take of the machine's memory, e.g. 12GiB; else what is free, less a "
-      "reserve");
-  app.add_flag("--dry-run", arguments.dry_run,
-               "print the cells with their memory, disk and time; write nothing");
-  app.add_flag("--estimate", arguments.estimate, "of a dry run: measure nothing, costs of a usual machine");
+  app.add_option("--part", arguments.part,
+                 "K/N: run every N-th cell, starting with the K-th (for job arrays)");
+  app.add_option("--memory", arguments.memory,
+                 "Memory for all cells together, e.g. 12GiB (default: what is free, less a reserve)");
+  app.add_flag("--dry-run", arguments.dry_run, "Print the cells with their memory, disk and time, and stop");
+  app.add_flag("--estimate", arguments.estimate, "Use typical costs instead of measuring (dry runs)");
   add_common(app, arguments.common, true);
 }
 
@@ -259,8 +252,8 @@ void start_tasks_of_slurm(const Arguments& words) {
 
 Exit sweep_command(const Arguments& words) {
   CLI::App app(
-      "Run an experiment for every combination of values, e.g. preprocess.resolution=96,112 or a `sweep:` in "
-      "the file. Cells that are finished are not run again, one that was cut off goes on; one split for all.",
+      "Run an experiment for every combination of values, e.g. preprocess.resolution=96,112. Finished cells "
+      "are skipped, interrupted ones resume, and all share one split.",
       "voxswap sweep");
   SweepArguments arguments;
   declare(app, arguments);

@@ -51,17 +51,16 @@ void follow(const std::string& folder, double every) {
 
 Exit watch_command(const Arguments& arguments) {
   CLI::App app(
-      "How a run that goes on elsewhere stands: losses, Dice, speed, memory. On a terminal the view is drawn "
-      "anew until the run ends or Ctrl-C ends the looking; the run does not notice. Elsewhere it is one "
-      "look.",
+      "Follow a run: losses, Dice, speed, memory. Ctrl-C stops watching, not the run. Without a terminal it "
+      "prints once.",
       "voxswap watch");
   CommonOptions common;
   std::string folder;
   double every = 2;
   bool once = false;
-  app.add_option("RUN_DIR", folder, "the folder of a run")->required();
-  app.add_flag("--once", once, "one look, also on a terminal");
-  app.add_option("--every", every, "seconds between looks")
+  app.add_option("RUN_DIR", folder, "Folder of a run")->required();
+  app.add_flag("--once", once, "Print once and stop");
+  app.add_option("--every", every, "Seconds between updates")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   add_common(app, common, true);
