@@ -47,8 +47,9 @@ Exit preview_command(const Arguments& arguments) {
   outputs.protect_below(options.data.root);
   outputs.check(png);
   check_picture(png);
-  outputs.write(png, [&] { pipeline::preview(options, what, png); });
-  std::printf("%s\n", png.c_str());
+  std::string caption;
+  outputs.write(png, [&] { caption = pipeline::preview(options, what, png); });
+  std::printf("%s\n%s", png.c_str(), caption.c_str());
   return Exit::done;
 }
 

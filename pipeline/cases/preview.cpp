@@ -4,21 +4,23 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/filesystem.h"
+#include "base/text.h"
+#include "base/xml.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/picture.h"
+#include "data/volumes/picture_text.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"
-#include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::int64_t gap = 6, margin = 8;  // pixels
-constexpr Color ink{235, 235, 235}, faint{150, 150, 150};
+constexpr std::int64_t gap = 6, between = 24;  // pixels between pictures, and between cases
 
 // One version of a case: as prepared, or as an epoch has it.
 struct Version {
@@ -118,77 +120,54 @@ Plane plane_of(const Version& version, const Row& row) {
 struct Layout {
   std::int64_t column = 0;        // width
   std::vector<std::int64_t> row;  // tops
-  std::int64_t captions = 0;      // top
-  std::int64_t height = 0;
+  std::int64_t height = -gap;
 };
-
-std::size_t letters_in(std::int64_t pixels) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(8, pixels / letter_width));
-}
 
 Layout layout_of(const Block& block) {
   Layout layout;
-  std::int64_t top = 2 * line_height + gap;
   for (const Row& row : block.rows) {
-    layout.row.push_back(top);
+    layout.row.push_back(layout.height + gap);
     std::int64_t height = 0;
     for (const Version& version : block.versions) {
       const Plane plane = plane_of(version, row);
       layout.column = std::max(layout.column, plane.width());
       height = std::max(height, plane.height());
     }
-    top += height + gap;
+    layout.height += gap + height;
   }
-  std::size_t lines = 0;
-  for (const Version& version : block.versions)
-    lines = std::max(lines, wrapped(version.description, letters_in(layout.column)).size());
-  layout.captions = top;
-  layout.height = top + static_cast<std::int64_t>(lines) * line_height + 2 * gap;
   return layout;
 }
 
 // The grey values of a row are those of the case as prepared, so that brightness can be compared.
-void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layout& layout) {
-  write_text(sheet, margin, top, block.title, ink);
+void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layout& layout,
+                 const data::Regions& regions) {
   for (std::size_t r = 0; r < block.rows.size(); ++r) {
     const Row& row = block.rows[r];
     const Window window = window_of(channel_of(block.versions.front(), row.channel));
     for (std::size_t v = 0; v < block.versions.size(); ++v) {
       const Version& version = block.versions[v];
-      const std::int64_t left = margin + static_cast<std::int64_t>(v) * (layout.column + gap);
-      paint(sheet, left, top + layout.row[r], plane_of(version, row), channel_of(version, row.channel),
-            window, labels_of(version));
-      if (v == 0) write_text(sheet, left + 2, top + layout.row[r] + 2, row.title, ink);
-      if (r > 0) continue;
-      write_text(sheet, left, top + line_height, version.title, faint);
-      std::int64_t line = top + layout.captions;
-      for (const std::string& text : wrapped(version.description, letters_in(layout.column))) {
-        write_text(sheet, left, line, text, faint);
-        line += line_height;
-      }
+      paint(sheet, static_cast<std::int64_t>(v) * (layout.column + gap), top + layout.row[r],
+            plane_of(version, row), channel_of(version, row.channel), window, labels_of(version), regions);
     }
   }
 }
 
-// The labels' names from the top left corner on, as many in a line as there is room for; its height.
-// Nothing is painted without a sheet.
-std::int64_t paint_legend(Pixels* sheet, std::int64_t width, const data::Dataset& dataset) {
-  std::int64_t left = margin, top = margin;
-  for (const auto& [name, value] : dataset.labels) {
-    const auto needed = static_cast<std::int64_t>(name.size() + 2) * letter_width;
-    if (left > margin && left + needed > width) {
-      left = margin;
-      top += line_height;
-    }
-    if (sheet != nullptr) write_text(*sheet, left, top, name, label_color(static_cast<std::int16_t>(value)));
-    left += needed;
+// A line for the case and one for each of its columns.
+std::string caption_of(const Block& block) {
+  std::vector<std::string> rows;
+  for (const Row& row : block.rows) rows.push_back(row.title);
+  std::string text = format("{}, rows from the top: {}\n", block.title, join(rows, ", "));
+  for (std::size_t v = 0; v < block.versions.size(); ++v) {
+    const Version& version = block.versions[v];
+    text += format("  column {}: {}{}{}\n", v + 1, version.title, version.description.empty() ? "" : ": ",
+                   version.description);
   }
-  return top - margin + line_height;
+  return text;
 }
 
 }  // namespace
 
-void preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png) {
+std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png) {
   data::Dataset dataset = data::open_dataset(options.data);
   const Split split = make_split(dataset, options.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
@@ -198,22 +177,26 @@ void preview(const RunOptions& options, const PreviewOptions& what, const fs::pa
 
   std::vector<Block> blocks;
   std::vector<Layout> layouts;
-  std::int64_t width = 0, height = 2 * margin;
+  std::int64_t width = 0, height = -between;
+  std::string caption;
   for (const std::size_t index : wanted) {
     blocks.push_back(block_of(cases, index, options, what.epochs));
     layouts.push_back(layout_of(blocks.back()));
-    width = std::max(width, 2 * margin - gap + (what.epochs + 1) * (layouts.back().column + gap));
-    height += layouts.back().height;
+    width = std::max(width, (what.epochs + 1) * (layouts.back().column + gap) - gap);
+    height += layouts.back().height + between;
+    caption += caption_of(blocks.back());
   }
-  const std::int64_t legend = paint_legend(nullptr, width, cases.dataset());
-  Pixels sheet(width, height + legend);
-  paint_legend(&sheet, width, cases.dataset());
-  std::int64_t top = 2 * margin + legend;
+  const data::Regions& regions = cases.dataset().regions;
+  caption += legend_text(regions) + "\n";
+  Pixels sheet(width, height);
+  std::int64_t top = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    paint_block(sheet, top, blocks[i], layouts[i]);
-    top += layouts[i].height;
+    paint_block(sheet, top, blocks[i], layouts[i], regions);
+    top += layouts[i].height + between;
   }
-  data::write_png(png, sheet.width, sheet.height, sheet.rgb);
+  write_file(png, data::with_png_text(data::png_bytes(sheet.width, sheet.height, sheet.rgb), "Description",
+                                      as_utf8(caption)));
+  return caption;
 }
 
 }  // namespace voxswap::pipeline

@@ -16,8 +16,9 @@ struct PreviewOptions {
   std::int64_t epochs = 5;                   // columns beside the prepared case
 };
 
-// Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, labels as
-// outlines, and what was drawn as captions. Throws Exit::usage for a case that is not there.
-void preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png);
+// Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, regions as
+// outlines. Returns what its rows, columns and colours are, a line for each, which the file has as its text
+// "Description" too. Throws Exit::usage for a case that is not there.
+std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png);
 
 }  // namespace voxswap::pipeline

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "data/formats/bids_writing.h"
 #include "pipeline/predict/predict.h"
-#include "pipeline/report/slice_view.h"
+#include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {
 
@@ -72,8 +72,14 @@ std::vector<std::pair<fs::path, std::string>> PredictionFiles::shared() const {
 
 std::vector<data::Segment> segments_of(const data::Dataset& dataset) {
   std::vector<data::Segment> segments;
-  for (const auto& [name, value] : dataset.labels)
-    segments.push_back({name, value, label_color(static_cast<std::int16_t>(value))});
+  std::size_t next = dataset.regions.size();
+  for (const auto& [name, value] : dataset.labels) {
+    const auto same = std::find_if(dataset.regions.begin(), dataset.regions.end(), [&](const auto& region) {
+      return region.second == std::vector<int>{value};
+    });
+    const auto place = static_cast<std::size_t>(same - dataset.regions.begin());
+    segments.push_back({name, value, palette_color(place < dataset.regions.size() ? place : next++)});
+  }
   return segments;
 }
 

@@ -62,7 +62,8 @@ std::string event(std::int64_t step, std::string_view what) {
   return real(1, now.count()) + whole(2, step) + std::string(what);
 }
 
-// Summary: value 1. Value: tag 1, simple_value 2, image 4, tensor 8, metadata 9.
+// Summary: value 1. Value: tag 1, simple_value 2, image 4, tensor 8, metadata 9. Metadata: plugin 1,
+// description 3.
 std::string summary(std::string_view tag, std::string_view value) {
   return bytes(5, bytes(1, bytes(1, tag) + std::string(value)));
 }
@@ -108,10 +109,11 @@ void EventFile::number(std::string_view tag, std::int64_t step, double value) {
   add(step, summary(tag, single(2, static_cast<float>(value))));
 }
 
-void EventFile::picture(std::string_view tag, std::int64_t step, std::string_view png) {
+void EventFile::picture(std::string_view tag, std::int64_t step, std::string_view png,
+                        std::string_view description) {
   constexpr int rgb = 3;
   const std::string image = whole(1, side(png, 20)) + whole(2, side(png, 16)) + whole(3, rgb) + bytes(4, png);
-  add(step, summary(tag, bytes(4, image)));
+  add(step, summary(tag, bytes(4, image) + bytes(9, bytes(3, description))));
 }
 
 void EventFile::text(std::string_view tag, std::string_view markdown) {

@@ -24,7 +24,8 @@ class EventFile {
   explicit EventFile(const fs::path& folder, std::int64_t first_step = 0);
 
   void number(std::string_view tag, std::int64_t step, double value);
-  void picture(std::string_view tag, std::int64_t step, std::string_view png);  // the bytes of the file
+  // `png` is the bytes of the file, `description` what TensorBoard shows beside it, in Markdown.
+  void picture(std::string_view tag, std::int64_t step, std::string_view png, std::string_view description);
   void text(std::string_view tag, std::string_view markdown);
 
  private:

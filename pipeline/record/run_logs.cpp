@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "pipeline/report/slices.h"
 
 namespace voxswap::pipeline {
 
@@ -89,7 +90,7 @@ bool RunLogs::takes_pictures(std::int64_t epoch) const {
 }
 
 void RunLogs::picture(const std::string& case_id, std::int64_t total, const std::string& png) {
-  events_.picture("validation/" + case_id, total, png);
+  events_.picture("validation/" + case_id, total, png, slices_caption(png));
 }
 
 void log_pictures(const RunOptions& options, const std::vector<std::string>& cases) {
@@ -97,7 +98,9 @@ void log_pictures(const RunOptions& options, const std::vector<std::string>& cas
   EventFile events(event_folder(options, 1));
   for (const std::string& id : cases) {
     const fs::path png = options.output / "slices" / (id + ".png");
-    if (fs::exists(png)) events.picture("slices/" + id, 0, read_file(png));
+    if (!fs::exists(png)) continue;
+    const std::string bytes = read_file(png);
+    events.picture("slices/" + id, 0, bytes, slices_caption(bytes));
   }
 }
 

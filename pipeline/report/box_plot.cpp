@@ -1,4 +1,5 @@
-// Dice per region as boxes: a panel per grid, regions along the axis, one colour per group of runs.
+// Dice per region as boxes: a panel per grid, regions along the axis, one colour per group of runs; with one
+// group, one per region, as in pictures of cases.
 #include "pipeline/report/box_plot.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -32,6 +34,14 @@ struct Layout {
   std::vector<Group> groups;
   std::vector<std::vector<std::string>> tics;  // per region: the lines of its name
   std::size_t tic_lines = 1, tic_columns = 1;
+
+  bool colors_are_regions() const { return groups.size() == 1; }
+  std::size_t colors() const { return colors_are_regions() ? regions.size() : groups.size(); }
+  std::size_t group_of(std::size_t color) const { return colors_are_regions() ? 0 : color; }
+  bool has_color(const BoxRow& row, std::size_t color) const {
+    return colors_are_regions() ? row.region == regions[color]
+                                : Group(row.resolution, row.setting) == groups[color];
+  }
 
   double slot() const { return 0.84 / static_cast<double>(groups.size()); }
   double box_width() const { return std::min(0.36, 0.76 * slot()); }
@@ -97,16 +107,15 @@ struct Blocks {
   std::string few, medians_of_few;                     // where there are too few for a box
   std::vector<Dot> case_dots, outlier_dots, few_dots;  // what those three show, in their order
 };
-Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_t grid, std::size_t group,
+Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_t grid, std::size_t color,
               const std::string& name) {
   Blocks result;
   for (const BoxRow& row : boxes) {
-    if (row.evaluated_at != layout.grids[grid] || Group(row.resolution, row.setting) != layout.groups[group])
-      continue;
+    if (row.evaluated_at != layout.grids[grid] || !layout.has_color(row, color)) continue;
     const metrics::BoxStatistics& box = row.statistics;
     const auto region =
         std::find(layout.regions.begin(), layout.regions.end(), row.region) - layout.regions.begin();
-    const double x = layout.center(static_cast<std::size_t>(region), group);
+    const double x = layout.center(static_cast<std::size_t>(region), layout.group_of(color));
     if (box.n == 0) {
       if (box.nan > 0) result.without_numbers += format("{}\n", x);
       continue;
@@ -130,24 +139,23 @@ Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_
   return result;
 }
 
-std::string box_style(const Layout& layout, std::size_t group) {
-  return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'",
-                plot_color(group, layout.groups.size()));
+std::string box_style(std::size_t color) {
+  return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'", plot_color(color));
 }
 
 // Draws one colour of a panel; adds its data to `data` and its plot elements to `elements`.
-void add_group(const Layout& layout, const Blocks& block, std::size_t grid, std::size_t group,
-               std::string& data, std::vector<std::string>& elements) {
-  const std::string color = plot_color(group, layout.groups.size());
+void add_color(const Blocks& block, std::size_t grid, std::size_t index, std::string& data,
+               std::vector<std::string>& elements) {
+  const std::string color = plot_color(index);
   const auto define = [&](const char* kind, const std::string& lines) {
-    const std::string name = format("${}_{}_{}", kind, grid, group);
+    const std::string name = format("${}_{}_{}", kind, grid, index);
     data += format("{} << END_OF_DATA\n{}END_OF_DATA\n", name, lines);
     return name;
   };
   if (!block.boxes.empty()) {
     const std::string box = define("box", block.boxes);
-    elements.push_back(format("{} using 1:2:3:4:5:6 with candlesticks whiskerbars 0.5 {} notitle", box,
-                              box_style(layout, group)));
+    elements.push_back(
+        format("{} using 1:2:3:4:5:6 with candlesticks whiskerbars 0.5 {} notitle", box, box_style(index)));
     if (!block.cases.empty()) {
       elements.push_back(format("{} using 1:2 with points pt 7 ps 0.35*point lc rgb '#60{}' notitle",
                                 define("case", block.cases), std::string(plot_ink).substr(1)));
@@ -240,8 +248,8 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
   const int width = std::max(520, 80 + static_cast<int>(layout.regions.size()) * layout.region_pixels());
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; layout.groups.size() > 1 && i < layout.groups.size(); ++i)
-    entries.push_back({group_name(groups, layout.groups[i].first, layout.groups[i].second),
-                       "boxes " + box_style(layout, i)});
+    entries.push_back(
+        {group_name(groups, layout.groups[i].first, layout.groups[i].second), "boxes " + box_style(i)});
   const Legend legend(entries, width - 40);
 
   const double panel_height = panels > 1 ? 280 : 340, panel_top = panels > 1 ? 26 : 0;
@@ -256,10 +264,10 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
   std::vector<Dot> dots;  // in the order in which they are drawn
   for (std::size_t grid = 0; grid < panels; ++grid) {
     std::vector<std::string> elements;
-    for (std::size_t group = 0; group < layout.groups.size(); ++group) {
-      const auto& [resolution, setting] = layout.groups[group];
-      const Blocks block = blocks(layout, boxes, grid, group, group_name(groups, resolution, setting));
-      add_group(layout, block, grid, group, data, elements);
+    for (std::size_t color = 0; color < layout.colors(); ++color) {
+      const auto& [resolution, setting] = layout.groups[layout.group_of(color)];
+      const Blocks block = blocks(layout, boxes, grid, color, group_name(groups, resolution, setting));
+      add_color(block, grid, color, data, elements);
       for (const std::vector<Dot>* of : {&block.case_dots, &block.outlier_dots, &block.few_dots})
         dots.insert(dots.end(), of->begin(), of->end());
     }

@@ -1,32 +1,11 @@
 #include "pipeline/report/drawing.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {
-
-// Okabe and Ito's colours ("Color Universal Design", 2008) first, six more that differ from them and from
-// their neighbours in lightness; beyond those, steps through viridis without its darkest part. All show on
-// white and on dark pages.
-std::string plot_color(std::size_t index, std::size_t count) {
-  static constexpr std::array named = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
-                                       "#8f6fe0", "#a8ad00", "#8c564b", "#7f9aa8", "#e0409a", "#2f9a3a"};
-  if (count <= named.size()) return named[index];
-  static constexpr int viridis[5][3] = {
-      {70, 50, 127}, {59, 100, 150}, {33, 145, 140}, {94, 201, 98}, {210, 200, 40}};
-  const double position = 4.0 * static_cast<double>(index) / static_cast<double>(count - 1);
-  const int below = std::min(3, static_cast<int>(position));
-  const auto mixed = [&](int channel) {
-    const int low = viridis[below][channel], high = viridis[below + 1][channel];
-    return static_cast<int>(std::lround(low + (high - low) * (position - below)));
-  };
-  return format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
-}
 
 namespace {
 

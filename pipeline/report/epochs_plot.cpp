@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -114,16 +115,13 @@ std::string style(const Ranges& ranges, const std::string& color, const char* da
                 few ? " pt 7 ps 0.4" : "");
 }
 
-// One group: training and validation have colours of their own. Several: a colour each, training dashed.
+// One group: training and validation have colours of their own, which few experiments have a region for.
+// Several: a colour each, training dashed.
 struct Paint {
   std::size_t groups;
-  std::string training(std::size_t group) const {
-    return groups == 1 ? plot_color(1, 2) : plot_color(group, groups);
-  }
-  std::string validation(std::size_t group) const { return plot_color(group, groups); }
-  std::string averaged(std::size_t group) const {
-    return groups == 1 ? plot_color(2, 3) : plot_color(group, groups);
-  }
+  std::string training(std::size_t group) const { return plot_color(groups == 1 ? 4 : group); }
+  std::string validation(std::size_t group) const { return plot_color(groups == 1 ? 5 : group); }
+  std::string averaged(std::size_t group) const { return plot_color(groups == 1 ? 6 : group); }
   const char* training_dash() const { return groups == 1 ? "1" : "'-'"; }
 };
 

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "base/xml.h"
-#include "pipeline/report/drawing.h"
 #include "pipeline/report/page_css.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/viewer_css.h"
 
 namespace voxswap::pipeline {
@@ -70,6 +70,23 @@ std::string style_of_width(const std::string& svg) {
 std::string figure(const std::string& picture, const std::string& caption) {
   return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", picture,
                 xml_escaped(caption));
+}
+
+// What is between `begin` and `end`, from `at` on; moves `at` behind it.
+std::string between(const std::string& text, std::string_view begin, std::string_view end, std::size_t& at) {
+  const std::size_t from = text.find(begin, at) + begin.size();
+  at = text.find(end, from);
+  return text.substr(from, at - from);
+}
+
+// Links to the sections of the page, as html_section() writes them.
+std::string contents_of(const std::string& body) {
+  std::string items = "<li><a href=\"#top\">Summary</a></li>\n";
+  for (std::size_t at = 0; (at = body.find("<section ", at)) != body.npos;) {
+    const std::string id = between(body, "id=\"", "\"", at);
+    items += format("<li><a href=\"#{}\">{}</a></li>\n", id, between(body, "<h2>", "</h2>", at));
+  }
+  return format("<nav aria-label=\"Contents\"><ul>\n{}</ul></nav>\n", items);
 }
 
 }  // namespace
@@ -145,12 +162,24 @@ std::string inline_svg(std::string svg, const std::string& name) {
   return svg;
 }
 
+std::string html_section(const std::string& id, const std::string& title, const std::string& content,
+                         const std::string& width) {
+  return format("<section id=\"{}\" class=\"{}\"><h2>{}</h2>\n{}</section>\n", id, width, xml_escaped(title),
+                content);
+}
+
+std::string html_beside(const std::string& left, const std::string& right) {
+  if (left.empty() || right.empty()) return left + right;
+  return format("<div class=\"beside\"><div>{}</div>\n<div>{}</div></div>\n", left, right);
+}
+
 std::string html_page(const std::string& title, const std::string& body) {
   return format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      xml_escaped(title), page_css, viewer_css, body);
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}<main id=\"top\">\n{}</main>\n</body>\n"
+      "</html>\n",
+      xml_escaped(title), page_css, viewer_css, contents_of(body), body);
 }
 
 }  // namespace voxswap::pipeline

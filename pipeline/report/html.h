@@ -32,7 +32,16 @@ std::string html_image(const std::string& svg, const std::string& caption);
 // with ids of its own (`name`), since several share a page.
 std::string inline_svg(std::string svg, const std::string& name);
 
-// The whole page: style sheet, title, body. Light or dark as the reader's system says; needs no network.
+// A part of the page under a heading, which the table of contents links to. `width` is "half" where two may
+// stand beside each other, "full" otherwise.
+std::string html_section(const std::string& id, const std::string& title, const std::string& content,
+                         const std::string& width = "full");
+
+// A plot beside what belongs to it, where there is room; either may be empty.
+std::string html_beside(const std::string& left, const std::string& right);
+
+// The whole page: style sheet, title, table of contents, body. Light or dark as the reader's system says;
+// needs no network.
 std::string html_page(const std::string& title, const std::string& body);
 
 }  // namespace voxswap::pipeline

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -67,15 +68,14 @@ std::map<std::int64_t, std::vector<std::size_t>> budgets_of(const Steps& steps, 
 }
 
 // A budget that is far above all that is held is told in the title instead of flattening the picture.
-std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps,
-                       const std::vector<RunGroup>& groups) {
+std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps) {
   const Unit unit = unit_for(most);
   double highest = static_cast<double>(most) / unit.bytes;
   std::string title = format("{}, {}", panel.title, unit.name), labels;
   std::vector<std::string> elements;
   for (const auto& [group, step] : steps) {
     elements.push_back(format("$memory{} using 1:(${}/{}) with steps lc rgb '{}' lw 1.5 notitle", group,
-                              panel.column, unit.bytes, plot_color(group, groups.size())));
+                              panel.column, unit.bytes, plot_color(group)));
   }
   std::vector<std::string> far;
   for (const auto& [bytes, of] : budgets_of(steps, panel)) {
@@ -85,8 +85,7 @@ std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps
       continue;
     }
     highest = std::max(highest, budget);
-    const std::string color =
-        of.size() == 1 && steps.size() > 1 ? plot_color(of[0], groups.size()) : "#d1242f";
+    const std::string color = of.size() == 1 && steps.size() > 1 ? plot_color(of[0]) : limit_color;
     elements.push_back(format("{} with lines lc rgb '{}' dt '-' lw 1.4 notitle", budget, color));
     labels +=
         format("set label {} at graph 0.995,first {} right offset 0,0.5 font small textcolor rgb '{}'\n",
@@ -122,8 +121,7 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
   std::vector<LegendEntry> entries;
   for (const auto& [group, step] : steps) {
     if (steps.size() < 2) continue;
-    entries.push_back(
-        {groups[group].name, format("lines lc rgb '{}' lw 1.8", plot_color(group, groups.size()))});
+    entries.push_back({groups[group].name, format("lines lc rgb '{}' lw 1.8", plot_color(group))});
   }
   const Legend legend(entries, width - 40);
   const int top = 46 + legend.height(), row_height = 266;
@@ -133,7 +131,7 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double panel_top = top + row_height * static_cast<double>(i);
     plots += panel_place(panel_top, panel_top + row_height - 90, height) +
-             panel_plot(panels[i], most(panels[i]), steps, groups);
+             panel_plot(panels[i], most(panels[i]), steps);
   }
   const double end = seconds > 0 ? scale * seconds : 1;
   const std::string script =

@@ -25,7 +25,7 @@ std::string notes_section(const ReportParts& parts) {
   if (!parts.plot_problem.empty()) notes.push_back(parts.plot_problem);
   for (const RunFolder& run : parts.runs) {
     if (const std::string state = run.state(); state.starts_with("stopped"))
-      notes.push_back(format("{} {}: what follows is what it had reached", run.name, state));
+      notes.push_back(format("{} {}: this page shows what it had reached", run.name, state));
   }
   std::string html;
   for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
@@ -33,17 +33,16 @@ std::string notes_section(const ReportParts& parts) {
 }
 
 std::string training_section(const ReportParts& parts) {
-  return "<h2>Training</h2>\n<div class=\"plots\">\n" +
-         picture_section(
-             parts, "epochs",
-             "A line per run and repeat. The ring is the epoch with the lowest validation loss, whose "
-             "weights are kept and predict.") +
-         picture_section(parts, "validation",
-                         "Mean Dice of the validation cases after each epoch, over the time of training.") +
-         "</div>\n";
+  const std::string content = html_beside(
+      picture_section(parts, "epochs",
+                      "One line per run and repeat. The ring marks the epoch with the lowest "
+                      "validation loss; prediction uses its weights."),
+      picture_section(parts, "validation",
+                      "Mean Dice of the validation cases after each epoch, against training time."));
+  return content.empty() ? "" : html_section("training", "Training", content);
 }
 
-// The tables travel with the page; pictures lie beside it.
+// The page contains the tables; pictures are in its folder.
 std::string files_section(const ReportParts& parts, const fs::path& out) {
   std::string items;
   const auto table = [&](const char* name, bool there, const auto& csv) {
@@ -72,8 +71,9 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
         postprocessing_file, "checkpoints", "predictions", "slices", "viewer"}) {
     if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
   }
-  return "<h2>Files</h2>\n<p>In this page:</p>\n<ul>\n" + items +
-         "</ul>\n<p>Beside it: " + join(beside, ", ") + "</p>\n";
+  return html_section("files", "Files",
+                      "<p>Tables in this page:</p>\n<ul class=\"files\">\n" + items +
+                          "</ul>\n<p>In its folder: " + join(beside, ", ") + "</p>\n");
 }
 
 }  // namespace
@@ -84,13 +84,13 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
   const std::string title = !parts.frame.title.empty() ? parts.frame.title
                             : names.size() <= 3        ? join(names, ", ")
                                                        : counted(names.size(), "run");
-  const std::string body = format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) +
-                           notes_section(parts) + facts_section(parts) + parts.frame.section +
-                           classes_section(parts) + dice_section(parts) + folds_section(parts) +
-                           comparison_section(parts) + postprocessing_section(parts, out) +
-                           calibration_section(parts) + viewer_section(parts) + cases_section(parts) +
-                           training_section(parts) + speed_section(parts) + memory_section(parts) +
-                           data_section(parts) + runs_section(parts) + files_section(parts, out);
+  const std::string body =
+      format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) + notes_section(parts) +
+      html_beside(ranking_section(parts), facts_section(parts)) + parts.frame.section +
+      classes_section(parts) + dice_section(parts) + folds_section(parts) + comparison_section(parts) +
+      postprocessing_section(parts, out) + calibration_section(parts) + viewer_section(parts) +
+      cases_section(parts) + training_section(parts) + speed_section(parts) + memory_section(parts) +
+      data_section(parts) + runs_section(parts) + files_section(parts, out);
   return html_page(title + " - voxswap report", body);
 }
 

@@ -9,8 +9,10 @@
 #include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "data/volumes/picture_text.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
+#include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {
 
@@ -21,7 +23,7 @@ constexpr std::size_t most_views = 6;  // of one case
 struct CaseScore {
   double sum = 0;
   int n = 0;
-  std::vector<std::string> texts;  // "whole_tumor 0.871"
+  std::vector<std::pair<std::string, double>> dice;  // by region
   double mean() const { return n > 0 ? sum / n : std::nan(""); }
 };
 
@@ -44,7 +46,7 @@ Gallery gallery_of(const RunFolder& run, const std::string& label) {
     const bool known = gallery.cases.contains(row.case_id);
     if (!known && !fs::exists(picture_of(run, row.case_id))) continue;
     CaseScore& score = gallery.cases[row.case_id];
-    score.texts.push_back(format("{} {}", row.region, decimals(row.dice)));
+    score.dice.emplace_back(row.region, row.dice);
     if (std::isnan(row.dice)) continue;
     score.sum += row.dice;
     ++score.n;
@@ -96,12 +98,30 @@ std::vector<std::string> ranked(const std::vector<Gallery>& views) {
   return cases;
 }
 
+// "whole_tumor 0.871", behind its colour where the picture has it.
+std::string scores_of(const CaseScore& score, const std::vector<std::string>& regions, bool has_colors) {
+  std::string html;
+  for (const auto& [region, dice] : score.dice) {
+    const auto place = std::find(regions.begin(), regions.end(), region) - regions.begin();
+    html += format("<span class=\"score\">{}{} {}</span>\n",
+                   has_colors ? format("<span class=\"swatch\" style=\"background:{}\"></span> ",
+                                       plot_color(static_cast<std::size_t>(place)))
+                              : "",
+                   xml_escaped(region), decimals(dice));
+  }
+  return html;
+}
+
 std::string view(const Gallery& gallery, const std::string& case_id) {
-  const std::string scores = join(gallery.cases.at(case_id).texts, ", ");
-  const std::string caption = gallery.label.empty() ? scores : gallery.label + ": " + scores;
+  const std::string png = read_file(picture_of(*gallery.run, case_id));
+  const bool has_colors = !data::png_text(png, "Comment").empty();
+  const std::string name = gallery.label.empty() ? "" : format("<b>{}</b>\n", xml_escaped(gallery.label));
   return format(
-      "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"/><figcaption>{2}</figcaption></figure>\n",
-      xml_escaped(case_id), base64(read_file(picture_of(*gallery.run, case_id))), xml_escaped(caption));
+      "<figure><img alt=\"{}\" "
+      "src=\"data:image/png;base64,{}\"/><figcaption>{}{}<br/>{}</figcaption></figure>\n",
+      xml_escaped(case_id), base64(png), name,
+      scores_of(gallery.cases.at(case_id), region_names(gallery.run->dice), has_colors),
+      xml_escaped(data::png_text(png, "Description")));
 }
 
 std::string three_cases(const std::vector<Gallery>& views) {
@@ -113,11 +133,11 @@ std::string three_cases(const std::vector<Gallery>& views) {
   if (cases.size() < 2) chosen = {{"The only", 0}};
   std::string html;
   for (const auto& [name, index] : chosen) {
-    html += format("<h3>{} case: {}</h3>\n<div class=\"cases\">\n", name, xml_escaped(cases[index]));
+    html += format("<div><h3>{} case: {}</h3>\n<div class=\"views\">\n", name, xml_escaped(cases[index]));
     for (const Gallery& gallery : views) html += view(gallery, cases[index]);
-    html += "</div>\n";
+    html += "</div></div>\n";
   }
-  return html;
+  return views.size() == 1 ? "<div class=\"stills\">\n" + html + "</div>\n" : html;
 }
 
 }  // namespace
@@ -131,13 +151,15 @@ std::string cases_section(const ReportParts& parts) {
   }
   if (html.empty()) return html;
   if (!left_out.empty())
-    html += format(
-        "<p class=\"note\">Not shown here: {}. Their pictures are in the folder slices of each run.</p>\n",
-        xml_escaped(join(left_out, "; ")));
-  return "<h2>Cases</h2>\n<p>By mean Dice over the regions. Slices where the truth is largest, numbered from "
-         "1 as in the case's file; R is the patient's right, A anterior. Outlines of the truth in the left "
-         "column, of the prediction in the right one, in the colours named below each picture.</p>\n" +
-         html;
+    html += format("<p class=\"note\">Not shown here: {}. See the folder slices of each run.</p>\n",
+                   xml_escaped(join(left_out, "; ")));
+  return html_section("cases", "Cases",
+                      "<p>Worst, median and best case by mean Dice over the regions, in the slices with the "
+                      "most ground truth "
+                      "(counted from 1 as in the case's file). The patient's right is on the left; in "
+                      "sagittal slices anterior "
+                      "is on the left.</p>\n" +
+                          html);
 }
 
 }  // namespace voxswap::pipeline

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
@@ -30,7 +31,7 @@ double accuracy_of_last_epoch(const std::vector<AccuracyRow>& rows, const Confus
 
 std::string matrix_of(const Confusion& one, bool several) {
   Rows rows(1, {"Truth"});
-  for (const std::string& name : one.classes) rows.front().push_back("taken for " + name);
+  for (const std::string& name : one.classes) rows.front().push_back("Predicted " + name);
   rows.front().push_back("Right");
   for (std::size_t t = 0; t < one.classes.size(); ++t) {
     std::vector<std::string>& row = rows.emplace_back(1, one.classes[t]);
@@ -39,7 +40,7 @@ std::string matrix_of(const Confusion& one, bool several) {
       row.push_back(std::to_string(count));
       all += count;
     }
-    row.push_back(all == 0 ? "none there"
+    row.push_back(all == 0 ? "no images"
                            : decimals(static_cast<double>(one.counts[t][t]) / static_cast<double>(all)));
   }
   const std::string heading =
@@ -59,11 +60,11 @@ std::string classes_section(const ReportParts& parts) {
                     interval_of(one.right(), one.all()), std::to_string(one.right()),
                     std::to_string(one.all()), decimals(accuracy_of_last_epoch(parts.accuracy, one))});
   std::string html =
-      "<h2>Classes</h2>\n" + table_section(rows, "accuracies.csv") +
-      "<p>Of the validation images, with the weights of the epoch with the lowest validation loss. The "
-      "interval is Wilson's.</p>\n";
+      table_section(rows, "accuracies.csv") +
+      "<p>Validation images, predicted with the weights of the epoch with the lowest validation loss. Wilson "
+      "intervals.</p>\n";
   for (const Confusion& one : all) html += matrix_of(one, all.size() > 1);
-  return html;
+  return html_section("classes", "Classes", html);
 }
 
 }  // namespace voxswap::pipeline

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/text.h"
+#include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
@@ -29,23 +30,22 @@ void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen
       if (seen.insert(cells).second) rows.push_back(cells);
     }
   } catch (const Error& error) {
-    rows.push_back({"(all)", error.what(), "the run itself is not touched by it"});
+    rows.push_back({"(all)", error.what(), "none: the run itself is not affected"});
   }
 }
 
 }  // namespace
 
 std::string data_section(const ReportParts& parts) {
-  Rows rows(1, {"case", "warning", "what to do"});
+  Rows rows(1, {"Case", "Warning", "What to do"});
   std::set<std::vector<std::string>> seen;
   for (const RunFolder& run : parts.runs) add_warnings(run.path / warnings_file, seen, rows);
   if (rows.size() == 1) return {};
-  const std::string title = format(
-      "<h2>Warnings of the data</h2>\n<p>What `voxswap check` says of the cases that "
-      "took part: {}.</p>\n",
-      rows.size() == 2 ? "one warning" : counted(rows.size() - 1, "warning"));
+  const std::string words =
+      format("<p><code>voxswap check</code> gives {} for the cases of these runs.</p>\n",
+             counted(rows.size() - 1, "warning"));
   Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
-  return title + table_section(rows, warnings_file, csv);
+  return html_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));
 }
 
 }  // namespace voxswap::pipeline

@@ -38,6 +38,13 @@ std::vector<std::size_t> groups_from_best(const ReportParts& parts) {
   return order;
 }
 
+std::vector<std::string> region_names(const std::vector<DiceRow>& rows) {
+  std::vector<std::string> names;
+  for (const DiceRow& row : rows)
+    if (std::find(names.begin(), names.end(), row.region) == names.end()) names.push_back(row.region);
+  return names;
+}
+
 std::string grid_words(const std::string& evaluated_at) {
   if (evaluated_at == "native") return "the cases' own grids";
   return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;

@@ -23,6 +23,9 @@ Rows without_empty_columns(Rows rows);
 // Leaves out the column with this heading where all rows say the same; what they say, empty where they
 // differ.
 std::string take_out_common(Rows& rows, const std::string& heading);
+// In the order in which they first appear, which is that of the experiment: the place of a region in it is
+// the place of its colour in the palette.
+std::vector<std::string> region_names(const std::vector<DiceRow>& rows);
 // "A, B and 4 more"
 std::string listed(const std::vector<std::string>& names, std::size_t most);
 // Without an order, as they come.

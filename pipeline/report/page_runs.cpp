@@ -27,19 +27,13 @@ struct Trait {
   const char *name, *key;
   bool first;  // told at the top of the page
 };
-constexpr Trait traits[] = {{"Data", key::data_root, true},
-                            {"Network", key::network_name, true},
-                            {"Device", "ran_with.device", true},
-                            {"Computed in", "ran_with.precision", true},
-                            {"voxswap", "ran_with.voxswap", true},
-                            {"Commit", "ran_with.commit", true},
-                            {"Layout", key::data_layout, false},
-                            {"Backend", "ran_with.backend", false},
-                            {"Cores", "ran_with.cores", false},
-                            {"Compiler", "ran_with.compiler", false},
-                            {"Precision", key::training_precision, false},
-                            {"Loss", key::training_loss, false},
-                            {"Optimiser", key::training_optimizer_name, false}};
+constexpr Trait traits[] = {
+    {"Data", key::data_root, true},        {"Network", key::network_name, true},
+    {"Device", "ran_with.device", true},   {"Precision", "ran_with.precision", true},
+    {"voxswap", "ran_with.voxswap", true}, {"Commit", "ran_with.commit", true},
+    {"Layout", key::data_layout, false},   {"Backend", "ran_with.backend", false},
+    {"Cores", "ran_with.cores", false},    {"Compiler", "ran_with.compiler", false},
+    {"Loss", key::training_loss, false},   {"Optimiser", key::training_optimizer_name, false}};
 
 bool common(const std::vector<RunFolder>& runs, const Trait& trait) {
   return std::all_of(runs.begin(), runs.end(), [&](const RunFolder& run) {
@@ -81,7 +75,7 @@ BestEpochs best_epochs(const RunFolder& run) {
 
 std::string runs_table(const ReportParts& parts) {
   Rows rows(1, {"Run", "Resolution, voxels", "Setting", "State", "Started", "Cases", "Epochs", "Best epoch",
-                "Best validation loss", "Time in all"});
+                "Best validation loss", "Total time"});
   for (const Trait& trait : traits) {
     if (!common(parts.runs, trait)) rows[0].push_back(trait.name);
   }
@@ -177,7 +171,7 @@ std::string facts_section(const ReportParts& parts) {
   if (!started.empty())
     add(facts, "Started",
         started.size() == 1 ? started[0] : format("{} to {}", started.front(), started.back()));
-  add(facts, "Time in all", time_words(parts.runs));
+  add(facts, "Total time", time_words(parts.runs));
   add(facts, "Cases", join(different(parts.runs, cases_words), "; "));
   add_traits(facts, parts.runs, true);
   return facts.empty() ? "" : html_facts(facts);
@@ -186,14 +180,14 @@ std::string facts_section(const ReportParts& parts) {
 std::string runs_section(const ReportParts& parts) {
   Facts facts;
   add_traits(facts, parts.runs, false);
-  std::string html = "<h2>What was run</h2>\n" + runs_table(parts) + (facts.empty() ? "" : html_facts(facts));
+  std::string html = runs_table(parts) + (facts.empty() ? "" : html_facts(facts));
   for (const RunFolder& run : parts.runs) {
     const std::string plan = plan_table(run);
     if (run.experiment.empty() && plan.empty()) continue;
     html += format("<details><summary>{}: experiment and memory plan</summary>\n{}<pre>{}</pre></details>\n",
                    xml_escaped(run.name), plan, xml_escaped(run.experiment));
   }
-  return html;
+  return html_section("runs", "Runs", html);
 }
 
 }  // namespace voxswap::pipeline

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/headings.h"
+#include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
@@ -72,7 +73,7 @@ std::string unshared_note(const std::vector<ComparisonRow>& rows) {
   }
   if (most == 0) return {};
   return format(
-      "<p class=\"note\">Not every case has a score on both sides: up to {} were left out of a comparison "
+      "<p class=\"note\">Some cases have a score on one side only: comparisons leave out up to {} of them "
       "(column unpaired of comparison.csv).</p>\n",
       most);
 }
@@ -89,12 +90,17 @@ std::string compared_words(const std::string& keys) {
 std::string answer_section(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
   if (ranked.empty()) return {};
-  std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
-  if (ranked.size() == 1) return html;
-  html += ranking_table(parts) +
-          "<p>Per case the mean over the regions; differences are of the same cases, with bootstrap "
-          "intervals. p: Wilcoxon's signed-rank test against the best group, corrected after Holm for the "
-          "number of groups. Chance between trainings shows only in groups of several repeats.</p>\n";
+  return format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
+}
+
+std::string ranking_section(const ReportParts& parts) {
+  const std::vector<RankedGroup>& ranked = parts.ranking.groups;
+  if (ranked.size() < 2) return {};
+  std::string html =
+      ranking_table(parts) +
+      "<p>The score of a case is its mean over the regions. Differences are between the same cases, with "
+      "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for the "
+      "number of groups. Variation between trainings shows only in groups with several repeats.</p>\n";
   if (const std::size_t without = parts.groups.size() - ranked.size(); without > 0)
     html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
                    without == 1 ? "One group is" : format("{} are", counted(without, "group")));
@@ -104,7 +110,7 @@ std::string answer_section(const ReportParts& parts) {
 std::string dice_section(const ReportParts& parts) {
   if (parts.dice.empty() && !parts.classes.empty()) return {};
   if (parts.dice.empty())
-    return "<h2>Dice</h2>\n<p>These runs only trained: nothing was predicted and scored.</p>\n";
+    return html_section("dice", "Dice", "<p>These runs only trained: nothing was predicted or scored.</p>\n");
   Rows rows(1, {"Group", "Scored on grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
                 "Mean HD95, mm"});
   for (const BoxRow& box : parts.boxes) {
@@ -117,11 +123,12 @@ std::string dice_section(const ReportParts& parts) {
   }
   take_out_common(rows, "Group");
   take_out_common(rows, "Scored on grid");
-  return "<h2>Dice</h2>\n" +
-         picture_section(parts, "boxplot",
-                         "Dice per region. The numbers behind the boxes are in boxplot.csv.") +
-         table_section(without_empty_columns(rows), "boxplot.csv", boxplot_csv(parts.boxes)) +
-         "<p>A case that several repeats predicted counts once, with its mean.</p>\n";
+  return html_section(
+      "dice", "Dice",
+      html_beside(
+          picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer."),
+          table_section(without_empty_columns(rows), "boxplot.csv", boxplot_csv(parts.boxes)) +
+              "<p>A case predicted by several repeats counts once, with its mean score.</p>\n"));
 }
 
 std::string comparison_section(const ReportParts& parts) {
@@ -139,19 +146,20 @@ std::string comparison_section(const ReportParts& parts) {
   if (rows.size() == 1) return {};
   const std::string what = take_out_common(rows, "Compared");  // a column of its own would only repeat it
   take_out_common(rows, "Scored on grid");
-  std::string html = "<h2>Differences</h2>\n";
+  std::string html;
   if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
   html +=
       table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
-      "<p>Dice of the same cases on the same grid, paired: To minus From. The interval is of the mean "
-      "difference (bootstrap, BCa, 9999 resamples). p: Wilcoxon's signed-rank test, two-sided; exact up to "
-      "50 differences without zeros and ties, else the normal approximation; nan where no case differs. "
-      "Corrected after Holm for the regions of a comparison. Other metrics are in comparison.csv.</p>\n";
+      "<p>Paired differences of Dice, To minus From, for the same cases on the same grid. Intervals are "
+      "bootstrap intervals of the mean difference (BCa, 9999 resamples). p: two-sided Wilcoxon signed-rank "
+      "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
+      "ties, otherwise the normal approximation; nan where no case differs. comparison.csv has the other "
+      "metrics.</p>\n";
   if (!also.empty()) {
-    html += format("<p class=\"note\">Some of what is compared also differs in {}.</p>\n",
+    html += format("<p class=\"note\">Some of the compared groups also differ in {}.</p>\n",
                    xml_escaped(join({also.begin(), also.end()}, "; ")));
   }
-  return html + unshared_note(parts.comparisons);
+  return html_section("differences", "Differences", html + unshared_note(parts.comparisons));
 }
 
 }  // namespace voxswap::pipeline

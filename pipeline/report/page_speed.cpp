@@ -43,7 +43,7 @@ std::string name_of(const ReportParts& parts, const TimingRow& row) {
 
 std::string timing_table(const ReportParts& parts) {
   Rows rows(1, {"Run or group", "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
-                "Step, least possible", "Step over computing alone", "Kernels run, % of time"});
+                "Step, lower bound", "Overhead", "Utilisation, %"});
   Repeats repeats;
   for (const TimingRow& row : parts.timing) {
     rows.push_back({name_of(parts, row), row.run, repeats.next(row), format_seconds(row.epoch_seconds_mean),
@@ -55,13 +55,13 @@ std::string timing_table(const ReportParts& parts) {
     for (auto& row : rows) row.erase(row.begin() + 1);
   take_out_common(rows, "Repeat");
   return table_section(rows, "timing.csv", timing_csv(parts.timing)) +
-         "<p>Step over computing alone: the median step as a factor of one with nothing moved or computed "
-         "again. Least possible: what no plan can beat.</p>\n";
+         "<p>Overhead: median step time divided by that of the kernels alone, with nothing swapped or "
+         "recomputed. Lower bound: no memory plan can be faster.</p>\n";
 }
 
 std::string transfers_table(const ReportParts& parts) {
-  Rows rows(1, {"Run or group", "Repeat", "Device", "Planner", "Budget", "Device memory", "Out per step",
-                "In per step", "Out, GB/s", "In, GB/s"});
+  Rows rows(1, {"Run or group", "Repeat", "Device", "Planner", "Budget", "Device memory",
+                "Swapped out per step", "Swapped in per step", "Out, GB/s", "In, GB/s"});
   Repeats repeats;
   for (const TimingRow& row : parts.timing) {
     rows.push_back({name_of(parts, row), repeats.next(row), row.device, row.planner,
@@ -98,14 +98,15 @@ std::vector<std::pair<std::string, std::string>> arenas(const ReportParts& parts
 
 std::string speed_section(const ReportParts& parts) {
   if (parts.timing.empty()) return {};
-  return "<h2>Speed</h2>\n" + picture_section(parts, "timing", "Means over repeats, from timing.csv.") +
-         timing_table(parts);
+  return html_section("speed", "Speed",
+                      html_beside(picture_section(parts, "timing", "Means over repeats, from timing.csv."),
+                                  timing_table(parts)));
 }
 
 std::string memory_section(const ReportParts& parts) {
-  std::string html = picture_section(
-      parts, "memory", "What each memory holds over a step, as planned and simulated, from memory.csv.");
-  if (!parts.timing.empty()) html += transfers_table(parts);
+  std::string html = html_beside(
+      picture_section(parts, "memory", "Planned memory use over one step (simulated), from memory.csv."),
+      parts.timing.empty() ? "" : transfers_table(parts));
   std::vector<std::string> left_out;
   bool first = true;
   for (const auto& [name, svg] : arenas(parts, left_out)) {
@@ -113,15 +114,15 @@ std::string memory_section(const ReportParts& parts) {
         "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
         xml_escaped(name),
         html_image(svg,
-                   "Every value of a step in its place: kernels across, bytes up. In arena.svg of the run's "
-                   "folder names and sizes show when a pointer rests on a rectangle."));
+                   "Memory allocations of one step: kernels across, offsets up. Point at a rectangle of "
+                   "arena.svg in the run's folder to see its name and size."));
     first = false;
   }
   if (!left_out.empty())
-    html += format(
-        "<p class=\"note\">Arenas not shown here: {}. They are arena.svg in the folder of each run.</p>\n",
-        xml_escaped(join(left_out, "; ")));
-  return html.empty() ? html : "<h2>Memory</h2>\n" + html;
+    html +=
+        format("<p class=\"note\">Arenas not shown here: {}. See arena.svg in the folder of each run.</p>\n",
+               xml_escaped(join(left_out, "; ")));
+  return html.empty() ? html : html_section("memory", "Memory", html);
 }
 
 }  // namespace voxswap::pipeline

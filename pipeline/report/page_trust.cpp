@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/headings.h"
+#include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
 
 namespace voxswap::pipeline {
@@ -50,24 +51,27 @@ std::string folds_section(const ReportParts& parts) {
                       row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
   take_out_common(rows, "Group");
   take_out_common(rows, "Scored on grid");
-  std::string html = "<h2>Folds</h2>\n" + table_section(rows, "folds.csv", folds_csv(parts.folds.rows)) +
-                     "<p>all: every case once, as the fold scored it in which it was held out.</p>\n";
+  std::string html = table_section(rows, "folds.csv", folds_csv(parts.folds.rows)) +
+                     "<p>all: every case once, scored by the fold that held it out.</p>\n";
   for (const std::string& note : parts.folds.notes)
     html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
-  return html;
+  return html_section("folds", "Folds", html, "half");
 }
 
 std::string postprocessing_section(const ReportParts& parts, const fs::path& out) {
-  Rows rows(1, {"Found for", "Region", "Removed", "Below, mm³", "Gain of mean Dice", "Cases"});
+  Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain of mean Dice", "Cases"});
   for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
   const bool in_place =
       parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
   if (!in_place) add_postprocessing("all together", out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
-  return "<h2>Post-processing</h2>\n" + table_section(without_empty_columns(rows), "postprocessing.csv") +
-         "<p>What helped on the validation cases, and by how much; the scores above are without it, and it "
-         "was picked with the same cases, so its gain is a little flattered. <code>voxswap predict</code> "
-         "does it unless it is removed from postprocessing.json.</p>\n";
+  return html_section(
+      "postprocessing", "Post-processing",
+      table_section(without_empty_columns(rows), "postprocessing.csv") +
+          "<p>Steps that improved the validation scores. The scores above do not include them. They were "
+          "selected on the same cases, so the gain is slightly optimistic. <code>voxswap predict</code> "
+          "applies them; to switch one off, delete it from postprocessing.json.</p>\n",
+      "half");
 }
 
 std::string calibration_section(const ReportParts& parts) {
@@ -97,10 +101,12 @@ std::string calibration_section(const ReportParts& parts) {
                     std::to_string(static_cast<std::int64_t>(means.cases))});
   }
   take_out_common(rows, "Group");
-  return "<h2>Calibration</h2>\n" +
-         table_section(rows, "calibration.csv", calibration_csv(parts.calibration)) +
-         "<p>How far probabilities are what they say, over all voxels where the network computes; means over "
-         "the validation cases.</p>\n";
+  return html_section(
+      "calibration", "Calibration",
+      table_section(rows, "calibration.csv", calibration_csv(parts.calibration)) +
+          "<p>How well predicted probabilities match observed frequencies, over all voxels of "
+          "the training grid; means over the validation cases.</p>\n",
+      "half");
 }
 
 }  // namespace voxswap::pipeline

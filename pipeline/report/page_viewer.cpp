@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/counts.h"
 #include "base/error.h"
 #include "base/filesystem.h"
 #include "base/json.h"
@@ -12,7 +13,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
+#include "pipeline/report/html.h"
 #include "pipeline/report/page_parts.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/viewer_blocks.h"
 #include "pipeline/report/viewer_case.h"
 #include "pipeline/report/viewer_cases_js.h"
@@ -91,16 +94,6 @@ std::vector<std::string> cases_from_worst(const std::vector<Shown>& shown) {
   return cases;
 }
 
-// As they stand in the tables.
-std::vector<std::string> regions_of(const std::vector<Shown>& shown) {
-  std::vector<std::string> regions;
-  for (const Shown& one : shown)
-    for (const DiceRow& row : one.run->dice)
-      if (std::find(regions.begin(), regions.end(), row.region) == regions.end())
-        regions.push_back(row.region);
-  return regions;
-}
-
 // Those that any case has a number of.
 std::vector<std::string> metrics_of(const std::vector<Shown>& shown) {
   std::vector<std::string> names = {"dice", "hd95", "sensitivity", "specificity"};
@@ -169,17 +162,50 @@ Json index_of(const std::vector<Shown>& shown, const Taken& taken) {
     }
     groups.push_back({{"name", one.group}, {"cases", cases}});
   }
-  return {{"metrics", metrics}, {"regions", regions_of(shown)}, {"groups", groups}};
+  std::vector<DiceRow> rows;
+  for (const Shown& one : shown) rows.insert(rows.end(), one.run->dice.begin(), one.run->dice.end());
+  const std::vector<std::string> regions = region_names(rows);
+  Json colors = Json::array();
+  for (std::size_t i = 0; i < regions.size(); ++i) colors.push_back(hex(palette_color(i)));
+  return {{"metrics", metrics},
+          {"regions", regions},
+          {"colors", {{"regions", colors}, {"missed", hex(missed_color)}, {"false", hex(false_color)}}},
+          {"groups", groups}};
 }
 
 std::string notes(const Taken& taken, std::int64_t room) {
   std::vector<std::string> notes = taken.problems;
   if (taken.without_room > 0)
-    notes.push_back(format("There is no room for the volumes of {} of the cases: {} lets them take {}.",
-                           taken.without_room, key::output_viewer, format_bytes(room)));
+    notes.push_back(format("The volumes of {} are not in this page: {} limits them to {}.",
+                           counted(taken.without_room, "case"), key::output_viewer, format_bytes(room)));
   std::string html;
   for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
   return html;
+}
+
+struct Key {
+  const char *how, *what;
+};
+constexpr Key keys[] = {{"wheel, sliders, \u2191 \u2193, page keys", "change the slice"},
+                        {"drag", "move the crosshair"},
+                        {"shift + drag, right button", "change window and level"},
+                        {"\u2190 \u2192", "previous or next case"},
+                        {"t, p", "truth, prediction: off, outline, fill"},
+                        {"e", "show errors"},
+                        {"1 to 9", "choose the channel"},
+                        {"r", "reset window and level"},
+                        {"tap", "move the crosshair"},
+                        {"swipe sideways", "change the slice"},
+                        {"dot of the box plot", "open its case"},
+                        {"?", "show or hide this list"}};
+
+// Closed until the ? is clicked or pressed.
+std::string list_of_keys() {
+  std::string html =
+      "<details class=\"keys\"><summary aria-label=\"Mouse, keys and touch\" title=\"Mouse, keys and "
+      "touch\">?</summary>\n<dl>\n";
+  for (const auto& [how, what] : keys) html += format("<div><dt>{}</dt><dd>{}</dd></div>\n", how, what);
+  return html + "</dl>\n<p>Letters and arrow keys work after a click on a slice.</p></details>\n";
 }
 
 }  // namespace
@@ -191,17 +217,13 @@ std::string viewer_section(const ReportParts& parts) {
   ViewerBlocks blocks(room);
   const Taken taken = take_volumes(shown, blocks);
   if (taken.studies.empty()) return notes(taken, room);
-  return "<h2>Viewer</h2>\n<p>Wheel, sliders, arrow keys up and down (page keys: by ten): slices. Dragging "
-         "moves "
-         "the crosshair; with shift or the right button, window and level. Arrow keys left and right: cases; "
-         "t, p: truth and prediction; e: errors; 1 to 9: channels; r: the window as it was. On a touch "
-         "screen a "
-         "tap moves the crosshair and dragging sideways turns slices. A dot of the box plot leads to its "
-         "case.</p>\n" +
-         notes(taken, room) + "<div id=\"viewer\" hidden=\"hidden\"></div>\n" +
-         data_block("application/json", "viewer-index", script_text(index_of(shown, taken))) + blocks.html() +
-         format("<script>//<![CDATA[\n(() => {{\n\"use strict\";\n{}{}{}{}}})();\n//]]></script>\n",
-                viewer_volumes_js, viewer_drawing_js, viewer_cases_js, viewer_js);
+  return html_section(
+      "look", "Viewer",
+      list_of_keys() + notes(taken, room) + "<div id=\"viewer\" hidden=\"hidden\"></div>\n" +
+          data_block("application/json", "viewer-index", script_text(index_of(shown, taken))) +
+          blocks.html() +
+          format("<script>//<![CDATA[\n(() => {{\n\"use strict\";\n{}{}{}{}}})();\n//]]></script>\n",
+                 viewer_volumes_js, viewer_drawing_js, viewer_cases_js, viewer_js));
 }
 
 }  // namespace voxswap::pipeline

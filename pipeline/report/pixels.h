@@ -2,13 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
-namespace voxswap::pipeline {
+#include "pipeline/report/palette.h"
 
-using Color = std::array<std::uint8_t, 3>;
+namespace voxswap::pipeline {
 
 struct Pixels {
   std::int64_t width = 0, height = 0;

@@ -77,6 +77,10 @@ double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels, boo
   return std::clamp(part * static_cast<double>(voxels) - 0.5, 0.0, static_cast<double>(voxels - 1));
 }
 
+bool belongs(const std::pair<std::string, std::vector<int>>& region, std::int16_t label) {
+  return std::find(region.second.begin(), region.second.end(), label) != region.second.end();
+}
+
 }  // namespace
 
 double four_or_fewer(const data::Geometry& geometry) {
@@ -85,26 +89,6 @@ double four_or_fewer(const data::Geometry& geometry) {
 
 double to_fit(const data::Geometry& geometry, double pixels) {
   return std::min(8.0, pixels / longest_side(geometry));
-}
-
-// After the first, which all can tell apart, hues a golden section of the circle apart: of no two of many
-// labels the same, and of neighbours far from each other. The viewer has the same (viewer_drawing.js).
-Color label_color(std::int16_t label) {
-  static constexpr Color colors[] = {{230, 159, 0},  {86, 180, 233}, {0, 190, 140},  {255, 90, 170},
-                                     {240, 228, 66}, {213, 94, 0},   {160, 130, 255}};
-  constexpr int given = std::size(colors);
-  const int place = label < 1 ? 32767 + label : label - 1;
-  if (place < given) return colors[place];
-  const double turns = 0.6180339887 * (place - given), hue = 6 * (turns - std::floor(turns));
-  const double least = place % 3 == 0 ? 0.0 : place % 3 == 1 ? 0.35 : 0.6;  // of red, green and blue
-  const double most = place % 2 == 0 ? 1.0 : 0.8;
-  Color color{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    const double away = std::fabs(std::remainder(hue - 2 * static_cast<double>(c), 6.0));  // 0 to 3
-    const double part = least + (1 - least) * std::clamp(2 - away, 0.0, 1.0);
-    color[c] = static_cast<std::uint8_t>(std::lround(255 * most * part));
-  }
-  return color;
 }
 
 Window window_of(const data::Image& image) {
@@ -188,21 +172,37 @@ std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int6
   return format("slice {} of {}", count.first + count.step * at, count.of);
 }
 
+std::string legend_text(const data::Regions& regions) {
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    entries.push_back(format("{} {}", regions[i].first, palette_name(i)));
+  return entries.empty() ? "" : "Outlines: " + join(entries, ", ") + ".";
+}
+
 void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
-           const Window& window, const data::LabelMap& labels, int outline) {
+           const Window& window, const data::LabelMap& labels, const data::Regions& regions, int outline) {
+  constexpr std::int64_t dash = 6;  // pixels
+  std::vector<std::size_t> edges;
   for (std::int64_t y = 0; y < plane.height(); ++y) {
     for (std::int64_t x = 0; x < plane.width(); ++x) {
       const std::int16_t label = plane.label(labels, x, y);
-      const auto differs = [&](std::int64_t dx, std::int64_t dy) {
-        const std::int64_t u = x + dx, v = y + dy;
-        if (u < 0 || v < 0 || u >= plane.width() || v >= plane.height()) return true;
-        return plane.label(labels, u, v) != label;
+      const auto is_outside = [&](const auto& region, std::int64_t u, std::int64_t v) {
+        return u < 0 || v < 0 || u >= plane.width() || v >= plane.height() ||
+               !belongs(region, plane.label(labels, u, v));
       };
-      bool edge = false;
-      for (int d = 1; label != 0 && !edge && d <= outline; ++d)
-        edge = differs(-d, 0) || differs(d, 0) || differs(0, -d) || differs(0, d);
       const std::uint8_t grey = window.grey(plane.grey(image, x, y));
-      picture.set(left + x, top + y, edge ? label_color(label) : Color{grey, grey, grey});
+      edges.clear();
+      for (std::size_t i = 0; label != 0 && i < regions.size(); ++i) {
+        if (!belongs(regions[i], label)) continue;
+        bool edge = false;
+        for (int d = 1; !edge && d <= outline; ++d)
+          edge = is_outside(regions[i], x - d, y) || is_outside(regions[i], x + d, y) ||
+                 is_outside(regions[i], x, y - d) || is_outside(regions[i], x, y + d);
+        if (edge) edges.push_back(i);
+      }
+      const std::size_t turn = static_cast<std::size_t>((x + y) / dash);
+      const Color color = edges.empty() ? Color{grey, grey, grey} : palette_color(edges[turn % edges.size()]);
+      picture.set(left + x, top + y, color);
     }
   }
 }

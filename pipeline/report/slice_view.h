@@ -1,5 +1,5 @@
-// Slices through a volume as a radiologist looks at them, with outlines of labels: what pictures of cases are
-// made of.
+// Slices through a volume as a radiologist looks at them, with outlines of regions: what pictures of cases
+// are made of.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,11 @@
 #include <cstdint>
 #include <string>
 
+#include "data/volumes/labels.h"
 #include "data/volumes/volume.h"
 #include "pipeline/report/pixels.h"
 
 namespace voxswap::pipeline {
-
-// Bright on grey and apart for any colour vision; neighbours in a tumour (1, 2, 4) are far from each other.
-Color label_color(std::int16_t label);
 
 // A plane of the body as radiologists look at it: the patient's left on the right, anterior or superior up;
 // in sagittal views anterior is on the left.
@@ -77,8 +75,12 @@ SliceCount slice_count(const data::Geometry& grid, std::size_t axis, const data:
 std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int64_t at,
                          const data::Geometry& stored);
 
-// The image with the inner boundary of every label, `outline` pixels wide.
+// The image with the inner boundary of every region in the palette's colour for its place in the list,
+// `outline` pixels wide; where boundaries of regions meet, their colours take turns.
 void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
-           const Window& window, const data::LabelMap& labels, int outline = 1);
+           const Window& window, const data::LabelMap& labels, const data::Regions& regions, int outline = 1);
+
+// Which colour is which region, in words: "Outlines: whole_tumor orange, tumor_core sky blue."
+std::string legend_text(const data::Regions& regions);
 
 }  // namespace voxswap::pipeline

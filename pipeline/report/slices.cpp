@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
+#include "base/text.h"
+#include "base/xml.h"
 #include "data/volumes/picture.h"
+#include "data/volumes/picture_text.h"
 #include "data/volumes/transforms.h"
-#include "pipeline/report/lettering.h"
 #include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
@@ -18,44 +20,13 @@ namespace {
 
 constexpr std::int64_t gap = 6;      // pixels between the views
 constexpr double view_pixels = 288;  // the longest side: two pictures fit beside each other on most screens
-constexpr int scale = 2;             // of the letters
-constexpr std::int64_t letter = scale * letter_width, line = scale * line_height;
-constexpr std::int64_t least_width = 25 * letter;  // "SAGITTAL, SLICE 140 OF 155"
+
 // Of a picture there is one view, and no side of a patient.
 bool is_picture(const data::Geometry& stored) {
   return stored.size[2] == 1;
 }
 std::span<const View> views_of(const data::Geometry& stored) {
   return std::span(views).first(is_picture(stored) ? 1 : std::size(views));
-}
-
-constexpr Color ink = {225, 225, 225}, faint = {165, 165, 165}, black = {0, 0, 0};
-
-// The labels side by side, in lines as wide as the picture.
-struct Legend {
-  struct Entry {
-    std::int64_t left, top;
-    std::string name;
-    Color color;
-  };
-  std::vector<Entry> entries;
-  std::int64_t height = 0;
-};
-
-Legend legend_of(const data::Labels& names, std::int64_t width) {
-  Legend legend;
-  std::int64_t left = 0;
-  for (const auto& [name, value] : names) {
-    const auto needed = static_cast<std::int64_t>(name.size() + 3) * letter;  // with its square
-    if (left > 0 && left + needed > width) {
-      left = 0;
-      legend.height += line;
-    }
-    legend.entries.push_back({left, legend.height, name, label_color(static_cast<std::int16_t>(value))});
-    left += needed;
-  }
-  if (!legend.entries.empty()) legend.height += line;
-  return legend;
 }
 
 // What is inside the box around everything that is not background.
@@ -72,85 +43,54 @@ Scene cropped(const CasePicture& what) {
           data::crop(what.prediction, box), box.start};
 }
 
-void write_side(Pixels& picture, std::int64_t left, std::int64_t top, const char* side) {
-  for (const auto& [dx, dy] : {std::pair{-2, 0}, {2, 0}, {0, -2}, {0, 2}})  // legible on any grey
-    write_text(picture, left + dx, top + dy, side, black, scale);
-  write_text(picture, left, top, side, ink, scale);
-}
-
-// The columns of a picture: truth and prediction, or prediction alone.
-struct Columns {
-  std::vector<std::pair<const char*, const data::LabelMap*>> of;
-  std::int64_t width = 0;  // of one
-  std::int64_t left(std::size_t i) const { return static_cast<std::int64_t>(i) * (width + gap); }
-  std::int64_t all() const { return std::max(left(of.size()) - gap, least_width); }
-};
-
-std::int64_t paint_row(Pixels& picture, std::int64_t top, const CasePicture& what, const Scene& scene,
-                       const Plane& plane, const View& view, const Columns& columns, const Window& window) {
-  const std::int64_t at = scene.begin[plane.normal()] + plane.slice();
-  const std::string slice = slice_number(what.image.geometry, plane.normal(), at, what.stored);
-  if (!is_picture(what.stored)) {
-    write_text(picture, 0, top + 4, format("{}, {}", view.name, slice), faint, scale);
-    top += line;
-  }
-  const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
-  for (std::size_t i = 0; i < columns.of.size(); ++i) {
-    const std::int64_t left = columns.left(i) + (columns.width - plane.width()) / 2;
-    paint(picture, left, top, plane, scene.image, window, *columns.of[i].second, outline);
-    if (is_picture(what.stored)) continue;
-    const std::int64_t middle = top + plane.height() / 2 - line / 2;
-    write_side(picture, left + 4, middle, view.left_side);
-    write_side(picture, left + plane.width() - letter - 2, middle, view.right_side);
-  }
-  return top + plane.height() + gap;
-}
-
-void paint_legend(Pixels& picture, std::int64_t top, const Legend& legend) {
-  for (const Legend::Entry& entry : legend.entries) {
-    for (std::int64_t y = 0; y < letter; ++y) {
-      for (std::int64_t x = 0; x < letter; ++x)
-        picture.set(entry.left + x, top + entry.top + y + 2, entry.color);
-    }
-    write_text(picture, entry.left + letter + letter / 2, top + entry.top + 2, entry.name, ink, scale);
-  }
-}
-
-Pixels painted(const CasePicture& what, const Scene& scene) {
-  const auto& [image, truth, prediction, begin] = scene;
-  const bool truth_is_labelled =
-      std::any_of(truth.voxels.begin(), truth.voxels.end(), [](auto v) { return v != 0; });
-  Columns columns;
-  if (!truth.voxels.empty()) columns.of.push_back({"truth", &truth});
-  columns.of.push_back({"prediction", &prediction});
+// One for each view, through where most is labelled.
+std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
+  const bool has_labels =
+      std::any_of(scene.truth.voxels.begin(), scene.truth.voxels.end(), [](auto v) { return v != 0; });
   std::vector<Plane> planes;
-  columns.width = 11 * letter;
-  std::int64_t height = 0;
-  for (const View& view : views_of(what.stored)) {
-    planes.emplace_back(image.geometry, view, truth_is_labelled ? truth : prediction,
-                        to_fit(image.geometry, view_pixels));
-    columns.width = std::max(columns.width, planes.back().width());
-    height += line + planes.back().height() + gap;
+  for (const View& view : views_of(what.stored))
+    planes.emplace_back(scene.image.geometry, view, has_labels ? scene.truth : scene.prediction,
+                        to_fit(scene.image.geometry, view_pixels));
+  return planes;
+}
+
+// A row for each plane, a column each for truth and prediction.
+Pixels painted(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
+  std::vector<const data::LabelMap*> columns;
+  if (!scene.truth.voxels.empty()) columns.push_back(&scene.truth);
+  columns.push_back(&scene.prediction);
+  std::int64_t width = 0, height = -gap;
+  for (const Plane& plane : planes) {
+    width = std::max(width, plane.width());
+    height += plane.height() + gap;
   }
-  const std::int64_t width = columns.all();
-  const auto letters = static_cast<std::size_t>(width / letter);
-  const std::vector<std::string> title = wrapped(format("{}, {}", what.case_id, what.channel), letters);
-  const Legend legend = legend_of(what.names, width);
-  const std::int64_t heading = (static_cast<std::int64_t>(title.size()) + 1) * line;
-  Pixels picture(width, heading + height + legend.height);
-  std::int64_t top = 2;
-  for (const std::string& text : title) {
-    write_text(picture, 0, top, text, ink, scale);
-    top += line;
+  const auto count = static_cast<std::int64_t>(columns.size());
+  Pixels picture(count * (width + gap) - gap, height);
+  const Window window = window_of(scene.image);
+  const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
+  std::int64_t top = 0;
+  for (const Plane& plane : planes) {
+    for (std::int64_t i = 0; i < count; ++i)
+      paint(picture, i * (width + gap) + (width - plane.width()) / 2, top, plane, scene.image, window,
+            *columns[static_cast<std::size_t>(i)], what.regions, outline);
+    top += plane.height() + gap;
   }
-  for (std::size_t i = 0; i < columns.of.size(); ++i)
-    write_text(picture, columns.left(i), top, columns.of[i].first, ink, scale);
-  top = heading;
-  const Window window = window_of(image);
-  for (std::size_t i = 0; i < planes.size(); ++i)
-    top = paint_row(picture, top, what, scene, planes[i], views[i], columns, window);
-  paint_legend(picture, top, legend);
   return picture;
+}
+
+// "flair; truth left, prediction right; axial slice 14 of 35, coronal slice 60 of 120, sagittal slice 5 of 9"
+std::string description_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
+  std::string text =
+      what.channel + (what.truth.voxels.empty() ? "; prediction" : "; truth left, prediction right");
+  if (is_picture(what.stored)) return text;
+  std::vector<std::string> slices;
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    const std::size_t axis = planes[i].normal();
+    slices.push_back(
+        format("{} {}", views[i].name,
+               slice_number(what.image.geometry, axis, scene.begin[axis] + planes[i].slice(), what.stored)));
+  }
+  return text + "; " + join(slices, ", ");
 }
 
 }  // namespace
@@ -162,8 +102,17 @@ std::string slices_png(const CasePicture& what) {
     fail(Exit::bad_data, "{}: image ({}), truth and prediction are not on one grid", what.case_id,
          data::describe(grid));
   }
-  const Pixels picture = painted(what, cropped(what));
-  return data::png_bytes(picture.width, picture.height, picture.rgb);
+  const Scene scene = cropped(what);
+  const std::vector<Plane> planes = planes_of(what, scene);
+  const Pixels picture = painted(what, scene, planes);
+  const std::string png = data::with_png_text(data::png_bytes(picture.width, picture.height, picture.rgb),
+                                              "Description", as_utf8(description_of(what, scene, planes)));
+  return data::with_png_text(png, "Comment", as_utf8(legend_text(what.regions)));
+}
+
+std::string slices_caption(std::string_view png) {
+  const std::string description = data::png_text(png, "Description"), legend = data::png_text(png, "Comment");
+  return join({description, legend}, description.empty() || legend.empty() ? "" : ". ");
 }
 
 void write_slices(const fs::path& png, const CasePicture& what) {

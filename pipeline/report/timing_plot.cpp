@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/headings.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -170,8 +171,8 @@ std::string panel_plot(const Panel& panel, std::size_t index, const std::vector<
     data += "END_OF_DATA\n";
     const auto add = [&](int column, const char* dash, int point) {
       elements.push_back(format("{} using 1:{} with {} lc rgb '{}' dt {} lw 1.6 pt {} ps 0.6 notitle", name,
-                                column, axis.tics.empty() ? "linespoints" : "points",
-                                plot_color(s, all.size()), dash, point));
+                                column, axis.tics.empty() ? "linespoints" : "points", plot_color(s), dash,
+                                point));
     };
     add(2, "1", 7);
     if (panel.second) add(3, "'-'", 6);
@@ -199,8 +200,7 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   const int width = 620;
   std::vector<LegendEntry> entries;
   for (std::size_t s = 0; all.size() > 1 && s < all.size(); ++s)
-    entries.push_back(
-        {all[s].name, format("linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6", plot_color(s, all.size()))});
+    entries.push_back({all[s].name, format("linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6", plot_color(s))});
   const Legend legend(entries, width - 40);
   const int below = 44 + (is_slanted(axis) ? 5 * static_cast<int>(longest_name(axis)) : 15);
   const int lines = (static_cast<int>(panels.size()) + 1) / 2, top = 36 + legend.height();

@@ -1,5 +1,5 @@
-// Dice of the validation cases over the time of training: a panel per region, a colour per group of runs,
-// a line per run and repeat.
+// Dice of the validation cases over the time of training: a panel per region, a line per run and repeat, a
+// colour per group of runs; with one group a colour per region.
 #include "pipeline/report/validation_plot.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -48,7 +49,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
   const int width = std::max(520, 40 + 280 * columns);
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {
-    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", plot_color(i, groups.size()))});
+    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", plot_color(i))});
   }
   const Legend legend(entries, width - 40);
   const int top = 62 + legend.height(), row_height = 270, height = top + lines * row_height;
@@ -60,13 +61,14 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
   std::string data, plots;
   const double step = (width - 24.0) / columns;
   for (int i = 0; i < count; ++i) {
-    const auto& [region, all] = regions[static_cast<std::size_t>(i)];
+    const auto index = static_cast<std::size_t>(i);
+    const auto& [region, all] = regions[index];
     std::vector<std::string> elements;
     for (std::size_t line = 0; line < all.size(); ++line) {
       const std::string name = format("$line_{}_{}", i, line);
       data += format("{} << END_OF_DATA\n{}END_OF_DATA\n", name, all[line].points);
       elements.push_back(format("{} using ($1/{}):2 with linespoints lc rgb '{}' lw 1.4 pt 7 ps 0.35 notitle",
-                                name, unit, plot_color(all[line].group, groups.size())));
+                                name, unit, plot_color(groups.size() == 1 ? index : all[line].group)));
     }
     const double left = 56 + step * (i % columns), panel_top = top + row_height * (i / columns);
     plots += side_margins(left, width - (left + step - 40), width) +

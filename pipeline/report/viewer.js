@@ -5,7 +5,7 @@ class Viewer {
     this.root = root;
     this.index = JSON.parse(document.getElementById("viewer-index").textContent);
     this.group = this.index.groups[0];
-    this.view = { at: [0, 0, 0], channel: 0, level: 0, width: 1, truth: "outline", prediction: "outline", errors: false, hidden: new Set() };
+    this.view = { at: [0, 0, 0], channel: 0, level: 0, width: 1, truth: "outline", prediction: "outline", errors: false, hidden: new Set(), colors: this.index.colors };
     this.list = new CaseList(this.index, (id) => this.open(id));
     this.figures = planes.map((plane) => this.figure(plane));
     this.controls = element("div", { class: "controls" });
@@ -17,6 +17,11 @@ class Viewer {
     this.list.show(this.group, null);
     new ResizeObserver(() => this.study && this.layOut()).observe(this.stage);
     document.addEventListener("click", (event) => this.fromPlot(event));
+    const section = root.closest("section"), keys = section.querySelector(".keys");
+    section.addEventListener("keydown", (event) => {
+      if (event.key === "?") keys.open = !keys.open;
+      if (event.key === "Escape") keys.open = false;
+    });
   }
 
   // A plane's canvas with the slider of its slices.
@@ -137,6 +142,7 @@ class Viewer {
     const sameGrid = this.id === id;
     this.id = id;
     this.study = JSON.parse(document.getElementById(found.study).textContent);
+    this.study.regions.forEach((region, i) => (region.color = this.index.colors.regions[i]));
     this.volumes = null;
     this.view.channel = Math.min(this.view.channel, this.study.channels.length - 1);
     this.list.show(this.group, id);
@@ -222,15 +228,15 @@ class Viewer {
       element("button", { type: "button", click: () => { this.resetWindow(); this.control(); this.paint(); } }, "Reset"),
       study.truth !== null && choices("Truth (dashed)", modes, view.truth, (truth) => this.change({ truth })),
       choices("Prediction", modes, view.prediction, (prediction) => this.change({ prediction })),
-      element("div", { class: "regions" }, ...study.regions.map(({ name }, i) => tick(name.replaceAll("_", " "), !view.hidden.has(name), (on) => {
+      element("div", { class: "regions" }, ...study.regions.map(({ name, color }) => tick(name.replaceAll("_", " "), !view.hidden.has(name), (on) => {
         if (on) view.hidden.delete(name);
         else view.hidden.add(name);
         this.paint();
-      }, colorOf(i)))),
+      }, color))),
       study.truth !== null && tick("errors", view.errors, (errors) => this.change({ errors })),
       study.truth !== null && view.errors && element("span", { class: "key" },
-        element("span", { class: "swatch", style: `background: ${errorColors.missed}` }), " missed ",
-        element("span", { class: "swatch", style: `background: ${errorColors.false}` }), " false"),
+        element("span", { class: "swatch", style: `background: ${view.colors.missed}` }), " missed ",
+        element("span", { class: "swatch", style: `background: ${view.colors.false}` }), " false"),
     ];
     this.controls.replaceChildren(...rows.filter(Boolean));
     if (focused) this.controls.querySelector(`[aria-label="${focused}"]`)?.focus();

@@ -1,21 +1,5 @@
 // A plane of the slice viewer as it is painted: greys, regions as outlines or fills, errors, the crosshair.
 
-const regionColors = ["#e69f00", "#56b4e9", "#00be8c", "#ff5aaa", "#f0e442", "#d55e00", "#a082ff"];
-const errorColors = { missed: "#ff3030", false: "#20e0ff" };
-
-// As label_color() of slice_view.cpp.
-function colorOf(index) {
-  const place = index - regionColors.length;
-  if (place < 0) return regionColors[index];
-  const turns = 0.6180339887 * place, hue = 6 * (turns - Math.floor(turns));
-  const least = [0, 0.35, 0.6][index % 3], most = index % 2 === 0 ? 1 : 0.8;
-  const part = [0, 2, 4].map((c) => {
-    const way = Math.abs(hue - c), away = Math.min(way, 6 - way);
-    return least + (1 - least) * Math.min(1, Math.max(0, 2 - away));
-  });
-  return `rgb(${part.map((n) => Math.round(255 * most * n)).join(", ")})`;
-}
-
 // Millimetres that a plane shows, {width, height}.
 function extent(study, plane) {
   const side = (axis) => study.size[axis] * study.spacing[axis];
@@ -88,15 +72,14 @@ function errorMasks(regions, truth, prediction) {
 }
 
 function paintLabels(context, study, view, plane, volumes, sx, sy, thickness) {
-  const regions = study.regions.map((region, index) => ({ ...region, color: colorOf(index) }));
-  const shown = regions.filter((region) => !view.hidden.has(region.name));
+  const shown = study.regions.filter((region) => !view.hidden.has(region.name));
   const cut = (bytes) => bytes && sliceOf(bytes, study.size, plane, view.at[plane.normal]);
   const truth = cut(volumes.truth), prediction = cut(volumes.prediction);
   const { width, height } = prediction;
   if (view.errors && truth) {
     const masks = errorMasks(shown, truth.bytes, prediction.bytes);
     for (const kind of ["missed", "false"])
-      paintRegion(context, outline(masks[kind], width, height, sx, sy), "fill", errorColors[kind], [], thickness);
+      paintRegion(context, outline(masks[kind], width, height, sx, sy), "fill", view.colors[kind], [], thickness);
   }
   const layers = [
     { slice: prediction, mode: view.prediction, dashes: [] },

@@ -90,19 +90,20 @@ std::string figures_table(const SweepResults& results, const Csv& figures) {
 }  // namespace
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
-  std::string html = "<h2>Side by side</h2>\n";
-  if (!plot.svg.empty()) html += html_figure(inline_svg(plot.svg, "sweep"), "");
-  html += figures_table(results, figures);
+  std::string table = figures_table(results, figures);
   if (results.command == "plan")
-    html += "<p>Planned and simulated, not measured; what the costs come from stands in sweep.csv.</p>\n";
+    table += "<p>Planned and simulated, not measured. sweep.csv says where the costs come from.</p>\n";
+  for (const std::string& failure : results.failures)
+    table += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
+  const std::string figure = plot.svg.empty() ? "" : html_figure(inline_svg(plot.svg, "sweep"), "");
+  std::string html = html_section("sweep", "Side by side", html_beside(figure, table));
   if (!results.published.rows.empty()) {
     Rows rows(1);
     for (const std::string& name : results.published.header) rows[0].push_back(heading_of(name));
     rows.insert(rows.end(), results.published.rows.begin(), results.published.rows.end());
-    html += "<h2>Published, for comparison</h2>\n" + table_section(rows, "published.csv", results.published);
+    html += html_section("published", "Published results",
+                         table_section(rows, "published.csv", results.published));
   }
-  for (const std::string& failure : results.failures)
-    html += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
   return html;
 }
 

@@ -9,6 +9,7 @@
 #include "base/parse_number.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/headings.h"
+#include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
 
 namespace voxswap::pipeline {
@@ -73,7 +74,7 @@ std::string data_blocks(const Chart& chart) {
 
 // How series `i` is drawn, and its sample in the legend.
 std::string style(const Chart& chart, std::size_t i) {
-  const std::string color = plot_color(i, chart.series.size());
+  const std::string color = plot_color(i);
   return chart.categories.empty() ? format("linespoints lc rgb '{}' lw 1.6 pt 7 ps 0.6", color)
                                   : format("boxes fs solid 0.85 noborder lc rgb '{}'", color);
 }

@@ -160,7 +160,7 @@ class CasePredictor {
     make_directories(options_.output / "slices");
     write_slices(options_.output / "slices" / (id + ".png"),
                  {id, dataset_.modalities.back(), volume.channels.back(), volume.truth, prediction.native,
-                  dataset_.labels, prepared.stored});
+                  dataset_.regions, prepared.stored});
     if (viewer_bytes_ == 0) return;
     make_directories(options_.output / viewer_folder);
     write_file(

@@ -31,7 +31,7 @@ Look ValidationPictures::look() {
                                                 image,
                                                 {grid, std::move(truth)},
                                                 {grid, std::move(labels)},
-                                                dataset_.labels,
+                                                dataset_.regions,
                                                 grid}));
   };
 }

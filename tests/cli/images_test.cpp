@@ -46,7 +46,7 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   EXPECT_EQ(accuracy.rows.size(), 2U);
   EXPECT_EQ(classes.rows.size(), 2U);
   EXPECT_FALSE(fs::exists(folder_ / "out/dice.csv"));
-  EXPECT_NE(read_file(folder_ / "out/report.html").find("taken for tumor"), std::string::npos);
+  EXPECT_NE(read_file(folder_ / "out/report.html").find("Predicted tumor"), std::string::npos);
 
   // Killed after an epoch or not: the same.
   Words shorter = settings;

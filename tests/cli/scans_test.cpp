@@ -77,7 +77,7 @@ TEST_F(Scans, ThatAreWarnedOfAreInTheLogAndTheReportOfTheRun) {
   EXPECT_TRUE(contains(log(), "warning: not used: labelsTr/orphan.nii.gz: labels without an image")) << log();
   EXPECT_TRUE(contains(read_file(folder() / "r/warnings.csv"), "labelsTr/orphan.nii.gz"));
   const std::string page = read_file(folder() / "r/report.html");
-  EXPECT_TRUE(contains(page, "Warnings of the data"));
+  EXPECT_TRUE(contains(page, "Data warnings"));
   EXPECT_TRUE(contains(page, "labelsTr/orphan.nii.gz"));
 }
 

@@ -17,6 +17,7 @@
 #include "data/phantoms/phantom.h"
 #include "data/phantoms/phantom_dataset.h"
 #include "data/volumes/picture.h"
+#include "data/volumes/picture_text.h"
 #include "tests/data/support.h"
 
 namespace voxswap::data {
@@ -136,6 +137,22 @@ TEST(Pictures, WithAPaletteAreColoursAsImagesAndNumbersAsMasks) {
   EXPECT_EQ(read_image(folder / "palette.png", 0).voxels, (std::vector<float>{0, 255, 0, 0, 255, 0}));
   EXPECT_EQ(read_image(folder / "palette.png", 2).voxels, (std::vector<float>{0, 0, 0, 0, 0, 255}));
   EXPECT_EQ(read_label_map(folder / "palette.png").voxels, (std::vector<std::int16_t>{0, 1, 2, 2, 1, 3}));
+}
+
+TEST(Pictures, CarryWordsThatChangeNoPixel) {
+  const TemporaryFolder folder;
+  const std::vector<std::uint8_t> bytes = bytes_of({9, 7, 1}, 3, 5);
+  const std::string plain = png_bytes(9, 7, bytes);
+  const std::string told =
+      with_png_text(with_png_text(plain, "Description", "axial, Gr\u00f6\u00dfe"), "Comment", "orange");
+  EXPECT_EQ(png_text(told, "Description"), "axial, Gr\u00f6\u00dfe");
+  EXPECT_EQ(png_text(told, "Comment"), "orange");
+  EXPECT_EQ(png_text(told, "Title"), "");
+  write_file(folder / "plain.png", plain);
+  write_file(folder / "told.png", told);
+  EXPECT_EQ(read_image(folder / "told.png", 1).voxels, read_image(folder / "plain.png", 1).voxels);
+  for (std::size_t end = 0; end < told.size(); ++end)
+    EXPECT_TRUE(std::string("orange").starts_with(png_text(told.substr(0, end), "Comment")));
 }
 
 TEST(Pictures, ThatAreCutOffAreRefusedWhereverTheyEnd) {

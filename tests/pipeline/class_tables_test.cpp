@@ -60,7 +60,7 @@ TEST(Confusions, StandOnThePageWithTheirAccuracy) {
   EXPECT_EQ(classes_section(parts), "");
   parts.classes = rows();
   const std::string page = classes_section(parts);
-  for (const char* part : {"Classes", "0.667", "taken for dog", "repeat 2"})
+  for (const char* part : {"Classes", "0.667", "Predicted dog", "repeat 2"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 

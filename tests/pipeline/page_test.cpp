@@ -143,7 +143,8 @@ TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
       EXPECT_NE(html.find(base64(format("{} {}", run.string(), i))), std::string::npos);
   }
   EXPECT_EQ(html.find(base64(format("{} {}", a.string(), 3))), std::string::npos);
-  EXPECT_NE(html.find("second (resolution 96): whole_tumor 0.800</figcaption>"), std::string::npos);
+  EXPECT_NE(html.find("<b>second (resolution 96)</b>\n<span class=\"score\">whole_tumor 0.800</span>"),
+            std::string::npos);
 }
 
 TEST_F(Page, TakesInAnArenaAsAnImageInWhichNothingRuns) {
@@ -167,14 +168,29 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   labels.voxels.assign(120, 0);
   labels.voxels[70] = 1;
   fs::create_directories(run / "slices");
-  const data::Labels names{{"edema", 1}};
-  write_slices(run / "slices" / "case_1.png", {"case_1", "t1", image, labels, labels, names, image.geometry});
+  const data::Regions regions{{"edema", {1}}};
+  write_slices(run / "slices" / "case_1.png",
+               {"case_1", "t1", image, labels, labels, regions, image.geometry});
   EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
   report_made_up({run}, run);
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
   EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
   EXPECT_NE(html.find("The only case: case_1</h3>"), std::string::npos);
+  EXPECT_NE(html.find("t1; truth left, prediction right; axial slice 3 of 4"), std::string::npos);
+}
+
+TEST_F(Page, HasAListOfContentsWhoseLinksLeadToEverySection) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
+                 out = folder_ / "merged";
+  report_made_up({a, b}, out);
+  const std::string html = read_file(out / "report.html");
+  expect_well_formed(html);
+  const std::string nav = html.substr(html.find("<nav"), html.find("</nav>") - html.find("<nav"));
+  const std::vector<std::string> links = all_of(nav, "href=\"#([^\"]*)\"");
+  for (const std::string& link : links) EXPECT_EQ(all_of(html, "( id=\"" + link + "\")").size(), 1u) << link;
+  EXPECT_EQ(links.size(), 1 + all_of(html, "(<h2>)").size());
+  EXPECT_GE(links.size(), 6u);
 }
 
 }  // namespace

@@ -337,7 +337,7 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   for (const test::Text& text : texts_of(svg)) {
     if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // that of bytes
   }
-  const std::vector<double> heights = test::heights_of_lines(svg, "  0, 114, 178");  // plot_color(0, 1)
+  const std::vector<double> heights = test::heights_of_lines(svg, "230, 159,   0");  // plot_color(0)
   ASSERT_FALSE(heights.empty());
   for (const double y : heights) EXPECT_LT(y, axis - 10);
   for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;

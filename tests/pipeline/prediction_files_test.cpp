@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -12,6 +13,15 @@ data::Dataset dataset() {
   data::Dataset made;
   made.labels = {{"necrosis", 1}, {"oedema", 2}};
   return made;
+}
+
+TEST(PredictionFiles, GiveALabelTheColourOfTheRegionThatItIs) {
+  data::Dataset trained = dataset();
+  trained.regions = {{"whole_tumor", {1, 2}}, {"oedema", {2}}};
+  const std::vector<data::Segment> segments = segments_of(trained);
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(segments[0].color, palette_color(2));
+  EXPECT_EQ(segments[1].color, palette_color(1));
 }
 
 TEST(PredictionFiles, AreNamedAfterCases) {

@@ -1,4 +1,4 @@
-// The sheet of prepared and augmented cases, and the captions on it.
+// The sheet of prepared and augmented cases, and its caption.
 #include "pipeline/cases/preview.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "data/phantoms/phantom_dataset.h"
-#include "pipeline/report/lettering.h"
+#include "data/volumes/picture_text.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -69,20 +69,14 @@ TEST_F(Previews, RefuseACaseThatIsNotThere) {
   }
 }
 
-TEST(Captions, AreDrawnDotByDotAndCutOffAtTheEdge) {
-  Pixels picture(8, 7);
-  write_text(picture, 0, 0, "tt", {255, 0, 0});
-  for (std::int64_t y = 0; y < 7; ++y)
-    for (std::int64_t x = 0; x < 8; ++x) {
-      const bool bar = y == 0 && (x < 5 || x >= 6), stem = x == 2;
-      EXPECT_EQ(picture.rgb[static_cast<std::size_t>((y * 8 + x) * 3)] != 0, bar || stem) << x << " " << y;
-    }
-}
-
-TEST(Captions, AreWrappedAtSpacesAndInsideWordsThatAreTooLong) {
-  EXPECT_EQ(wrapped("rotated 1 2 3, zoom 1.2", 10),
-            (std::vector<std::string>{"rotated 1", "2 3, zoom", "1.2"}));
-  EXPECT_EQ(wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+TEST_F(Previews, SayInWordsWhatTheirRowsColumnsAndColoursAre) {
+  options_.training.augment.symmetries = true;
+  const std::string caption = preview(options_, {.cases = 1, .epochs = 1}, folder_ / "a.png");
+  EXPECT_EQ(data::png_text(read_file(folder_ / "a.png"), "Description"), caption);
+  for (const char* part :
+       {"BraTS2021_0000", ", rows from the top: t1, t1ce, t2, flair\n", "column 1: as prepared\n",
+        "column 2: epoch 1: ", "Outlines: whole_tumor orange, tumor_core sky blue"})
+    EXPECT_NE(caption.find(part), caption.npos) << part << " in " << caption;
 }
 
 }  // namespace

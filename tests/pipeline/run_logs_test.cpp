@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "data/volumes/picture.h"
+#include "data/volumes/picture_text.h"
 #include "pipeline/record/event_file.h"
 #include "tests/folder.h"
 
@@ -128,10 +130,12 @@ TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
   EXPECT_EQ(numbers.at({"validation/whole_tumor", 2}), 0.5F);
 }
 
-TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSize) {
+TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
   const RunOptions wanted = options(true, false);
   RunLogs logs(wanted, 1, 1, 1);
-  std::string png = "\x89PNG\r\n\x1a\n" + std::string("\0\0\0\rIHDR\0\0\1\2\0\0\0\7", 16) + "rest";
+  const std::vector<std::uint8_t> black(std::size_t{258} * 7 * 3);
+  const std::string png =
+      data::with_png_text(data::png_bytes(258, 7, black), "Comment", "Outlines: core orange.");
   fs::create_directories(wanted.output / "slices");
   write_file(wanted.output / "slices" / "a.png", png);
   log_pictures(wanted, {"a", "without"});
@@ -145,6 +149,7 @@ TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSize) {
       if (value.bytes.at(1) == "experiment") text = Message(value.bytes.at(8)).bytes.at(8);
       if (value.bytes.at(1) != "slices/a") continue;
       picture = Message(value.bytes.at(4)).numbers;
+      EXPECT_EQ(Message(value.bytes.at(9)).bytes.at(3), "Outlines: core orange.");
       EXPECT_EQ(Message(value.bytes.at(4)).bytes.at(4), png);
     }
   EXPECT_EQ(text, "```yaml\nname: logged\n\n```");

@@ -1,12 +1,15 @@
-// Pictures of cases: what is around the head is cut off, a truth has a column of its own, labels are named.
+// Pictures of cases: what is around the head is cut off, a truth has a column of its own, regions have the
+// palette's colours, and the file says in words what it shows.
 #include "pipeline/report/slices.h"
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
-#include "pipeline/report/lettering.h"
+#include "data/volumes/picture_text.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/folder.h"
 
@@ -15,10 +18,10 @@ namespace {
 
 // Of the PNG's header: big-endian, from byte 16.
 std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,
-                            const data::LabelMap& prediction, const data::Labels& names) {
+                            const data::LabelMap& prediction, const data::Regions& regions) {
   const test::TemporaryFolder folder;
   const fs::path png = folder / "slices.png";
-  write_slices(png, {"case", "t1", image, truth, prediction, names, image.geometry});
+  write_slices(png, {"case", "t1", image, truth, prediction, regions, image.geometry});
   const std::string bytes = read_file(png);
   const auto number_at = [&](std::size_t at) {
     int value = 0;
@@ -52,16 +55,20 @@ TEST_F(Slices, LeaveOutWhatIsAroundTheHead) {
   EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 288 + 6);
 }
 
-// Letters are 12 pixels wide; the longest caption has 25.
-TEST_F(Slices, WithoutATruthHaveOneColumnAsWideAsTheirCaptions) {
-  EXPECT_EQ(size_of(image, no_truth, labels, {}).first, 25 * 12);
+TEST_F(Slices, WithoutATruthHaveOneColumn) {
+  EXPECT_EQ(size_of(image, no_truth, labels, {}).first, 32 * 8);
 }
 
-TEST_F(Slices, NameTheirLabelsInLinesThatFit) {
-  const int without = size_of(image, labels, labels, {}).second, line = 2 * static_cast<int>(line_height);
-  EXPECT_EQ(size_of(image, labels, labels, {{"oedema", 1}}).second, without + line);
-  EXPECT_EQ(size_of(image, labels, labels, {{std::string(30, 'a'), 1}, {std::string(30, 'b'), 2}}).second,
-            without + 2 * line);
+TEST_F(Slices, SayInWordsWhatTheyShow) {
+  const data::Regions regions = {{"whole_tumor", {1, 2}}, {"tumor_core", {1}}};
+  const std::string png = slices_png({"case", "t1", image, labels, labels, regions, image.geometry});
+  EXPECT_EQ(
+      data::png_text(png, "Description"),
+      "t1; truth left, prediction right; axial slice 21 of 60, coronal slice 21 of 60, sagittal slice 21 of "
+      "60");
+  EXPECT_EQ(data::png_text(png, "Comment"), "Outlines: whole_tumor orange, tumor_core sky blue.");
+  EXPECT_EQ(slices_caption(png), data::png_text(png, "Description") + ". " + data::png_text(png, "Comment"));
+  EXPECT_EQ(slices_caption("no picture"), "");
 }
 
 // A file whose first axis is the canonical one from inferior to superior, and another that runs the other
@@ -78,24 +85,36 @@ TEST(SliceNumber, IsThatOfTheFile) {
   EXPECT_EQ(slice_number(canonical, 2, 4, stored), "slice 26 of 30");
 }
 
-// Red, green and blue of every pixel: the legend shows the very colours of the outlines.
-TEST_F(Slices, OutlineLabelsInTheColoursOfTheLegend) {
-  const data::Geometry& grid = image.geometry;
-  const Plane plane(grid, views[0], labels, to_fit(grid, 288));
+// The colours that are not grey in a plane of these labels, and how many pixels have each.
+std::map<Color, std::size_t> outlines(const data::Image& image, const data::LabelMap& labels,
+                                      const data::Regions& regions) {
+  const Plane plane(image.geometry, views[0], labels, to_fit(image.geometry, 288));
   Pixels picture(plane.width(), plane.height());
-  paint(picture, 0, 0, plane, image, window_of(image), labels, 2);
-  std::size_t outlined = 0;
+  paint(picture, 0, 0, plane, image, window_of(image), labels, regions, 2);
+  std::map<Color, std::size_t> found;
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
     const Color color{picture.rgb[i], picture.rgb[i + 1], picture.rgb[i + 2]};
-    const bool grey = color[0] == color[1] && color[1] == color[2];
-    if (!grey) {
-      EXPECT_EQ(color, label_color(1));
-      ++outlined;
-    }
+    if (color[0] != color[1] || color[1] != color[2]) ++found[color];
   }
+  return found;
+}
+
+TEST_F(Slices, OutlineRegionsInTheColoursOfThePalette) {
+  const std::map<Color, std::size_t> found = outlines(image, labels, {{"none", {7}}, {"one", {1}}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.begin()->first, palette_color(1));
   // One voxel of 4.8 pixels: all of it lies within two pixels of its edge but at most one.
-  EXPECT_GE(outlined, 15u);
-  EXPECT_LE(outlined, 25u);
+  EXPECT_GE(found.begin()->second, 15u);
+  EXPECT_LE(found.begin()->second, 25u);
+}
+
+TEST_F(Slices, ShowBothColoursWhereOutlinesMeet) {
+  for (std::size_t y = 15; y < 30; ++y)
+    for (std::size_t x = 15; x < 30; ++x) labels.voxels[(20 * 60 + y) * 60 + x] = 1;
+  const std::map<Color, std::size_t> found = outlines(image, labels, {{"outer", {1, 2}}, {"inner", {1}}});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_GT(found.at(palette_color(0)), 100u);
+  EXPECT_GT(found.at(palette_color(1)), 100u);
 }
 
 TEST_F(Slices, OfDifferentGridsAreRefused) {

@@ -44,6 +44,13 @@ addEventListener("load", async () => {
     check("the slider turns slices", captions()[0] === "axial, slice 4 of 8");
     const stage = root.querySelector(".stage");
     const press = (key) => stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const keys = document.querySelector(".keys");
+    check("the list of keys is closed", !keys.open);
+    press("?");
+    check("? opens it", keys.open);
+    press("Escape");
+    check("Escape closes it", !keys.open);
+    check("the contents lead to the viewer", document.querySelector(`nav a[href="#${root.closest("section").id}"]`) !== null);
     press("ArrowUp");
     check("an arrow key turns slices", captions()[0] === "axial, slice 5 of 8");
 

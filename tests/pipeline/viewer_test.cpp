@@ -96,7 +96,7 @@ TEST_F(Viewer, KeepsTheWorstCasesWhereThereIsNoRoomForAll) {
   EXPECT_EQ(count_of(html, "id=\"viewer-study-"), 1u);
   EXPECT_NE(html.find("\"case_1\":{\"study\":\"viewer-study-1\""), std::string::npos);
   EXPECT_NE(html.find("\"case_2\":{\"study\":null"), std::string::npos);
-  EXPECT_NE(html.find("no room for the volumes of 1 of the cases: output.viewer"), std::string::npos);
+  EXPECT_NE(html.find("The volumes of 1 case are not in this page: output.viewer"), std::string::npos);
 }
 
 TEST_F(Viewer, IsLeftOutWhereTheExperimentSaysSo) {

@@ -1,0 +1,30 @@
+// The colours of a report: plots, the viewer, still pictures, TensorBoard and segmentations take them from
+// here.
+//
+// The first region of an experiment has the first colour, wherever it is drawn. Where a plot compares groups
+// of runs, the first group has it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace voxswap::pipeline {
+
+using Color = std::array<std::uint8_t, 3>;  // red, green, blue
+
+// Visible on white, on black and on grey; people with any colour vision can tell the first twelve apart, and
+// no two of the first thousand are the same.
+Color palette_color(std::size_t index);
+std::string palette_name(std::size_t index);  // "sky blue"; "#8ab4f0" of those without a name
+
+std::string hex(const Color& color);        // "#56b4e9"
+std::string plot_color(std::size_t index);  // the same of a colour of the palette
+
+inline constexpr Color missed_color{255, 48, 48}, false_color{32, 224, 255};  // voxels, in the viewer
+inline constexpr const char* limit_color = "#d1242f";                         // of a memory budget
+inline constexpr const char* plot_ink = "#444444";                            // text, axes, medians
+inline constexpr const char* plot_line = "#dddddd";                           // grid
+
+}  // namespace voxswap::pipeline
