@@ -202,8 +202,8 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          without_checksums(h);
          std::memcpy(d.data() + 24, &nan, sizeof nan);
        }},
-      {"a header that is a list", "no JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
-      {"metadata that is a number", "no usable safetensors file",
+      {"a header that is a list", "not a JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
+      {"metadata that is a number", "not a usable safetensors file",
        [](Json& h, std::string&) { h["__metadata__"] = 7; }},
   };
   const fs::path file = folder_ / "altered.safetensors";
