@@ -67,7 +67,7 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
 
 // By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.
 TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
-  const Words more = {"training.epochs=20", "training.checkpoint_minutes=0.0001"};
+  const Words more = {"training.epochs=40", "training.checkpoint_minutes=0.0001"};
   ASSERT_EQ(program(run_into("whole", more)).code, 0);
   const auto strike = [&](pid_t launcher, int number, const std::function<bool()>& it_is_time) {
     while (waitpid(launcher, nullptr, WNOHANG) == 0 && !it_is_time())
