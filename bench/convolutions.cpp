@@ -1,12 +1,14 @@
 // Every convolution of a training step of isensee2017 and its gradients, by oneDNN and as the program
 // computes them, in turns on one thread, the shortest processor time of each counted; beside them what this
 // processor reaches at best: products that stay in registers, as a matrix product has them, and a copy of
-// memory.
+// memory. two_threads_ms: the program's, wall time on two threads, which only a quiet machine has.
 //
 //   convolutions SIDE f32|bf16 ROUNDS [WHICH]     one line of CSV for each
 //
 // WHICH: only those in whose operation and shapes that stands. VOXSWAP_CONVOLUTIONS says which of our own are
 // measured, and is the only way to measure those for AMX. Ratios hold on a machine that others use as well.
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,12 +49,14 @@ class Alone {
     for (const net::ValueId value : graph_.node(id).inputs) inputs_.push_back(data(value));
     for (const net::ValueId value : graph_.node(id).outputs) outputs_.push_back(data(value));
   }
-  double seconds() {  // of processor time
+  double seconds(clockid_t clock, int threads) {
+    omp_set_num_threads(threads);
     timespec before{}, after{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    clock_gettime(clock, &before);
     const net::StepContext context;
     kernel_->run({inputs_, outputs_, {}, memory_.back()->data(), &context});
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    clock_gettime(clock, &after);
+    omp_set_num_threads(1);
     return static_cast<double>(after.tv_sec - before.tv_sec) +
            1e-9 * static_cast<double>(after.tv_nsec - before.tv_nsec);
   }
@@ -89,15 +93,16 @@ std::string shapes(const net::Graph& graph, const net::Node& node) {
 void measure(net::Backend& backend, const net::Graph& graph, const net::Node& node, int count, int rounds,
              const std::string& convolutions) {
   Alone library(backend, graph, node, "library"), own(backend, graph, node, convolutions.c_str());
-  double of_library = 1e30, of_own = 1e30;
+  double of_library = 1e30, of_own = 1e30, of_two = 1e30;
   for (int round = 0; round < rounds; ++round) {
-    of_library = std::min(of_library, library.seconds());
-    of_own = std::min(of_own, own.seconds());
+    of_library = std::min(of_library, library.seconds(CLOCK_PROCESS_CPUTIME_ID, 1));
+    of_own = std::min(of_own, own.seconds(CLOCK_PROCESS_CPUTIME_ID, 1));
+    of_two = std::min(of_two, own.seconds(CLOCK_MONOTONIC, 2));
   }
   const double flops = net::node_flops(graph, node);
-  std::printf("%s,%s,%d,%.3f,%.3f,%.3f,%.1f,%.1f,%.2f,%lld,%lld,%s,%s\n",
+  std::printf("%s,%s,%d,%.3f,%.3f,%.3f,%.3f,%.1f,%.1f,%.2f,%lld,%lld,%s,%s\n",
               std::string(node.operation->name).c_str(), shapes(graph, node).c_str(), count, flops * 1e-9,
-              of_library * 1e3, of_own * 1e3, flops / of_library * 1e-9, flops / of_own * 1e-9,
+              of_library * 1e3, of_own * 1e3, of_two * 1e3, flops / of_library * 1e-9, flops / of_own * 1e-9,
               of_library / of_own, static_cast<long long>(library.kernel().workspace_bytes() / 1024),
               static_cast<long long>(own.kernel().workspace_bytes() / 1024),
               library.kernel().implementation().c_str(), own.kernel().implementation().c_str());
@@ -116,7 +121,8 @@ void measure_all(std::int64_t side, const std::string& precision, int rounds, co
   std::printf("# %s; products %.0f GFLOP/s in f32, %.0f in bf16; copies %.1f GB/s, read and written\n",
               bench::processor_name().c_str(), limits.f32 * 1e-9, limits.bf16 * 1e-9, limits.copy * 1e-9);
   std::printf(
-      "operation,shapes,nodes,gflop,library_ms,ms,library_gflops,gflops,ratio,library_kib,kib,library_by,"
+      "operation,shapes,nodes,gflop,library_ms,ms,two_threads_ms,library_gflops,gflops,ratio,library_kib,kib,"
+      "library_by,"
       "by\n");
   std::map<std::string, std::pair<net::NodeId, int>> different;  // one of each, and how many there are
   for (std::size_t id = 0; id < step.graph.nodes().size(); ++id) {
@@ -138,6 +144,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "usage: convolutions SIDE f32|bf16 ROUNDS [WHICH]\n");
     return 2;
   }
+  omp_set_num_threads(1);
   try {
     voxswap::measure_all(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
                          count > 4 ? arguments[4] : "");

@@ -46,6 +46,7 @@ net::TrainingStep training_step(const Cell& cell) {
   options.input = Shape{1, side, side, side, 4};
   options.activations = cell.type;
   options.voxel_alignment = swap::find_device_rates(cell.device).voxel_alignment;
+  options.sums_in_blocks = swap::find_device_rates(cell.device).sums_in_blocks;
   options.pieces = cell.pieces;
   return net::build_training_step(options);
 }

@@ -71,6 +71,9 @@ class Backend {
   // Bytes of which the voxels of an image best take a multiple where convolutions read it: its few channels
   // get zeros behind them.
   virtual std::int64_t voxel_alignment() const { return 1; }
+  // Whether weight gradients of that type are to be summed in blocks of planes (net/graph/sum_blocks.h): not
+  // where a library does it, which takes longer for many blocks and does not promise the same bits anyway.
+  virtual bool sums_in_blocks(ElementType) const { return true; }
   virtual std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) = 0;
   virtual std::unique_ptr<Memory> allocate(
       std::int64_t bytes) = 0;  // device memory; throws Exit::does_not_fit

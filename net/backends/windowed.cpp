@@ -9,6 +9,7 @@
 
 #include "net/backends/function_kernel.h"
 #include "net/graph/operation.h"
+#include "net/graph/sum_blocks.h"
 #include "net/graph/window.h"
 
 namespace voxswap::net {
@@ -72,10 +73,9 @@ class WindowedKernel final : public Kernel {
   }
 
   void run(const KernelArguments& arguments) override {
-    bool first = true;
     for (std::int64_t n = 0; n < samples_; ++n)
       for (const Part& part : parts_) {
-        point(part, n, arguments, first);
+        point(part, n, arguments);
         KernelArguments inner = arguments;
         inner.inputs = inputs_;
         inner.outputs = outputs_;
@@ -83,8 +83,7 @@ class WindowedKernel final : public Kernel {
         part.kernel->run(inner);
         for (std::size_t i = 0; copies_ && !sums_ && i < made_.size(); ++i)
           copy_(made_[i].at(arguments.outputs[i], n, 0), outputs_[i], part.made.count() * made_[i].plane);
-        if (sums_ && !first) add_up(arguments);
-        first = false;
+        if (is_added(part, n)) add_up(part, arguments);
       }
   }
 
@@ -114,31 +113,40 @@ class WindowedKernel final : public Kernel {
     return pieces_.size();
   }
 
-  // Planes that need one and the same piece are made together, and so are those in between, of which each
-  // needs two. Where little is left for single pieces, or they do not start where kernels want it, everything
-  // is copied.
+  // Of sums each block by itself.
   void divide(std::int64_t alignment) {
-    const std::int64_t all = planes_made(slab_, slab_node()), grain = inner_.cut.grain;
-    std::int64_t direct = 0;
-    for (std::int64_t from = 0; from < all; from += grain) {
-      const Planes made = {from, std::min(from + grain, all)};
-      const std::size_t piece = piece_with(inner_.cut.window(slab_, slab_node(), made).read);
-      const bool gathered = piece == pieces_.size();
-      if (!gathered) direct += made.count();
-      if (parts_.empty() || parts_.back().gathered != gathered || parts_.back().piece != piece)
-        parts_.push_back({made, {}, nullptr, piece, gathered});
-      parts_.back().made.to = made.to;
-    }
+    const std::int64_t all = planes_made(slab_, slab_node());
+    block_ = sums_ ? sum_blocks(slab_node().attributes, all).planes : all;
     const bool starts_anywhere = aligned(alignment);
-    if (parts_.size() > 1 && (2 * direct < all || !starts_anywhere))
-      parts_ = {{{0, all}, {}, nullptr, pieces_.size(), true}};
-    copies_ = !starts_anywhere && samples_ > 1;
+    for (std::int64_t from = 0; from < all; from += block_)
+      divide_block({from, std::min(from + block_, all)}, starts_anywhere);
+    copies_ = !starts_anywhere && (samples_ > 1 || parts_.size() > 1);
     for (Part& part : parts_) {
       part.read = inner_.cut.window(slab_, slab_node(), part.made).read;
       part.piece = piece_with(part.read);  // parts of many planes may need more
       part.gathered = copies_ || part.piece == pieces_.size() ||
                       (!starts_anywhere && part.read.from != pieces_[part.piece].planes.from);
     }
+  }
+  // Planes that need one and the same piece are made together, and so are those in between, of which each
+  // needs two. Where little is left for single pieces, or they do not start where kernels want it, everything
+  // is copied.
+  void divide_block(Planes block, bool starts_anywhere) {
+    const std::int64_t grain = inner_.cut.grain;
+    const std::size_t first = parts_.size();
+    std::int64_t direct = 0;
+    for (std::int64_t from = block.from; from < block.to; from += grain) {
+      const Planes made = {from, std::min(from + grain, block.to)};
+      const std::size_t piece = piece_with(inner_.cut.window(slab_, slab_node(), made).read);
+      const bool gathered = piece == pieces_.size();
+      if (!gathered) direct += made.count();
+      if (parts_.size() == first || parts_.back().gathered != gathered || parts_.back().piece != piece)
+        parts_.push_back({made, {}, nullptr, piece, gathered});
+      parts_.back().made.to = made.to;
+    }
+    if (parts_.size() == first + 1 || (2 * direct >= block.count() && starts_anywhere)) return;
+    parts_.resize(first);
+    parts_.push_back({block, {}, nullptr, pieces_.size(), true});
   }
   bool aligned(std::int64_t alignment) const {
     bool result = true;
@@ -161,7 +169,8 @@ class WindowedKernel final : public Kernel {
       }
       inputs.push_back(graph.add_value(value.name, value.shape, value.type, value.role));
     }
-    const NodeId id = graph.add(inner_.name, slab_node().name, inputs, window.attributes);
+    const NodeId id = graph.add(inner_.name, slab_node().name, inputs,
+                                sums_ ? as_one_block(window.attributes) : window.attributes);
     std::unique_ptr<Kernel>& kernel = kernels_[key + graph.text()];
     if (!kernel) kernel = tools.compile(graph, graph.node(id));
     part.kernel = kernel.get();
@@ -181,11 +190,14 @@ class WindowedKernel final : public Kernel {
     }
     for (std::size_t i = 0; sums_ && i < slab_node().outputs.size(); ++i) {
       const Value& value = slab_.value(slab_node().outputs[i]);
-      part_places_.push_back(plan_.book(value.bytes()));
+      block_bytes_.push_back(value.bytes() / value.shape[0]);
+      part_places_.push_back(plan_.book(block_bytes_.back()));
+      Shape shape = value.shape;
+      shape[0] = 1;
       Graph graph;
       std::vector<ValueId> both;
       for (const char* name : {"sum", "part"})
-        both.push_back(graph.add_value(name, value.shape, value.type, Role::gradient));
+        both.push_back(graph.add_value(name, shape, value.type, Role::gradient));
       adders_.push_back(tools.compile(graph, graph.node(graph.add("total", "total", both))));
       inner = std::max(inner, adders_.back()->workspace_bytes());
     }
@@ -193,7 +205,7 @@ class WindowedKernel final : public Kernel {
   }
 
   // Inputs and outputs of the inner kernel for a part of sample n.
-  void point(const Part& part, std::int64_t n, const KernelArguments& arguments, bool first) {
+  void point(const Part& part, std::int64_t n, const KernelArguments& arguments) {
     std::size_t other = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (inner_.cut.reads_window(i))
@@ -209,7 +221,8 @@ class WindowedKernel final : public Kernel {
         outputs_[i] = copies_ ? place<std::byte>(arguments, made_places_[i])
                               : made_[i].at(arguments.outputs[i], n, part.made.from);
       else
-        outputs_[i] = first ? arguments.outputs[i] : place<std::byte>(arguments, part_places_[i]);
+        outputs_[i] =
+            is_added(part, n) ? place<std::byte>(arguments, part_places_[i]) : block(part, i, arguments);
     }
   }
   void* along(std::size_t input, const Part& part, std::int64_t n, void* data,
@@ -243,10 +256,18 @@ class WindowedKernel final : public Kernel {
     return to;
   }
 
-  void add_up(const KernelArguments& arguments) {
+  // To what is in its block.
+  bool is_added(const Part& part, std::int64_t n) const {
+    return sums_ && (n > 0 || part.made.from % block_ != 0);
+  }
+  void* block(const Part& part, std::size_t output, const KernelArguments& arguments) const {
+    return static_cast<std::byte*>(arguments.outputs[output]) +
+           part.made.from / block_ * block_bytes_[output];
+  }
+  void add_up(const Part& part, const KernelArguments& arguments) {
     for (std::size_t i = 0; i < adders_.size(); ++i) {
-      void* both[2] = {arguments.outputs[i], place<std::byte>(arguments, part_places_[i])};
-      void* sum = arguments.outputs[i];
+      void* sum = block(part, i, arguments);
+      void* both[2] = {sum, place<std::byte>(arguments, part_places_[i])};
       KernelArguments adding = arguments;
       adding.inputs = both;
       adding.outputs = {&sum, 1};
@@ -269,6 +290,8 @@ class WindowedKernel final : public Kernel {
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Kernel>> adders_;
   std::vector<std::int64_t> part_places_, gather_places_, made_places_;
+  std::int64_t block_ = 1;                 // planes of a block of sums
+  std::vector<std::int64_t> block_bytes_;  // of each output
   std::int64_t inner_place_ = 0, along_place_ = 0;
   bool copies_ = false;  // samples do not start where kernels want it: each is copied there and back
   std::vector<void*> inputs_, outputs_;

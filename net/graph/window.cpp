@@ -60,7 +60,9 @@ Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<V
     slab_inputs.insert(slab_inputs.begin() + inner.cut.input + static_cast<std::ptrdiff_t>(i),
                        slab.add_value(volume.name, volume.shape, volume.type, volume.role));
   }
-  slab.add(inner.name, std::string(inner.name), slab_inputs, without_window(attributes));
+  Attributes of_slab = without_window(attributes);
+  if (inner.cut.kind == Cut::Kind::windowed_sum) of_slab.set("apart", 1);
+  slab.add(inner.name, std::string(inner.name), slab_inputs, of_slab);
   return slab;
 }
 

@@ -3,7 +3,8 @@
 // A node of `windowed_conv3d` does what one of `conv3d` does whose first input is a window of consecutive
 // pieces: `planes` planes from the one behind the first `skip` on. Its inputs are those of the inner
 // operation without the volume, then the `pieces` pieces. What reads one piece whole is an ordinary node.
-// Where windows of two volumes are read, the pieces of the one come before those of the other.
+// Where windows of two volumes are read, the pieces of the one come before those of the other. Of a sum over
+// windows it gives every block's apart (net/graph/sum_blocks.h).
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/graph/kernel_axes.h"
+#include "net/graph/sum_blocks.h"
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
@@ -66,6 +67,12 @@ std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vect
   const ElementType type = full_type(graph, inputs[0]);
   std::vector<ValueSpec> outputs = {{dw, type}};
   if (attributes.flag("bias")) outputs.push_back({Shape{dy[4]}, type});
+  if (!attributes.flag("apart")) return outputs;
+  for (ValueSpec& output : outputs) {
+    std::vector<std::int64_t> sides = {sum_blocks(attributes, dy[1]).here};
+    sides.insert(sides.end(), output.shape.extents().begin(), output.shape.extents().end());
+    output.shape = Shape(sides);
+  }
   return outputs;
 }
 
@@ -277,6 +284,10 @@ std::vector<OperationCase> cases_weight_gradient() {
     OperationCase example{g.name, {activation(g.x), activation(g.y())}, g.attributes(), {}};
     set_kernel(example.attributes, g.axes);
     example.attributes.set("bias", g.bias);
+    const std::int64_t planes = g.y()[1], block = 2;
+    if (planes > block) {  // the last block is shorter where planes are odd
+      set_sum_blocks(example.attributes, block, (planes + block - 1) / block);
+    }
     cases.push_back(std::move(example));
   }
   return cases;
@@ -328,7 +339,8 @@ const Operation& conv3d_data_gradient() {
   return operation;
 }
 
-// x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias.
+// x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias; block,
+// blocks and apart say in which blocks of planes of dy the sums are made (net/graph/sum_blocks.h).
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

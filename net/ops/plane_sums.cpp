@@ -1,7 +1,7 @@
 // Sums over a volume in two operations: a sum for every plane, in double, and the sum of those, plane after
 // plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
-// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum of
-// what windows give.
+// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum over
+// blocks of planes (net/graph/sum_blocks.h).
 #include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
@@ -68,11 +68,13 @@ std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<Va
 std::vector<ValueSpec> infer_total(const Graph& graph, const std::vector<ValueId>& inputs,
                                    const Attributes&) {
   assert(!inputs.empty());
+  const Shape& first = first_shape(graph, inputs);
+  assert(first.rank() > 1);
   for (const ValueId id : inputs) {
-    assert(shape_of(graph, id) == first_shape(graph, inputs));
+    assert(shape_of(graph, id).count_from(1) == first.count_from(1));
     assert(graph.value(id).type == full_type(graph, inputs[0]));
   }
-  return like(graph, inputs[0]);
+  return {{Shape({first.extents().begin() + 1, first.extents().end()}), full_type(graph, inputs[0])}};
 }
 
 double flops_of_all(const Graph& graph, const Node& node) {
@@ -189,19 +191,26 @@ const Operation& statistics_of_planes() {
   return operation;
 }
 
-// a, b, … full -> a + b + …, one after the other; over a.
+// a[blocks,…], b[blocks,…], … full -> […]: all blocks, one after the other, added in double.
 const Operation& total() {
   static const Operation operation = {
       "total",
       infer_total,
       nullptr,
       flops_of_all,
-      {{0, 0}},
+      {},
       /*cheap=*/false,
       whole,
-      {{"one", {full({5})}, {}, {}},
-       {"two weights", {full({16, 4, 3, 3, 3}), full({16, 4, 3, 3, 3})}, {}, {}},
-       {"five of odd size", {full({33}), full({33}), full({33}), full({33}), full({33})}, {}, {}}}};
+      {{"one", {full({1, 5})}, {}, {}},
+       {"two weights", {full({1, 16, 4, 3, 3, 3}), full({1, 16, 4, 3, 3, 3})}, {}, {}},
+       {"of several blocks",
+        {full({3, 16, 4, 3, 3, 3}), full({3, 16, 4, 3, 3, 3}), full({1, 16, 4, 3, 3, 3})},
+        {},
+        {}},
+       {"five of odd size",
+        {full({1, 33}), full({2, 33}), full({2, 33}), full({2, 33}), full({1, 33})},
+        {},
+        {}}}};
   return operation;
 }
 

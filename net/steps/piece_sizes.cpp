@@ -89,12 +89,26 @@ const Level& finest(const std::map<Sides, Level>& levels) {
   return *result;
 }
 
+std::int64_t bytes_of_automatic_piece(const Level& level) {
+  if (level.largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
+  const std::int64_t usual = std::max(usual_piece_bytes, level.largest / usual_pieces);
+  return std::max(std::min(usual, large_piece_elements * level.element), level.largest / most_pieces);
+}
+
+// Automatic pieces have whole blocks.
+std::int64_t bytes_of_block(const std::map<Sides, Level>& levels) {
+  const Level& level = finest(levels);
+  const std::int64_t automatic = bytes_of_automatic_piece(level) / level.plane / 2 * 2;
+  std::int64_t planes = level.depth <= 32 ? 2 : level.depth <= 128 ? 4 : 8;
+  while (planes > 2 && level.largest > large_volume_bytes && automatic % planes != 0) planes /= 2;
+  return planes * level.plane;
+}
+
 std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
-  const auto& [largest, plane, element, depth, stays_whole] = finest(levels);
-  if (planes_per_piece != automatic_pieces) return (planes_per_piece + 1) / 2 * 2 * plane;
-  if (largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t usual = std::max(usual_piece_bytes, largest / usual_pieces);
-  return std::max(std::min(usual, large_piece_elements * element), largest / most_pieces);
+  const Level& level = finest(levels);
+  if (planes_per_piece == automatic_pieces) return bytes_of_automatic_piece(level);
+  const std::int64_t block = bytes_of_block(levels);
+  return (planes_per_piece * level.plane + block - 1) / block * block;
 }
 
 std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
@@ -113,8 +127,26 @@ std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
   return levels;
 }
 
-std::int64_t planes_of_piece(const Level& level, std::int64_t bytes) {
+std::int64_t planes_of_block(const Level& level, std::int64_t bytes) {
   return std::max<std::int64_t>(bytes / level.plane / 2 * 2, 2);
+}
+// Whole blocks.
+std::int64_t planes_of_piece(const Level& level, std::int64_t bytes, std::int64_t block_bytes) {
+  const std::int64_t block = planes_of_block(level, block_bytes);
+  return std::max(bytes / level.plane / block, std::int64_t{1}) * block;
+}
+
+std::vector<std::int64_t> planes_of(const Graph& graph, const Volumes& volumes,
+                                    const std::map<Sides, Level>& levels, std::int64_t bytes) {
+  std::vector<std::int64_t> planes(graph.values().size(), 0);
+  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
+    if (!volumes.contains(id)) continue;
+    const Level& level = levels.at(sides_of(graph.value(id).shape));
+    if (level.stays_whole || level.largest <= bytes) continue;
+    const std::int64_t wanted = planes_of_piece(level, bytes, bytes_of_block(levels));
+    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
+  }
+  return planes;
 }
 
 // And no sum over one, or over planes of one.
@@ -128,20 +160,18 @@ bool is_of_volume(const Graph& graph, const Value& value) {
 }  // namespace
 
 std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  std::vector<std::int64_t> planes(graph.values().size(), 0);
-  if (planes_per_piece == whole_volumes) return planes;
   const Volumes volumes(graph);
   const std::map<Sides, Level> levels = levels_of(graph, volumes);
-  if (levels.empty()) return planes;
-  const std::int64_t piece = bytes_of_piece(levels, planes_per_piece);
-  for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
-    if (!volumes.contains(id)) continue;
-    const Level& level = levels.at(sides_of(graph.value(id).shape));
-    if (level.stays_whole || level.largest <= piece) continue;
-    const std::int64_t wanted = planes_of_piece(level, piece);
-    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
-  }
-  return planes;
+  if (planes_per_piece == whole_volumes || levels.empty())
+    return std::vector<std::int64_t>(graph.values().size(), 0);
+  return planes_of(graph, volumes, levels, bytes_of_piece(levels, planes_per_piece));
+}
+
+std::vector<std::int64_t> planes_of_blocks(const Graph& graph) {
+  const Volumes volumes(graph);
+  const std::map<Sides, Level> levels = levels_of(graph, volumes);
+  if (levels.empty()) return std::vector<std::int64_t>(graph.values().size(), 0);
+  return planes_of(graph, volumes, levels, bytes_of_block(levels));
 }
 
 std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
@@ -149,7 +179,8 @@ std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int6
   const std::map<Sides, Level> levels = levels_of(graph, Volumes(graph));
   if (levels.empty()) return std::nullopt;
   const Level& level = finest(levels);
-  const std::int64_t planes = planes_of_piece(level, bytes_of_piece(levels, planes_per_piece));
+  const std::int64_t planes =
+      planes_of_piece(level, bytes_of_piece(levels, planes_per_piece), bytes_of_block(levels));
   if (level.stays_whole || level.depth < many_pieces * planes) return std::nullopt;
   return 4 * planes;
 }

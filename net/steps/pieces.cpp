@@ -9,6 +9,7 @@
 #include "net/graph/operation.h"
 #include "net/graph/piece.h"
 #include "net/graph/sample_name.h"
+#include "net/graph/sum_blocks.h"
 #include "net/graph/window.h"
 #include "net/steps/late_order.h"
 
@@ -116,9 +117,11 @@ class Cutter {
     const ValueId id = leading(node);
     return id == none ? 1 : count(id);
   }
+  // Makes sums of its pieces, which are added.
   bool sums(const Node& node) const {
     const Kind kind = node.operation->cut.kind;
-    return kind == Kind::summed || kind == Kind::windowed_sum;
+    if (kind == Kind::summed) return items_of(node) > 1;
+    return kind == Kind::windowed_sum && (items_of(node) > 1 || count(node.inputs.front()) > 1);
   }
   bool is_windowed(const Node& node) const { return node.operation->cut.window != nullptr; }
 
@@ -194,13 +197,13 @@ class Cutter {
       if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while others' parts are under way
       if (updates_last(id)) item.position = after_all_pieces;
       last = std::max(last, item.position);
-      if (!sums(node) || items == 1)
+      if (!sums(node))
         for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};
       items_.push_back(item);
     }
     for (const ValueId input : node.inputs)
       read_[index(input)] = {segment_, std::max(position(read_[index(input)]), last)};
-    if (!sums(node) || items == 1) return;
+    if (!sums(node)) return;
     items_.push_back({id, items, true, last});
     for (const ValueId output : node.outputs) made_[index(output)].front() = {segment_, last};
   }
@@ -242,10 +245,10 @@ class Cutter {
     }
     made.inputs.insert(made.inputs.end(), window.begin(), window.end());
     std::string_view operation = made.operation->name;
-    if (sums(node) && items > 1 && !is_windowed(node)) operation = node.operation->cut.partial;
+    if (sums(node) && !is_windowed(node)) operation = node.operation->cut.partial;
     const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
     const std::vector<ValueId>& outputs = cut_.graph.node(added).outputs;
-    if (sums(node) && items > 1) {
+    if (sums(node)) {
       parts_[index(id)].resize(items);
       parts_[index(id)][piece] = outputs;
       return;
@@ -265,7 +268,7 @@ class Cutter {
     const Cut::Window wanted = node.operation->cut.window(old_, node, planes_of(leading(node), piece));
     made.attributes = wanted.attributes;
     const std::int64_t first = planes_of(id, static_cast<std::size_t>(read.from)).from;
-    if (read.count() == 1 && wanted.read == planes_of(id, static_cast<std::size_t>(read.from)))
+    if (!sums(node) && read.count() == 1 && wanted.read == planes_of(id, static_cast<std::size_t>(read.from)))
       return made.inputs.push_back(piece_of(id, read.from));
     made.operation = find_windowed(*node.operation);
     made.attributes =
@@ -311,6 +314,18 @@ class Cutter {
 };
 
 }  // namespace
+
+void sum_in_blocks(Graph& graph) {
+  const std::vector<std::int64_t> planes = planes_of_blocks(graph);
+  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
+    Node& node = graph.node(id);
+    const Cut& cut = node.operation->cut;
+    if (cut.kind != Kind::windowed_sum) continue;
+    const ValueId along = node.inputs[index(cut.along)];
+    const std::int64_t block = planes[index(along)], depth = graph.value(along).shape[1];
+    if (block > 0) set_sum_blocks(node.attributes, block, (depth + block - 1) / block);
+  }
+}
 
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
   return Cutter(graph, planes_of_pieces(graph, planes_per_piece)).run();

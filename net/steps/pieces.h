@@ -24,4 +24,9 @@ struct CutGraph {
 // all that is made of a piece comes before the next piece.
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
+// Says of every weight gradient in which blocks of planes it sums (net/graph/sum_blocks.h): those that no
+// piece cuts, whatever its size. Of steps that are cut and of those that are not, which so have the same
+// bits.
+void sum_in_blocks(Graph& graph);
+
 }  // namespace voxswap::net

@@ -332,6 +332,7 @@ TrainingStep build_training_step(const StepOptions& options) {
   add_updates(step, gradients, add_guards(step, gradients, options.optimizer, scaled), options);
   update_early(step.graph);
 
+  if (options.sums_in_blocks) sum_in_blocks(step.graph);
   step.coarser = in_fewer_pieces(step.graph, options.pieces);
   CutGraph cut = cut_into_pieces(step.graph, options.pieces);
   step.input = pieces_of(cut, copies[index(forward.input)]);

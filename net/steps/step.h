@@ -72,7 +72,8 @@ struct StepOptions {
   Shape input;  // N,D,H,W,C of the images
   // Bytes of which their voxels take a multiple where convolutions read them, by zeros behind the channels.
   std::int64_t voxel_alignment = 1;
-  std::int64_t outputs = 3;  // channels of the logits
+  bool sums_in_blocks = true;  // Backend::sums_in_blocks
+  std::int64_t outputs = 3;    // channels of the logits
   ElementType activations = ElementType::f32;
   LossOptions loss;
   OptimizerOptions optimizer;

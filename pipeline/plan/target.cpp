@@ -153,6 +153,10 @@ std::string Target::description() const {
   return backend ? backend->description() : "as if on " + rates->name;
 }
 
+bool Target::sums_in_blocks(net::ElementType type) const {
+  return backend ? backend->sums_in_blocks(type) : rates->sums_in_blocks;
+}
+
 std::int64_t Target::voxel_alignment() const {
   return backend ? backend->voxel_alignment() : rates->voxel_alignment;
 }

@@ -37,9 +37,10 @@ struct Target {
   const swap::DeviceRates* rates = nullptr;  // what estimates are made from
   net::ElementType precision = net::ElementType::f32;
   swap::Budgets budgets{};
-  std::optional<swap::Network> network{};  // of ranks that train together
-  std::string description() const;         // for people
-  std::int64_t voxel_alignment() const;    // of images there (net/backends/backend.h)
+  std::optional<swap::Network> network{};            // of ranks that train together
+  std::string description() const;                   // for people
+  std::int64_t voxel_alignment() const;              // of images there (net/backends/backend.h)
+  bool sums_in_blocks(net::ElementType type) const;  // the same
 };
 // `as`: one of known_devices(), whether or not it is here, and with 256 GiB of host memory unless
 // memory.host says otherwise; empty: memory.device. `tuned`: it may time routines to choose among them

@@ -38,6 +38,7 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
   device.memory_bytes = memory_bytes;
   device.link_rate = link_rate;
   device.voxel_alignment = gpu_voxel_alignment;
+  device.sums_in_blocks = false;
   device.details = format(
       "published peaks: {:g} TFLOP/s in f32, {:g} in {}, memory {:g} GB/s; convolutions of few channels are "
       "assumed to reach {:g} and {:g} of them; {:g} GB/s each way over {}",
@@ -61,6 +62,7 @@ DeviceRates study_v100() {
   device.memory_bytes = 16 * gib;
   device.link_rate = 12 * giga;
   device.voxel_alignment = gpu_voxel_alignment;
+  device.sums_in_blocks = false;
   device.details = format(
       "a V100 as the published case study used it: 228 subjects of 144^3 in 197 s per epoch in f32 are "
       "{:.2f} "

@@ -54,6 +54,7 @@ struct DeviceRates {
   std::int64_t memory_bytes = 0;
   double link_rate = 0;              // bytes/s in each direction
   std::int64_t voxel_alignment = 1;  // as its backend says (net/backends/backend.h)
+  bool sums_in_blocks = true;        // the same
 };
 const std::vector<DeviceRates>& known_devices();
 // By its name, or as it is written elsewhere: H100, "RTX 4090", 4090. Throws Exit::usage with the nearest

@@ -294,17 +294,21 @@ TEST(ForcedInstructions, ThatAreNoneAreRefusedWithThoseThatThereAre) {
   }
 }
 
-TEST(WeightGradients, TakeAtMostAMebibyteOfWorkspace) {
+TEST(WeightGradients, TakeAtMostAMebibyteOfWorkspaceOrTheSumsOfEachBlock) {
   for (const std::int64_t inputs : {1, 4, 16, 32, 64, 256, 1024})
     for (const std::int64_t outputs : {1, 3, 16, 32, 128, 1024})
       for (const std::int64_t kernel : {1, 2, 3}) {
         const std::int64_t side = inputs + outputs > 300 ? 8 : 128;
-        const convolution::Sizes sizes = convolution::sizes_of(
-            {1, side, side, side, inputs}, {1, side, side, side, outputs}, cube(kernel, 1, kernel / 2));
+        const Shape x = {1, side, side, side, inputs}, dy = {1, side, side, side, outputs};
+        const std::int64_t sums = 4 * inputs * convolution::whole_lanes(outputs) * kernel * kernel * kernel;
         for (const ElementType type : {ElementType::f32, ElementType::bf16})
-          EXPECT_LE(convolution::make_weight_gradient(sizes, type, Instructions::portable)->workspace_bytes(),
-                    std::int64_t{1} << 20)
-              << inputs << " to " << outputs << ", kernel " << kernel;
+          for (const std::int64_t blocks : {1, 2, 4}) {
+            const convolution::WeightGradientNode node = convolution::weight_gradient_node(
+                x, dy, cube(kernel, 1, kernel / 2), {side / blocks, blocks, blocks}, type);
+            EXPECT_LE(make_weight_gradient(node, type, Instructions::portable)->workspace_bytes(),
+                      std::max<std::int64_t>(std::int64_t{1} << 20, blocks == 1 ? 0 : blocks * sums))
+                << inputs << " to " << outputs << ", kernel " << kernel << ", blocks " << blocks;
+          }
       }
 }
 

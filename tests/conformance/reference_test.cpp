@@ -215,6 +215,8 @@ TEST(Operations, ThatMixTheSamplesOfABatchSayThatTheyDo) {
       const bool weights = std::any_of(example.inputs.begin(), example.inputs.end(), [](const auto& input) {
         return input.kind == Kind::full && input.shape.rank() == 5;
       });
+      const Cut& cut = (operation->inner != nullptr ? operation->inner() : *operation).cut;
+      if (cut.kind == Cut::Kind::windowed_sum) continue;  // what comes first there are no samples
       if (weights || example.inputs[0].shape.rank() < 3 || example.attributes.values().contains("axis"))
         continue;
       asked = true;

@@ -26,16 +26,18 @@ class TilesAlone final : public HostBackend {
       return onednn::make_with_moments(graph, node, compile(plain, plain.node(0)));
     }
     if (is_weight_gradient(node))
-      return make_weight_gradient(weight_sizes(graph, node), ElementType::bf16, instructions_);
+      return make_weight_gradient(weight_gradient(graph, node), ElementType::bf16, instructions_);
     const bool is_sum = node.operation->name == "conv3d_sum";
     const Added added = is_sum ? Added::volume : node.inputs.size() > 2 ? Added::bias : Added::nothing;
     return make_volume_convolution(*sizes(graph, node), ElementType::bf16, instructions_, added);
   }
   // Whether there is a kernel for it: of gradients of a bias there is none.
   static bool compiles(const Graph& graph, const Node& node) {
-    if (is_weight_gradient(node))
+    if (is_weight_gradient(node)) {
+      const convolution::WeightGradientNode made = weight_gradient(graph, node);
       return !node.attributes.flag("bias") &&
-             convolution::cut_weight_gradient(weight_sizes(graph, node)).has_value();
+             convolution::cut_weight_gradient(made.sizes, made.blocks).has_value();
+    }
     return sizes(graph, node).has_value();
   }
 
@@ -44,9 +46,10 @@ class TilesAlone final : public HostBackend {
     return node.operation->name == "conv3d_weight_gradient";
   }
   static const Shape& shape(const Graph& graph, ValueId id) { return graph.value(id).shape; }
-  static convolution::Sizes weight_sizes(const Graph& graph, const Node& node) {
-    return convolution::sizes_of(shape(graph, node.inputs[0]), shape(graph, node.inputs[1]),
-                                 kernel_axes(node.attributes));
+  static convolution::WeightGradientNode weight_gradient(const Graph& graph, const Node& node) {
+    const Shape& dy = shape(graph, node.inputs[1]);
+    return convolution::weight_gradient_node(shape(graph, node.inputs[0]), dy, kernel_axes(node.attributes),
+                                             sum_blocks(node.attributes, dy[1]), ElementType::bf16);
   }
   static std::optional<convolution::VolumeSizes> sizes(const Graph& graph, const Node& node) {
     return convolution::volume_sizes(shape(graph, node.inputs[0]), shape(graph, node.outputs[0]),

@@ -134,8 +134,9 @@ TEST(EmulatedTiles, GiveTheSameBitsWithAnyNumberOfThreads) {
     const auto of_volume =
         make_volume_convolution(*convolution::volume_sizes(x, y, axes, false), ElementType::bf16,
                                 Instructions::emulated_amx, convolution::Added::nothing);
-    const auto of_weights = make_weight_gradient(convolution::sizes_of(x, y, axes), ElementType::bf16,
-                                                 Instructions::emulated_amx);
+    const auto of_weights =
+        make_weight_gradient(convolution::weight_gradient_node(x, y, axes, {2, 3, 3}, ElementType::bf16),
+                             ElementType::bf16, Instructions::emulated_amx);
     const std::int64_t of_y = 2 * y.count(), of_dw = 4 * 27 * inputs * 40;
     const auto volume = made(*of_volume, values.data(), weights.data(), of_y, 1);
     const auto gradient = made(*of_weights, values.data(), dy.data(), of_dw, 1);

@@ -33,17 +33,31 @@ inline __attribute__((always_inline)) void transform_voxels(const typename A::Su
   to[5] = A::multiply_add(A::multiply_add(x[5], x[3], zero - (n2 + f2)), x[1], zero + n2 * f2);
 }
 
-template <class A>
+// Where planes of a sample are: one behind the other, or each somewhere.
+struct PlanesInARow {
+  const float* first;
+  std::int64_t numbers;  // of a plane
+  const float* operator()(std::int64_t plane) const { return first + plane * numbers; }
+};
+struct PlanesAnywhere {
+  const void* const* planes;
+  std::int64_t channel;  // the first that is read
+  const float* operator()(std::int64_t plane) const {
+    return static_cast<const float*>(planes[plane]) + channel;
+  }
+};
+
+template <class A, class Source>
 class FilteredPlanes {
  public:
-  // `channels` from `first` on.
-  FilteredPlanes(const VolumeSizes& sizes, const FilteredStrip& strip, std::int64_t first,
-                 std::int64_t channels, const float* x, float* to)
+  // So many channels of x, of the strip's sample.
+  FilteredPlanes(const VolumeSizes& sizes, const FilteredStrip& strip, std::int64_t channels, Source x,
+                 float* to)
       : s_(sizes),
         strip_(strip),
         channels_(channels),
         lines_(strip.rows + sizes.height.kernel - 1),
-        x_(x + strip.sample * sizes.depth.read * sizes.height.read * sizes.width.read * sizes.inputs + first),
+        x_(x),
         to_(to) {}
 
   // Numbers from one row, block of channels and frequency to the next.
@@ -71,7 +85,7 @@ class FilteredPlanes {
   const float* line(std::int64_t plane, std::int64_t line) const {
     const std::int64_t from = strip_.row - s_.height.before + line;
     if (from < 0 || from >= s_.height.read) return nullptr;
-    return x_ + (plane * s_.height.read + from) * s_.width.read * s_.inputs;
+    return x_(plane) + from * s_.width.read * s_.inputs;
   }
 
  private:
@@ -134,7 +148,7 @@ class FilteredPlanes {
   const VolumeSizes& s_;
   const FilteredStrip& strip_;
   const std::int64_t channels_, lines_;
-  const float* const x_;
+  const Source x_;
   float* const to_;
   std::int64_t next_ = 0;  // plane that is not transformed yet
 };

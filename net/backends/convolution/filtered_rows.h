@@ -38,7 +38,8 @@ class StripMaker {
       : s_(sizes),
         strip_(unit.strip),
         unit_(unit),
-        x_(sizes, unit.strip, 0, sizes.inputs, x, scratch.x),
+        x_(sizes, unit.strip, sizes.inputs,
+           {x + unit.strip.sample * sizes.depth.read * plane_of_x(), plane_of_x()}, scratch.x),
         ahead_(sizes, unit.strip),
         start_(start),
         y_(y),
@@ -73,6 +74,7 @@ class StripMaker {
   }
 
  private:
+  std::int64_t plane_of_x() const { return s_.height.read * s_.width.read * s_.inputs; }
   void tell(std::int64_t plane) const {
     const std::int64_t voxel = strip_.tile * filtered_voxels, left = s_.width.made - voxel;
     const std::int64_t most = strip_.tiles * filtered_voxels;
@@ -140,7 +142,7 @@ class StripMaker {
   const VolumeSizes& s_;
   const FilteredStrip& strip_;
   const FilteredUnit& unit_;
-  FilteredPlanes<A> x_;
+  FilteredPlanes<A, PlanesInARow> x_;
   FilteredAhead ahead_;
   const float* const start_;
   float *const y_, *const sums_;         // sums: [frequencies][tiles][lanes]

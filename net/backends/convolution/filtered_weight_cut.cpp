@@ -25,11 +25,12 @@ bool is_worth_it(const Sizes& s) {
 
 }  // namespace
 
-std::optional<WeightCut> cut_filtered_weights(const Sizes& s) {
+std::optional<WeightCut> cut_filtered_weights(const Sizes& s, const SumBlocks& blocks) {
   if (!is_worth_it(s)) return std::nullopt;
   const std::int64_t tiles = parts_of(s.width.output, filtered_voxels);
   const std::int64_t lanes = std::min(whole_lanes(s.outputs), filtered_lanes);
   WeightCut cut;
+  cut.blocks = blocks;
   Slab& slab = cut.slab;
   std::int64_t together = tiles;
   for (std::int64_t across = 1;; ++across) {
@@ -45,17 +46,16 @@ std::optional<WeightCut> cut_filtered_weights(const Sizes& s) {
   slab.rows = parts_of(s.height.output, slab.down);
   cut.inputs = std::min(s.inputs, filtered_channels), cut.outputs = std::min(s.outputs, filtered_lanes);
   cut.input_groups = parts_of(s.inputs, cut.inputs), cut.output_groups = parts_of(s.outputs, cut.outputs);
-  const std::int64_t groups = cut.input_groups * cut.output_groups;
-  const std::int64_t sums = 4 * filter_taps * s.depth.kernel * s.height.kernel * cut.inputs * lanes * groups;
-  const std::int64_t wanted = std::clamp<std::int64_t>(most_sum_bytes / sums, 1, enough_weight_units);
-  const auto cut_planes = [&](std::int64_t planes) {
-    slab.planes = planes;
-    slab.deep = parts_of(s.depth.output, planes);
-    cut.slabs = s.samples * slab.deep * slab.down * slab.across;
+  const std::int64_t sums =
+      4 * filter_taps * s.depth.kernel * s.height.kernel * cut.inputs * lanes * cut.groups();
+  const std::int64_t wanted =
+      std::max<std::int64_t>(std::min(most_sum_bytes / sums, enough_weight_units) / blocks.all, 1);
+  const auto slabs = [&] {
+    return s.samples * parts_of(blocks.planes, slab.planes) * slab.down * slab.across;
   };
-  cut_planes(std::min(s.depth.output, usual_planes));
-  while (cut.slabs < wanted && slab.planes > least_planes) cut_planes(parts_of(slab.planes, 2));
-  cut.blocks = std::min(cut.slabs, wanted);
+  slab.planes = std::min(blocks.planes, usual_planes);
+  while (slabs() < wanted && slab.planes > least_planes) slab.planes = parts_of(slab.planes, 2);
+  cut.parts = std::min(slabs(), wanted);
   return cut;
 }
 

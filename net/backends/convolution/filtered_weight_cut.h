@@ -9,6 +9,6 @@ namespace voxswap::net::convolution {
 
 // Nothing where it is not the faster way: three taps along a row, no strides, channels and rows that fill
 // what is multiplied together.
-std::optional<WeightCut> cut_filtered_weights(const Sizes& sizes);
+std::optional<WeightCut> cut_filtered_weights(const Sizes& sizes, const SumBlocks& blocks);
 
 }  // namespace voxswap::net::convolution

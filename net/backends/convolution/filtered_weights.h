@@ -73,12 +73,12 @@ template <class A>
 class FilteredWeights {
  public:
   FilteredWeights(const VolumeSizes& sizes, const FilteredStrip& strip, const WeightUnit& unit,
-                  const float* x, const float* dy, FilteredWeightScratch& scratch)
+                  const void* const* x, const float* dy, FilteredWeightScratch& scratch)
       : s_(sizes),
         strip_(strip),
         unit_(unit),
         ahead_(sizes, strip),
-        x_(sizes, strip, unit.first_input, unit.inputs, x, scratch.x),
+        x_(sizes, strip, unit.inputs, {x + strip.sample * sizes.depth.read, unit.first_input}, scratch.x),
         dy_(dy + unit.first_output),
         sums_(scratch.sums),
         made_(scratch.dy),
@@ -162,7 +162,7 @@ class FilteredWeights {
   const FilteredStrip& strip_;
   const WeightUnit& unit_;
   FilteredAhead ahead_;
-  FilteredPlanes<A> x_;
+  FilteredPlanes<A, PlanesAnywhere> x_;
   const float* const dy_;
   float *const sums_, *const made_;  // made: dy as frequencies, [frequencies][tiles][lanes]
   const std::int64_t tiles_;
@@ -193,7 +193,7 @@ inline VolumeSizes volume_of(const Sizes& s) {
 
 // An AddWeightUnit of floats.
 template <class A>
-void add_filtered_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* x,
+void add_filtered_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* const* x,
                        const void* dy, float* to, std::uint32_t*) {
   const VolumeSizes volume = volume_of(sizes);
   const std::int64_t lines = sizes.depth.kernel * sizes.height.kernel, line = filtered_channels * unit.lanes;
@@ -203,17 +203,17 @@ void add_filtered_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& u
   for (std::int64_t index = unit.from; index < unit.to; ++index) {
     const std::int64_t above = index / slab.across, beyond = above / slab.down,
                        first = index % slab.across * slab.width;
+    const std::int64_t deep = (unit.planes + slab.planes - 1) / slab.planes,
+                       first_plane = beyond % deep * slab.planes;
     FilteredStrip strip;
-    strip.sample = beyond / slab.deep;
-    strip.plane = beyond % slab.deep * slab.planes;
+    strip.sample = beyond / deep;
+    strip.plane = unit.first_plane + first_plane;
     strip.row = above % slab.down * slab.rows;
     strip.tile = first / filtered_voxels;
-    strip.planes = least(slab.planes, sizes.depth.output - strip.plane);
+    strip.planes = least(slab.planes, unit.planes - first_plane);
     strip.rows = least(slab.rows, sizes.height.output - strip.row);
     strip.tiles = (least(slab.width, sizes.width.output - first) + filtered_voxels - 1) / filtered_voxels;
-    FilteredWeights<A>(volume, strip, unit, static_cast<const float*>(x), static_cast<const float*>(dy),
-                       scratch)
-        .add();
+    FilteredWeights<A>(volume, strip, unit, x, static_cast<const float*>(dy), scratch).add();
   }
   const std::int64_t tap = unit.inputs * unit.lanes;
   for (std::int64_t i = 0; i < lines; ++i)

@@ -30,12 +30,12 @@ struct Operand {
 template <class A>
 class TiledWeights {
  public:
-  TiledWeights(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* x, const void* dy,
-               float* sums)
+  TiledWeights(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* const* x,
+               const void* dy, float* sums)
       : s_(sizes),
         slab_(slab),
         unit_(unit),
-        x_(static_cast<const Bf16*>(x) + unit.first_input),
+        x_(x),
         dy_(static_cast<const Bf16*>(dy) + unit.first_output),
         sums_(sums),
         tiles_of_inputs_(parts(unit.inputs, tile_rows)),
@@ -60,11 +60,12 @@ class TiledWeights {
 
   void set_slab(std::int64_t index) {
     const std::int64_t above = index / slab_.across, beyond = above / slab_.down;
-    sample_ = beyond / slab_.deep;
-    plane_ = beyond % slab_.deep * slab_.planes;
+    const std::int64_t deep = parts(unit_.planes, slab_.planes), first_plane = beyond % deep * slab_.planes;
+    sample_ = beyond / deep;
+    plane_ = unit_.first_plane + first_plane;
     row_ = above % slab_.down * slab_.rows;
     column_ = index % slab_.across * slab_.width;
-    planes_ = least(slab_.planes, s_.depth.output - plane_);
+    planes_ = least(slab_.planes, unit_.planes - first_plane);
     rows_ = least(slab_.rows, s_.height.output - row_);
     width_ = least(slab_.width, s_.width.output - column_);
     sizes_ = turned_sizes(s_, rows_, width_);
@@ -133,10 +134,9 @@ class TiledWeights {
     for (std::int64_t r = 0; r < sizes_.height.places; ++r, to += sizes_.row) {
       const std::int64_t row = (row_ + r) * s_.height.stride - s_.height.before + h;
       const bool is_there = row >= 0 && row < s_.height.input;
-      const Bf16* const x = x_ + first +
-                            ((sample_ * s_.depth.input + plane) * s_.height.input + (is_there ? row : 0)) *
-                                s_.width.input * voxel +
-                            column * voxel;
+      const Bf16* const x = static_cast<const Bf16*>(x_[sample_ * s_.depth.input + plane]) +
+                            unit_.first_input + first +
+                            ((is_there ? row : 0) * s_.width.input + column) * voxel;
       for (std::int64_t place = 0; place < sizes_.row; place += tile_numbers) {
         const Bf16* from[tile_numbers];
         for (std::int64_t i = 0; i < tile_numbers; ++i) {
@@ -203,7 +203,8 @@ class TiledWeights {
   const Sizes& s_;
   const Slab& slab_;
   const WeightUnit& unit_;
-  const Bf16 *x_, *dy_;
+  const void* const* x_;
+  const Bf16* dy_;
   float* sums_;
   const std::int64_t tiles_of_inputs_, channels_;  // of a tile of input channels, but for the last
   std::int64_t sample_ = 0, plane_ = 0, row_ = 0, column_ = 0, planes_ = 0, rows_ = 0, width_ = 0;
@@ -215,7 +216,7 @@ class TiledWeights {
 };
 
 template <class A>
-void add_tiled_weight_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* x,
+void add_tiled_weight_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* const* x,
                            const void* dy, float* sums, std::uint32_t*) {
   TiledWeights<A>(sizes, slab, unit, x, dy, sums).add();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/volume_cut.h"
 
 namespace voxswap::net::convolution {
 
@@ -12,10 +13,6 @@ constexpr std::int64_t lanes_together = 16;  // registers of lanes on any instru
 constexpr std::int64_t slab_voxels = 256;    // of a plane, that make adding a tile to its sums cheap
 constexpr std::int64_t slab_planes = 4;      // that share what is packed
 
-std::int64_t parts(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
-
 // Words of x that a slab has packed; the first block of channels is the one with the most places.
 std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
   const Axis &h = s.height, &w = s.width;
@@ -23,7 +20,7 @@ std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
   return lines * ((width - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) * next_block(s.inputs).places;
 }
 
-std::optional<Slab> cut_slabs(const Sizes& s) {
+std::optional<Slab> cut_slabs(const Sizes& s, std::int64_t planes) {
   Slab slab;
   slab.width = std::min<std::int64_t>(s.width.output, slab_voxels);
   while (packed(s, 1, slab.width) > packed_words) {
@@ -33,17 +30,25 @@ std::optional<Slab> cut_slabs(const Sizes& s) {
   while (slab.rows < s.height.output && slab.rows * slab.width < slab_voxels &&
          packed(s, slab.rows + 1, slab.width) <= packed_words)
     ++slab.rows;
-  if (s.depth.kernel > 1) slab.planes = std::min(s.depth.output, slab_planes);
-  slab.deep = parts(s.depth.output, slab.planes);
-  slab.down = parts(s.height.output, slab.rows);
-  slab.across = parts(s.width.output, slab.width);
+  slab.down = parts_of(s.height.output, slab.rows);
+  slab.across = parts_of(s.width.output, slab.width);
+  if (s.depth.kernel == 1) return slab;
+  slab.planes = std::min(planes, slab_planes);
+  if (slab.down * slab.across > 1 || s.height.dilation > 1) return slab;
+  const auto fits = [&](std::int64_t deep) {
+    const std::int64_t read = (deep - 1) * s.depth.stride + (s.depth.kernel - 1) * s.depth.dilation + 1;
+    return read * packed(s, slab.rows, slab.width) <= packed_words;
+  };
+  std::int64_t deep = planes;
+  while (deep > 1 && !fits(deep)) --deep;
+  if (deep > 1) slab.planes = deep, slab.together = true;
   return slab;
 }
 
 }  // namespace
 
 std::int64_t whole_lanes(std::int64_t outputs) {
-  return parts(outputs, lanes_together) * lanes_together;
+  return parts_of(outputs, lanes_together) * lanes_together;
 }
 
 Sizes sizes_of(const Shape& x, const Shape& dy, const KernelAxes& axes) {
@@ -56,23 +61,27 @@ Sizes sizes_of(const Shape& x, const Shape& dy, const KernelAxes& axes) {
   return sizes;
 }
 
-std::optional<WeightCut> cut_weight_gradient(const Sizes& s) {
-  const std::optional<Slab> slab = cut_slabs(s);
+std::optional<WeightCut> cut_weight_gradient(const Sizes& s, const SumBlocks& blocks) {
+  const std::optional<Slab> slab = cut_slabs(s, blocks.planes);
   if (!slab) return std::nullopt;
-  WeightCut cut{*slab, s.samples * slab->deep * slab->down * slab->across};
+  WeightCut cut{*slab, blocks};
+  const std::int64_t slabs = s.samples * parts_of(blocks.planes, slab->planes) * slab->down * slab->across;
   const std::int64_t taps = s.depth.kernel * s.height.kernel * s.width.kernel;
   const auto sums = [&] { return taps * cut.inputs * whole_lanes(cut.outputs); };
   cut.inputs = s.inputs, cut.outputs = s.outputs;
   const std::int64_t all = 4 * taps * s.inputs * whole_lanes(s.outputs);
-  cut.blocks = std::clamp<std::int64_t>(most_sum_bytes / all, 1, std::min(cut.slabs, enough_weight_units));
-  const auto halve_outputs = [&] { cut.outputs = whole_lanes(parts(cut.outputs, 2)); };
+  cut.parts =
+      std::clamp<std::int64_t>(std::min(most_sum_bytes / all, enough_weight_units) / blocks.all, 1, slabs);
+  const std::int64_t sums_of_channels = blocks.all * cut.parts;
+  const auto halve_outputs = [&] { cut.outputs = whole_lanes(parts_of(cut.outputs, 2)); };
   const auto halve_inputs = [&] {
-    cut.inputs = parts(parts(cut.inputs, 2), packed_channels) * packed_channels;
+    cut.inputs = parts_of(parts_of(cut.inputs, 2), packed_channels) * packed_channels;
   };
-  const auto groups = [&] { return parts(s.inputs, cut.inputs) * parts(s.outputs, cut.outputs); };
-  while (cut.blocks * groups() < enough_weight_units && cut.outputs > 2 * lanes_together) halve_outputs();
-  while (cut.blocks * groups() < enough_weight_units && cut.inputs > packed_channels) halve_inputs();
-  while (cut.blocks == 1 && sums() > own_sums) {
+  const auto groups = [&] { return parts_of(s.inputs, cut.inputs) * parts_of(s.outputs, cut.outputs); };
+  while (sums_of_channels * groups() < enough_weight_units && cut.outputs > 2 * lanes_together)
+    halve_outputs();
+  while (sums_of_channels * groups() < enough_weight_units && cut.inputs > packed_channels) halve_inputs();
+  while (sums_of_channels == 1 && sums() > own_sums) {
     if (cut.inputs > packed_channels)
       halve_inputs();
     else if (cut.outputs > lanes_together)
@@ -80,16 +89,20 @@ std::optional<WeightCut> cut_weight_gradient(const Sizes& s) {
     else
       return std::nullopt;
   }
-  cut.input_groups = parts(s.inputs, cut.inputs);
-  cut.output_groups = parts(s.outputs, cut.outputs);
+  cut.input_groups = parts_of(s.inputs, cut.inputs);
+  cut.output_groups = parts_of(s.outputs, cut.outputs);
   return cut;
 }
 
 WeightUnit WeightCut::unit(const Sizes& s, std::int64_t index) const {
-  const std::int64_t block = index % blocks, group = index / blocks;
+  const std::int64_t part = index % parts, block = index / parts % blocks.here,
+                     group = index / parts / blocks.here;
   WeightUnit unit;
-  unit.from = block * slabs / blocks;
-  unit.to = (block + 1) * slabs / blocks;
+  unit.first_plane = block * blocks.planes;
+  unit.planes = std::min(blocks.planes, s.depth.output - unit.first_plane);
+  const std::int64_t slabs = s.samples * parts_of(unit.planes, slab.planes) * slab.down * slab.across;
+  unit.from = part * slabs / parts;
+  unit.to = (part + 1) * slabs / parts;
   unit.first_input = group % input_groups * inputs;
   unit.first_output = group / input_groups * outputs;
   unit.inputs = std::min(inputs, s.inputs - unit.first_input);

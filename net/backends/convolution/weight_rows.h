@@ -25,7 +25,8 @@ struct Tile {
   const typename A::Packed* x;    // of the first tap, input channel and voxel
   const typename A::Element* dy;  // of the first lane and voxel
   float* sums;                    // of the first tap, input channel and lane
-  std::int64_t rows, width;
+  std::int64_t planes, rows, width;
+  std::int64_t x_plane, dy_plane;      // one plane of dy further
   std::int64_t x_row, x_step, x_line;  // one row of dy further, one step along it; one row of x
   std::int64_t dy_row, dy_voxel;
   std::int64_t tap, line_taps, channel;  // in the sums: a tap further along a row, a row of taps, a channel
@@ -56,9 +57,11 @@ template <class A, int P, int I, int H, int W, int V>
 __attribute__((noinline)) void add_tile(const Tile<A>& t) {
   typename A::Sum sums[H][W][I][V] = {};
   const auto last_lanes = A::mask(t.last_lanes), all_lanes = A::mask(A::lanes);
-  for (std::int64_t row = 0; row < t.rows; ++row) {
-    const typename A::Packed* x = t.x + row * t.x_row;
-    const typename A::Element* dy = t.dy + row * t.dy_row;
+  std::int64_t plane = 0, row = 0;
+  for (std::int64_t line = 0; line < t.planes * t.rows; ++line, ++row) {
+    if (row == t.rows) ++plane, row = 0;
+    const typename A::Packed* x = t.x + plane * t.x_plane + row * t.x_row;
+    const typename A::Element* dy = t.dy + plane * t.dy_plane + row * t.dy_row;
     const typename A::Element* const end = dy + t.width / A::step * A::step * t.dy_voxel;
     typename A::Factor factors[V];
     for (; dy != end; dy += A::step * t.dy_voxel, x += t.x_step) {
@@ -126,9 +129,11 @@ __attribute__((noinline)) void add_sliding_tile(const Tile<A>& t) {
   constexpr int kept = 4 - A::step;
   typename A::Sum sums[3][I][V] = {};
   const auto last_lanes = A::mask(t.last_lanes), all_lanes = A::mask(A::lanes);
-  for (std::int64_t row = 0; row < t.rows; ++row) {
-    const typename A::Packed* x = t.x + row * t.x_row;
-    const typename A::Element* dy = t.dy + row * t.dy_row;
+  std::int64_t plane = 0, row = 0;
+  for (std::int64_t line = 0; line < t.planes * t.rows; ++line, ++row) {
+    if (row == t.rows) ++plane, row = 0;
+    const typename A::Packed* x = t.x + plane * t.x_plane + row * t.x_row;
+    const typename A::Element* dy = t.dy + plane * t.dy_plane + row * t.dy_row;
     typename A::Factor factors[kept][V] = {};
     for (std::int64_t at = 0; at < t.width; at += A::step, dy += A::step * t.dy_voxel, x += t.x_step) {
 #pragma GCC unroll 2
@@ -176,7 +181,10 @@ struct Block {
   std::int64_t packed_width, lines;  // positions of a packed row; rows of taps that are packed together
   std::int64_t spacing, last;        // voxels from one such position to the next; the last one that is read
   std::int64_t channels;
-  std::int64_t x_line, x_step;  // words of x from one packed row, or step along dy, to the next
+  std::int64_t x_line, x_step;     // words of x from one packed row, or step along dy, to the next
+  std::int64_t together, x_plane;  // planes of dy that a tile goes through; words of x from one to the next
+
+  std::int64_t dy_plane() const { return sizes.height.output * sizes.width.output * sizes.outputs; }
 };
 
 // All lanes of taps H x W from (line, tap) on.
@@ -191,8 +199,11 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
   const Tile<A> at = {b.packed + line * b.x_line + tap * width.dilation * P,
                       b.dy,
                       b.sums + line * line_taps + tap * taps,
+                      b.together,
                       b.rows,
                       b.width,
+                      b.x_plane,
+                      b.dy_plane(),
                       height.stride * b.x_line,
                       b.x_step,
                       b.x_line,
@@ -266,11 +277,11 @@ bool is_read_in_place(const Block<A>& b) {
   return h.kernel == 1 && w.kernel == 1 && h.before == 0 && w.before == 0 && b.channels == P;
 }
 
-// Those rows of a plane that the slab reads, from row `top` on, which may lie outside.
+// Those rows of a plane x that the slab reads, from row `top` on, which may lie outside.
 template <class A, int P>
-void pack_rows(const Block<A>& b, const Corner& at, std::int64_t plane, std::int64_t top,
-               const typename A::Element* x, typename A::Packed* packed) {
-  const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
+void pack_rows(const Block<A>& b, const Corner& at, std::int64_t top, const typename A::Element* x,
+               typename A::Packed* packed) {
+  const Axis &height = b.sizes.height, &width = b.sizes.width;
   const std::int64_t rows = (b.rows - 1) * height.stride + b.lines;
   PackedRow packing = {at.column * width.stride - width.before,
                        0,
@@ -282,65 +293,93 @@ void pack_rows(const Block<A>& b, const Corner& at, std::int64_t plane, std::int
                        b.channels};
   for (std::int64_t r = 0; r < rows; ++r) {
     const bool inside = top + r >= 0 && top + r < height.input;
-    const std::int64_t row = (at.sample * depth.input + plane) * height.input + (inside ? top + r : 0);
     packing.side = inside ? width.input : 0;
-    A::template pack<P>(packed + r * b.packed_width * P, x + row * width.input * b.sizes.inputs, packing);
+    A::template pack<P>(packed + r * b.packed_width * P,
+                        x + (inside ? top + r : 0) * width.input * b.sizes.inputs, packing);
   }
 }
 
-// One plane of x meets every plane of the slab that a plane of taps takes it for.
+// One plane, x, meets every plane of the slab that a plane of taps takes it for.
 template <class A, int P>
 void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
                const typename A::Element* x, typename A::Packed* packed) {
   const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
   const std::int64_t top = at.row * height.stride - height.before + line * height.dilation;
   if (is_read_in_place<A, P>(b)) {
-    const std::int64_t row = (at.sample * depth.input + plane) * height.input + top;
     b.x_line = width.input * b.sizes.inputs;
     b.x_step = width.stride * b.sizes.inputs;
-    b.packed = reinterpret_cast<const typename A::Packed*>(x + row * b.x_line + at.column * b.x_step);
+    b.packed = reinterpret_cast<const typename A::Packed*>(x + top * b.x_line + at.column * b.x_step);
   } else {
     b.x_line = b.packed_width * P;
     b.x_step = A::step * width.stride / b.spacing * P;
-    pack_rows<A, P>(b, at, plane, top, x, packed);
+    pack_rows<A, P>(b, at, top, x, packed);
   }
   const typename A::Element* const dy = b.dy;
   float* const sums = b.sums;
   for (std::int64_t tap = 0; tap < depth.kernel; ++tap) {
     const std::int64_t from = plane + depth.before - tap * depth.dilation, made = from / depth.stride;
     if (from % depth.stride != 0 || made < at.plane || made >= at.plane + b.planes) continue;
-    b.dy = dy + (made - at.plane) * height.output * width.output * b.sizes.outputs;
+    b.dy = dy + (made - at.plane) * b.dy_plane();
     b.sums = sums + tap * height.kernel * width.kernel * b.unit.inputs * b.unit.lanes;
     add_taps<A, P>(b);
   }
 }
 
-template <class A>
-void add_plane(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
-               const typename A::Element* x, typename A::Packed* packed) {
+// All planes of x that a slab reads are packed, and sums of a tap stay in registers for all of them.
+template <class A, int P>
+void add_block_together(Block<A> b, const Corner& at, const void* const* x, std::int64_t channel,
+                        typename A::Packed* packed) {
+  const Axis &depth = b.sizes.depth, &height = b.sizes.height, &width = b.sizes.width;
+  b.x_line = b.packed_width * P;
+  b.x_step = A::step * width.stride / b.spacing * P;
+  const std::int64_t words = ((b.rows - 1) * height.stride + b.lines) * b.x_line;
+  const std::int64_t first = at.plane * depth.stride - depth.before;
+  const std::int64_t end = first + (b.planes - 1) * depth.stride + (depth.kernel - 1) * depth.dilation + 1;
+  for (std::int64_t plane = first < 0 ? 0 : first; plane < end && plane < depth.input; ++plane)
+    pack_rows<A, P>(b, at, at.row * height.stride - height.before,
+                    static_cast<const typename A::Element*>(x[at.sample * depth.input + plane]) + channel,
+                    packed + (plane - first) * words);
+  const typename A::Element* const dy = b.dy;
+  float* const sums = b.sums;
+  b.x_plane = depth.stride * words;
+  for (std::int64_t tap = 0; tap < depth.kernel; ++tap) {
+    const std::int64_t read = first + tap * depth.dilation;  // by the slab's first plane
+    std::int64_t from = 0, to = b.planes;
+    while (from < to && read + from * depth.stride < 0) ++from;
+    while (from < to && read + (to - 1) * depth.stride >= depth.input) --to;
+    if (from == to) continue;
+    b.together = to - from;
+    b.packed = packed + (read + from * depth.stride - first) * words;
+    b.dy = dy + from * b.dy_plane();
+    b.sums = sums + tap * height.kernel * width.kernel * b.unit.inputs * b.unit.lanes;
+    add_taps<A, P>(b);
+  }
+}
+
+// Calls add.template operator()<P>(block, channel) for the unit's input channels, up to P at a time.
+template <class A, class Add>
+void over_channels(Block<A> b, const Add& add) {
   const WeightUnit& unit = b.unit;
   float* const sums = b.sums;
   for (std::int64_t first = 0; first < unit.inputs; first += b.channels) {
-    const std::int64_t left = unit.inputs - first;
-    const typename A::Element* const from = x + unit.first_input + first;
     b.sums = sums + first * unit.lanes;
-    const ChannelBlock block = next_block(left);
+    const ChannelBlock block = next_block(unit.inputs - first);
     b.channels = block.channels;
     switch (block.places) {
       case 16:
-        add_block<A, 16>(b, at, plane, line, from, packed);
+        add.template operator()<16>(b, unit.first_input + first);
         break;
       case 8:
-        add_block<A, 8>(b, at, plane, line, from, packed);
+        add.template operator()<8>(b, unit.first_input + first);
         break;
       case 4:
-        add_block<A, 4>(b, at, plane, line, from, packed);
+        add.template operator()<4>(b, unit.first_input + first);
         break;
       case 2:
-        add_block<A, 2>(b, at, plane, line, from, packed);
+        add.template operator()<2>(b, unit.first_input + first);
         break;
       default:
-        add_block<A, 1>(b, at, plane, line, from, packed);
+        add.template operator()<1>(b, unit.first_input + first);
     }
   }
 }
@@ -357,43 +396,53 @@ inline bool is_read(const Axis& depth, std::int64_t plane, std::int64_t from, st
 
 template <class A>
 void add_slab(const Sizes& s, const Slab& slab, const WeightUnit& unit, std::int64_t index,
-              const typename A::Element* x, const typename A::Element* dy, float* sums,
-              typename A::Packed* packed) {
-  const std::int64_t above = index / slab.across, beyond = above / slab.down;
-  const Corner at = {beyond / slab.deep, beyond % slab.deep * slab.planes, above % slab.down * slab.rows,
+              const void* const* x, const typename A::Element* dy, float* sums, typename A::Packed* packed) {
+  const std::int64_t above = index / slab.across, beyond = above / slab.down,
+                     deep = (unit.planes + slab.planes - 1) / slab.planes,
+                     first_plane = beyond % deep * slab.planes;
+  const Corner at = {beyond / deep, unit.first_plane + first_plane, above % slab.down * slab.rows,
                      index % slab.across * slab.width};
   const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
-  Block<A> b = {s, unit, packed, dy, nullptr, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  Block<A> b = {s, unit, packed, dy, sums, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0};
   b.dy +=
       (((at.sample * s.depth.output + at.plane) * s.height.output + at.row) * s.width.output + at.column) *
           s.outputs +
       unit.first_output;
-  b.planes = least(slab.planes, s.depth.output - at.plane);
+  b.planes = least(slab.planes, unit.planes - first_plane);
   b.rows = least(slab.rows, s.height.output - at.row);
   b.width = least(slab.width, s.width.output - at.column);
   b.lines = s.height.dilation == 1 ? s.height.kernel : 1;
   b.spacing = s.width.kernel == 1 ? A::step * s.width.stride : 1;
   b.last = (b.width - 1) * s.width.stride + (s.width.kernel - 1) * s.width.dilation;
   b.packed_width = b.last / b.spacing + 1;
+  if (slab.together) {
+    over_channels(b, [&]<int P>(const Block<A>& block, std::int64_t channel) {
+      add_block_together<A, P>(block, at, x, channel, packed);
+    });
+    return;
+  }
   const std::int64_t first = at.plane * s.depth.stride - s.depth.before;
   const std::int64_t end =
       first + (b.planes - 1) * s.depth.stride + (s.depth.kernel - 1) * s.depth.dilation + 1;
   for (std::int64_t plane = first < 0 ? 0 : first; plane < least(end, s.depth.input); ++plane) {
     if (!is_read(s.depth, plane, at.plane, b.planes)) continue;
+    const auto* const of_plane =
+        static_cast<const typename A::Element*>(x[at.sample * s.depth.input + plane]);
     for (std::int64_t line = 0; line < s.height.kernel; line += b.lines) {
       b.sums = sums + line * s.width.kernel * unit.inputs * unit.lanes;
-      add_plane<A>(b, at, plane, line, x, packed);
+      over_channels(b, [&]<int P>(const Block<A>& block, std::int64_t channel) {
+        add_block<A, P>(block, at, plane, line, of_plane + channel, packed);
+      });
     }
   }
 }
 
 template <class A>
-void add_weight_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* x,
+void add_weight_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* const* x,
                      const void* dy, float* sums, std::uint32_t* packed) {
-  using Element = typename A::Element;
   for (std::int64_t index = unit.from; index < unit.to; ++index)
-    add_slab<A>(sizes, slab, unit, index, static_cast<const Element*>(x), static_cast<const Element*>(dy),
-                sums, reinterpret_cast<typename A::Packed*>(packed));
+    add_slab<A>(sizes, slab, unit, index, x, static_cast<const typename A::Element*>(dy), sums,
+                reinterpret_cast<typename A::Packed*>(packed));
 }
 
 }  // namespace

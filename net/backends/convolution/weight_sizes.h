@@ -20,11 +20,14 @@ struct Sizes {
 // A slab of dy: some planes of some rows of some voxels. What it reads of a plane of x is packed.
 struct Slab {
   std::int64_t planes = 1, rows = 1, width = 1;
-  std::int64_t deep = 1, down = 1, across = 1;  // slabs of a sample along each axis
+  std::int64_t down = 1, across = 1;  // slabs of a plane
+  bool together = false;              // all planes of x that it reads are packed at once
 };
 
-// Slabs from <= slab < to of all samples, for some of the channels; sums are [taps][inputs][lanes].
+// Slabs from <= slab < to of some planes of all samples, for some of the channels; sums are
+// [taps][inputs][lanes].
 struct WeightUnit {
+  std::int64_t first_plane = 0, planes = 1;
   std::int64_t from = 0, to = 0;
   std::int64_t first_input = 0, inputs = 1;
   std::int64_t first_output = 0, outputs = 1, lanes = 16;
@@ -33,8 +36,9 @@ struct WeightUnit {
 constexpr std::int64_t packed_words = 12 << 10;  // that one slab of x may take for a block of channels
 constexpr std::int64_t packed_channels = 16;     // of such a block, at most
 
-// Adds the products of x and dy over the unit's slabs to its sums. `packed`: packed_words of them.
-using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, const void* x, const void* dy,
-                               float* sums, std::uint32_t* packed);
+// Adds the products of x and dy over the unit's slabs to its sums. x: where each plane of each sample is.
+// `packed`: packed_words of them.
+using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, const void* const* x,
+                               const void* dy, float* sums, std::uint32_t* packed);
 
 }  // namespace voxswap::net::convolution

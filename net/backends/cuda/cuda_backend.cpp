@@ -125,6 +125,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
   }
 
   std::int64_t voxel_alignment() const override { return cuda::voxel_alignment; }
+  bool sums_in_blocks(ElementType) const override { return false; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     check(cudaSetDevice(device_.ordinal), "cudaSetDevice");
     return std::make_unique<NamedKernel>(cuda::find_maker(*node.operation)(graph, node, device_), node.name);

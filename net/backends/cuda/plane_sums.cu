@@ -84,9 +84,14 @@ __global__ void statistics_of_planes(const double* planes, std::int64_t instance
   to[2 * i + 1] = static_cast<float>(1 / sqrt(squares / (count * voxels) + epsilon));
 }
 
-__global__ void add_two(std::int64_t count, const float* a, const float* b, float* sum) {
+// Blocks of `count` sums, one behind the other, added up, and to `start` where it is not null.
+__global__ void add_blocks(std::int64_t count, std::int64_t blocks, const float* from, const float* start,
+                           float* sum) {
   const std::int64_t i = index_of_thread();
-  if (i < count) sum[i] = a[i] + b[i];
+  if (i >= count) return;
+  double all = start != nullptr ? start[i] : 0;
+  for (std::int64_t block = 0; block < blocks; ++block) all += from[block * count + i];
+  sum[i] = static_cast<float>(all);
 }
 
 }  // namespace
@@ -136,16 +141,13 @@ std::unique_ptr<Kernel> make_mean_of_planes(const Graph& graph, const Node& node
 std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node, Device&) {
   need_f32(node.name, input_type(graph, node));
   const std::int64_t count = output_shape(graph, node).count();
-  return make_own([count](const KernelArguments& arguments) {
+  std::vector<std::int64_t> blocks;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) blocks.push_back(input_shape(graph, node, i)[0]);
+  return make_own([count, blocks](const KernelArguments& arguments) {
     float* sum = output<float>(arguments);
-    if (arguments.inputs.size() == 1 && arguments.inputs[0] != sum)
-      check(cudaMemcpyAsync(sum, arguments.inputs[0], static_cast<std::size_t>(count) * sizeof(float),
-                            cudaMemcpyDeviceToDevice, current_stream()),
-            "cudaMemcpyAsync");
-    for (std::size_t i = 1; i < arguments.inputs.size(); ++i)
-      launch("total", add_two, blocks_for(count), block_threads, count,
-             i == 1 ? input<float>(arguments, 0) : static_cast<const float*>(sum), input<float>(arguments, i),
-             sum);
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      launch("total", add_blocks, blocks_for(count), block_threads, count, blocks[i],
+             input<float>(arguments, i), i == 0 ? nullptr : static_cast<const float*>(sum), sum);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "net/backends/onednn/kernels.h"
 
 #include "net/backends/onednn/copies.h"
+#include "net/backends/onednn/own_convolutions.h"
 #include "net/backends/reference/reference_backend.h"
 #include "net/backends/windowed.h"
 #include "net/graph/operation.h"
@@ -23,6 +24,8 @@ std::unique_ptr<Kernel> make_on_windows(const Graph& graph, const Node& node) {
   const auto compile = [](const Graph& inner, const Node& of) {
     return find_maker(*of.operation)(inner, of);
   };
+  if (node.operation->inner().name == "conv3d_weight_gradient")
+    if (std::unique_ptr<Kernel> own = own_weight_gradient(graph, node)) return own;
   return make_windowed(graph, node, {compile, copy});
 }
 

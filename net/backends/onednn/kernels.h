@@ -59,7 +59,8 @@ Maker find_maker(const Operation& operation);
   X(plane_moments)                \
   X(norm_activation_plane_sums)   \
   X(loss_plane_sums)              \
-  X(softmax_loss_plane_sums)
+  X(softmax_loss_plane_sums)      \
+  X(total)
 
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&);
 VOXSWAP_ONEDNN_KERNELS(DECLARE)

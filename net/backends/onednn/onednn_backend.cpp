@@ -11,6 +11,7 @@
 #include "net/backends/onednn/convolution_moments.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/library.h"
+#include "net/backends/onednn/own_convolutions.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
@@ -36,6 +37,7 @@ class OnednnBackend final : public HostBackend, public SummingBackend {
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     return onednn::find_maker(*node.operation)(graph, node);
   }
+  bool sums_in_blocks(ElementType type) const override { return onednn::has_own_convolutions(type); }
   bool makes_moments(const Graph& graph, const Node& node) const override {
     return onednn::makes_moments(graph, node);
   }

@@ -5,9 +5,11 @@
 
 namespace voxswap::net::onednn {
 
+bool has_own_convolutions(ElementType type);
+
 // None where oneDNN is to do it.
 std::unique_ptr<Kernel> own_convolution(const Graph& graph, const Node& node);  // also onto a sum
 std::unique_ptr<Kernel> own_data_gradient(const Graph& graph, const Node& node);
-std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node);  // also on a window
 
 }  // namespace voxswap::net::onednn

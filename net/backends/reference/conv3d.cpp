@@ -4,6 +4,7 @@
 
 #include "net/backends/reference/kernels.h"
 #include "net/graph/kernel_axes.h"
+#include "net/graph/sum_blocks.h"
 
 namespace voxswap::net::reference {
 
@@ -62,16 +63,18 @@ double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c)
   return sum;
 }
 
-// Sample after sample, of each the planes one after the other.
-void sum_channels(const Array& x, const Array& sums) {
+// Of every block of so many planes: sample after sample, of each the planes one after the other.
+void sum_channels(const Array& x, const Array& sums, std::int64_t planes) {
   const std::int64_t channels = x.shape[-1];
-  std::fill_n(sums.data, channels, 0.0);
+  std::fill_n(sums.data, sums.shape.count(), 0.0);
   for (std::int64_t n = 0; n < x.shape[0]; ++n)
-    for (std::int64_t c = 0; c < channels; ++c) {
-      double sum = 0;
-      for (std::int64_t z = 0; z < x.shape[1]; ++z) sum += plane_sum(x, n, z, c);
-      sums.data[c] += sum;
-    }
+    for (std::int64_t first = 0; first < x.shape[1]; first += planes)
+      for (std::int64_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        for (std::int64_t z = first; z < std::min(first + planes, x.shape[1]); ++z)
+          sum += plane_sum(x, n, z, c);
+        sums.data[first / planes * channels + c] += sum;
+      }
 }
 
 }  // namespace
@@ -126,20 +129,26 @@ void conv3d_data_gradient(const Call& call) {
 
 void conv3d_weight_gradient(const Call& call) {
   const Array &x = call.inputs[0], &dy = call.inputs[1], &dw = call.outputs[0];
-  const Geometry g = geometry(x.shape, dy.shape, dw.shape, call.attributes);
+  const bool apart = call.attributes.flag("apart");
+  const std::vector<std::int64_t> sides(dw.shape.extents().begin() + (apart ? 1 : 0),
+                                        dw.shape.extents().end());
+  const Geometry g = geometry(x.shape, dy.shape, Shape(sides), call.attributes);
+  const std::int64_t depth = dy.shape[1], plane = dy.shape[2] * dy.shape[3];
+  const std::int64_t block = apart ? sum_blocks(call.attributes, depth).planes : depth;
   std::fill_n(dw.data, dw.shape.count(), 0.0);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
+    double* const sums = dw.data + out / plane % depth / block * g.outputs * g.inputs * g.taps;
     for (std::int64_t o = 0; o < g.outputs; ++o) {
-      double* weights = dw.data + o * g.inputs * g.taps + tap;
+      double* weights = sums + o * g.inputs * g.taps + tap;
       const double gradient = dy.data[out * g.outputs + o];
       for (std::int64_t i = 0; i < g.inputs; ++i) weights[i * g.taps] += x.data[in * g.inputs + i] * gradient;
     }
   });
-  if (call.attributes.flag("bias")) sum_channels(dy, call.outputs[1]);
+  if (call.attributes.flag("bias")) sum_channels(dy, call.outputs[1], block);
 }
 
 void channel_sum(const Call& call) {
-  sum_channels(call.inputs[0], call.outputs[0]);
+  sum_channels(call.inputs[0], call.outputs[0], call.inputs[0].shape[1]);
 }
 
 void channel_plane_sums(const Call& call) {

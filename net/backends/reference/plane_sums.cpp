@@ -59,10 +59,10 @@ void mean_of_planes(const Call& call) {
 
 void total(const Call& call) {
   const Array& sum = call.outputs[0];
-  for (std::int64_t i = 0; i < sum.shape.count(); ++i) {
-    sum.data[i] = call.inputs[0].data[i];
-    for (std::size_t k = 1; k < call.inputs.size(); ++k) sum.data[i] += call.inputs[k].data[i];
-  }
+  const std::int64_t count = sum.shape.count();
+  std::fill_n(sum.data, count, 0.0);
+  for (const Array& blocks : call.inputs)
+    for (std::int64_t i = 0; i < blocks.shape.count(); ++i) sum.data[i % count] += blocks.data[i];
 }
 
 }  // namespace voxswap::net::reference
