@@ -87,7 +87,7 @@ TEST(PlanText, TellsThePiecesOfAVolumeInOneLine) {
   std::map<std::string, int> lines;
   for (const std::string& line : split(text.substr(text.find("live there:")), '\n'))
     if (const std::size_t end = line.find(", 4 pieces"); end != line.npos) ++lines[line.substr(0, end)];
-  EXPECT_GT(lines.size(), 3u);
+  EXPECT_GE(lines.size(), 3u);
   for (const auto& [volume, count] : lines) EXPECT_EQ(count, 1) << volume;
 }
 

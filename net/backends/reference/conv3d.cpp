@@ -21,9 +21,7 @@ struct Geometry {
   Axis z, y, x;
 };
 
-Geometry geometry(const Shape& input, const Shape& output, const Shape& weights,
-                  const Attributes& attributes) {
-  const KernelAxes axes = kernel_axes(attributes, weights);
+Geometry geometry(const Shape& input, const Shape& output, const KernelAxes& axes) {
   const auto axis = [&](int i) {
     return Axis{axes[static_cast<std::size_t>(i)], input[i + 1], output[i + 1]};
   };
@@ -83,7 +81,7 @@ namespace {
 
 void add_convolution(const Call& call) {
   const Array &x = call.inputs[0], &w = call.inputs[1], &y = call.outputs[0];
-  const Geometry g = geometry(x.shape, y.shape, w.shape, call.attributes);
+  const Geometry g = geometry(x.shape, y.shape, kernel_axes(call.attributes, w.shape));
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
       const double* weights = w.data + o * g.inputs * g.taps + tap;
@@ -115,7 +113,7 @@ void conv3d_sum(const Call& call) {
 
 void conv3d_data_gradient(const Call& call) {
   const Array &dy = call.inputs[0], &w = call.inputs[1], &dx = call.outputs[0];
-  const Geometry g = geometry(dx.shape, dy.shape, w.shape, call.attributes);
+  const Geometry g = geometry(dx.shape, dy.shape, kernel_axes(call.attributes, w.shape));
   start_with_bias(dx, call.inputs);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     for (std::int64_t o = 0; o < g.outputs; ++o) {
@@ -129,12 +127,10 @@ void conv3d_data_gradient(const Call& call) {
 
 void conv3d_weight_gradient(const Call& call) {
   const Array &x = call.inputs[0], &dy = call.inputs[1], &dw = call.outputs[0];
-  const bool apart = call.attributes.flag("apart");
-  const std::vector<std::int64_t> sides(dw.shape.extents().begin() + (apart ? 1 : 0),
-                                        dw.shape.extents().end());
-  const Geometry g = geometry(x.shape, dy.shape, Shape(sides), call.attributes);
+  const Geometry g = geometry(x.shape, dy.shape, kernel_axes(call.attributes));
   const std::int64_t depth = dy.shape[1], plane = dy.shape[2] * dy.shape[3];
-  const std::int64_t block = apart ? sum_blocks(call.attributes, depth).planes : depth;
+  const std::int64_t block =
+      call.attributes.flag("apart") ? sum_blocks(call.attributes, depth).planes : depth;
   std::fill_n(dw.data, dw.shape.count(), 0.0);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
     double* const sums = dw.data + out / plane % depth / block * g.outputs * g.inputs * g.taps;
