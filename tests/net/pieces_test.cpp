@@ -398,6 +398,21 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
       ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << i;
 }
 
+// Convolutions of one tap are a library's on the CPU: it is held to the same bits here, as far as these shapes go.
+TEST_P(CutNetwork, TrainsToTheSameBitsInPiecesOfAnySize) {
+  const auto backend = make_backend("onednn");
+  for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+    if (!backend->sums_in_blocks(type)) continue;
+    const StepOptions options = small_step(type, GetParam());
+    const Trained whole = train(options, whole_volumes, *backend, 2);
+    for (const std::int64_t planes : {2, 4, 10}) {
+      const Trained pieces = train(options, planes, *backend, 2);
+      EXPECT_EQ(pieces.losses, whole.losses) << element_name(type) << ", " << planes;
+      EXPECT_TRUE(pieces.weights == whole.weights) << element_name(type) << ", " << planes;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork,
                          testing::Values("isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d",
                                          "resnet18", "resnet50", "deeplabv3"),
