@@ -2,7 +2,7 @@
 """voxswap's training step beside PyTorch's on the same cores, in turns in the same run: medians and ratios.
 
     bench/compare_training_step.py --python PYTHON [--program build/release/bin/training_step] [--sides 64 96 128]
-                                   [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results.md]
+                                   [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results/training_speed.md]
 
 Per side and precision our program and PyTorch's ways (contiguous and channels last, eager and compiled) take turns for
 `rounds` rounds; each is a process of its own that reports the median of its steps, its peak resident memory and what of

@@ -11,7 +11,7 @@ install_packages() {
     return
   fi
   if ! command -v apt-get >/dev/null; then
-    echo "This script installs Debian packages and finds no apt-get. docs/building.md lists what is needed elsewhere." >&2
+    echo "This script installs Debian packages and finds no apt-get. docs/how_to/install.md lists what is needed elsewhere." >&2
     exit 1
   fi
   local root=()
