@@ -31,10 +31,10 @@ def one(command):
 
 def table(rows):
     """The rows as a page shows them; memory whole, and beyond what was there before the first step."""
-    lines = ["| cube | precision | arena | voxswap | PyTorch | times as fast | of its memory | beyond the start |",
+    lines = ["| cube | precision | arena | voxswap | PyTorch | speed-up | share of its memory | beyond the start |",
              "|---|---|---|---|---|---|---|---|"]
     for row in rows:
-        arena = "all stays" if row["share"] == 1 else f"{row['share']:g} of that"
+        arena = "full" if row["share"] == 1 else f"{row['share']:g} of it"
         lines.append(f"| {row['side']}^3 | {row['precision']} | {arena} | {row['voxswap_seconds']:.2f} s, {row['voxswap_peak_mib']} MiB "
                      f"| {row['pytorch_seconds']:.2f} s, {row['pytorch_peak_mib']} MiB ({row['pytorch_way']}) "
                      f"| {row['speedup']:.1f} | {row['memory_ratio']:.2f} | {row['memory_ratio_beyond_start']:.2f} |")
