@@ -131,6 +131,10 @@ class Documentation(unittest.TestCase):
         self.complain([f"README.md:{number}: a cell of {words_of_cell(cell)} words" for number, line, kind in lines_of(page)
                        if kind == "table" for cell in line.strip().strip("|").split("|") if words_of_cell(cell) > 15])
 
+    def test_README_has_at_most_90_lines(self):
+        lines = len(lines_of(ROOT / "README.md"))
+        self.complain([f"README.md:{lines}: {lines} lines"] if lines > 90 else [])
+
     def test_no_text_has_a_phrase_that_has_a_plainer_word(self):
         complaints = []
         for path in TEXTS:
