@@ -39,7 +39,7 @@ struct ExitCode {
   Exit code;
   const char* meaning;
 };
-// Those that docs/reference/exit_codes.md tells of.
+// Those that docs/robustness.md tells of.
 const std::vector<ExitCode>& exit_codes();
 
 }  // namespace voxswap::cli
