@@ -3,7 +3,7 @@
 largest difference of probabilities, and how many voxels of the label map differ.
 
 Everything but the network is done once more here, with NumPy: reading into the frame of training, crop, resizing,
-normalisation, the way back to the case's grid and the labels (docs/export.md tells the same in ten lines).
+normalisation, the way back to the case's grid and the labels (docs/how_to/export.md tells the same in ten lines).
 
 Usage: python3 compare_export.py [--to onnx|pytorch] --program build/release/bin/voxswap --input CASE RUN CHANNEL.nii.gz...
        CASE is what predict reads, the channels are its files in the order of the run's modalities (a folder of a data

@@ -2,7 +2,7 @@
 """voxswap's training step beside PyTorch's on the same cores, in turns in the same run: medians and ratios.
 
     bench/compare_training_step.py --python PYTHON [--program build/release/bin/training_step] [--sides 64 96 128]
-                                   [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results.md]
+                                   [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results/training_speed.md]
 
 Per side and precision our program and PyTorch's ways (contiguous and channels last, eager and compiled) take turns for
 `rounds` rounds; each is a process of its own that reports the median of its steps, its peak resident memory and what of
@@ -31,10 +31,10 @@ def one(command):
 
 def table(rows):
     """The rows as a page shows them; memory whole, and beyond what was there before the first step."""
-    lines = ["| cube | precision | arena | voxswap | PyTorch | times as fast | of its memory | beyond the start |",
+    lines = ["| cube | precision | arena | voxswap | PyTorch | speed-up | share of its memory | beyond the start |",
              "|---|---|---|---|---|---|---|---|"]
     for row in rows:
-        arena = "all stays" if row["share"] == 1 else f"{row['share']:g} of that"
+        arena = "full" if row["share"] == 1 else f"{row['share']:g} of it"
         lines.append(f"| {row['side']}^3 | {row['precision']} | {arena} | {row['voxswap_seconds']:.2f} s, {row['voxswap_peak_mib']} MiB "
                      f"| {row['pytorch_seconds']:.2f} s, {row['pytorch_peak_mib']} MiB ({row['pytorch_way']}) "
                      f"| {row['speedup']:.1f} | {row['memory_ratio']:.2f} | {row['memory_ratio_beyond_start']:.2f} |")

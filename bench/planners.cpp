@@ -150,8 +150,9 @@ void grid(const std::vector<std::int64_t>& sides, const std::vector<std::string>
               print_grid_rows({device, link, type, side, budget}, planners);
 }
 
-// The study's machines, as docs/study.md tells: how many GPUs trained at once, how many shared a link, what
-// the link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping, per voxel.
+// The study's machines, as docs/results/study.md tells: how many GPUs trained at once, how many shared a
+// link, what the link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping,
+// per voxel.
 struct StudyRow {
   const char* machine;
   swap::Sharing sharing;

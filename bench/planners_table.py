@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Markdown tables for docs/planning.md from what `planners grid` and `planners study` print.
+"""Markdown tables for docs/results/planning.md from what `planners grid` and `planners study` print.
 
     planners_table.py grid  bench/results/2026-11-24_planners.csv
     planners_table.py study bench/results/2026-11-21_planners_study.csv

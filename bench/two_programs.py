@@ -5,7 +5,7 @@
                           [--rounds 5] [--csv bench/results/FILE.csv]
 
 One program alone, two begun together, the same of PyTorch (contiguous, eager) where a Python is named that has it, in
-turns for `rounds` rounds; each process reports the median of its steps. Ours waits as `voxswap` does (docs/building.md,
+turns for `rounds` rounds; each process reports the median of its steps. Ours waits as `voxswap` does (docs/explanation/execution.md,
 Threads), PyTorch as it comes. Two that share the cores fairly and get into no other way of each other take
 twice as long."""
 import argparse

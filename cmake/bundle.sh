@@ -64,7 +64,7 @@ if [ -n "$dictionary" ]; then
   cp "$dictionary" "$bundle/share/dicom.dic"
 fi
 
-# Ranks talk through the MPI of the machine that they run on (docs/ranks.md).
+# Ranks talk through the MPI of the machine that they run on (docs/explanation/ranks.md).
 if [ -e "$build/bin/libvoxswap_mpi.so" ]; then
   strip --strip-unneeded -o "$bundle/bin/libvoxswap_mpi.so" "$build/bin/libvoxswap_mpi.so"
 fi
@@ -77,7 +77,7 @@ if [ -n "$tests" ]; then
   mkdir -p "$bundle/tests/gpu_checks" "$bundle/bench" "$bundle/docs"
   cp "$root/tests/gpu_check" "$bundle/tests/"
   cp "$root"/tests/gpu_checks/*.py "$bundle/tests/gpu_checks/"
-  cp "$root"/docs/{cuda,gpu_check}.md "$bundle/docs/"
+  cp "$root"/docs/how_to/{nvidia_gpu,check_a_gpu}.md "$bundle/docs/"
   cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
 fi
 # The licences of the libraries, as their packages tell them.

@@ -1,7 +1,7 @@
 # Sourced by ./test and ./quickstart: installs the Debian packages that the build needs and that are not there yet.
 install_packages() {
   local wanted=(cmake ninja-build g++ libfmt-dev libspdlog-dev libxxhash-dev libboost-filesystem-dev libinsighttoolkit5-dev libdcmtk-dev libdnnl-dev coinor-libclp-dev
-    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox python3 clang-format)
+    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox python3 clang-format codespell)
   local missing=()
   local package
   for package in "${wanted[@]}"; do
@@ -11,7 +11,7 @@ install_packages() {
     return
   fi
   if ! command -v apt-get >/dev/null; then
-    echo "This script installs Debian packages and finds no apt-get. docs/building.md lists what is needed elsewhere." >&2
+    echo "This script installs Debian packages and finds no apt-get. docs/how_to/install.md lists what is needed elsewhere." >&2
     exit 1
   fi
   local root=()

@@ -1,4 +1,4 @@
-# `cmake --install build/release`, and by `cpack` from there a Debian package (docs/building.md).
+# `cmake --install build/release`, and by `cpack` from there a Debian package (docs/how_to/install.md).
 #
 # The program lies with its module for MPI in lib/voxswap, which it looks for beside itself; bin/ has a link to it.
 install(TARGETS voxswap RUNTIME DESTINATION lib/voxswap)

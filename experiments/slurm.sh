@@ -1,5 +1,5 @@
 #!/bin/bash
-# One model on all tasks of a Slurm job, which goes on by itself where its time was up (docs/launching.md):
+# One model on all tasks of a Slurm job, which goes on by itself where its time was up (docs/how_to/slurm.md):
 #   sbatch experiments/slurm.sh study.yaml --out runs/study
 #SBATCH --job-name=voxswap
 #SBATCH --ntasks=4

@@ -12,7 +12,7 @@
 //     under the rule brats, NaN under nnunet.
 //
 // One thing differs: HD95 is between surface voxels (metrics/surface.h), where the challenge weighs surface
-// elements by area. docs/metrics.md says by how much.
+// elements by area. docs/results/agreement.md says by how much.
 #pragma once
 
 #include "metrics/mask.h"

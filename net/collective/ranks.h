@@ -1,6 +1,6 @@
 // The ranks that train one model together: processes of one program, on one machine or many, that differ in
 // nothing but their number. What a kind of them can do is send and receive; everything else is built on that
-// (docs/ranks.md).
+// (docs/explanation/ranks.md).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What pieces of a volume (docs/pieces.md) are called: how people and pictures tell which belong together.
+// What pieces of a volume (docs/explanation/slabs.md) are called: how people and pictures tell which belong
+// together.
 #pragma once
 
 #include <cstddef>

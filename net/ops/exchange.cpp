@@ -1,5 +1,5 @@
 // The sum over a batch whose samples several ranks share: the one operation that needs the others. It is not
-// in the table of those that every backend has: net/collective makes its kernel (docs/ranks.md).
+// in the table of those that every backend has: net/collective makes its kernel (docs/explanation/ranks.md).
 #include <algorithm>
 
 #include "net/ops/ops.h"

@@ -1,6 +1,6 @@
 // The binary tree along which what the samples of a batch give is added: neighbours in pairs, then pairs of
 // pairs, up to the batch. What has no neighbour goes up as it is. The tree depends on the size of the batch
-// alone, so sums have the same bits however the batch is shared out (docs/ranks.md).
+// alone, so sums have the same bits however the batch is shared out (docs/explanation/ranks.md).
 //
 // A node of the tree stands for samples [first, last). Who has all of them can add them up alone; such a node
 // whose parent takes samples of somebody else is a part: what a rank gives to the others and no less.

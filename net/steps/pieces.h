@@ -4,7 +4,7 @@
 // A piece is an ordinary value, N,d,H,W,C, and so are the partial sums of a volume's pieces; what plans,
 // verifies and runs a step sees nothing but smaller values. Where the cuts lie follows from the shapes and
 // one number alone, never from a budget or a device: with other cuts, sums are rounded otherwise
-// (docs/pieces.md).
+// (docs/explanation/slabs.md).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // From the graph of one sample to that of a rank's share of a batch: the same nodes once per sample, one
 // sample after the other, on the same persistent values, and what the samples give added along the batch's
-// tree, through an exchange where other ranks have samples as well (docs/ranks.md).
+// tree, through an exchange where other ranks have samples as well (docs/explanation/ranks.md).
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ struct TrainedNetwork {
   BestWeights weights;
   std::int64_t channels = 0, outputs = 0;
   bool images = false, classifies = false, softmax = false;
-  std::map<std::string, std::string> about;  // docs/export.md tells what is in it
+  std::map<std::string, std::string> about;  // docs/how_to/export.md tells what is in it
 };
 
 // `repeat` counts from 1; `version` is the program's. Throws Exit::usage for a repeat that there is none of,

@@ -1,4 +1,4 @@
-// What a training step takes on several ranks, which need not be here (docs/ranks.md).
+// What a training step takes on several ranks, which need not be here (docs/explanation/ranks.md).
 #pragma once
 
 #include <algorithm>

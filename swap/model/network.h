@@ -1,4 +1,4 @@
-// What exchanges between ranks that train together take (docs/ranks.md).
+// What exchanges between ranks that train together take (docs/explanation/ranks.md).
 #pragma once
 
 #include <cstdint>

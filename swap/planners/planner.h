@@ -12,7 +12,7 @@
 
 namespace voxswap::swap {
 
-// TFLMS's knobs (docs/memory.md); none: found by its tuner.
+// TFLMS's knobs (docs/reference/keys.md); none: found by its tuner.
 struct TflmsOptions {
   std::optional<std::int64_t> swapout_threshold, swapin_ahead, swapin_groupby;
   int sync_mode = 0;  // 0 none, 1 swap-outs, 2 swap-ins, 3 both are waited for

@@ -20,7 +20,7 @@ const std::vector<std::string> rooms = {"base", "data",     "metrics",     "net"
                                         "swap", "pipeline", "experiments", "cli"};
 
 // What each folder may include besides itself: a room, whatever part of it, or a part alone. In the order of
-// docs/architecture.md, which says what lives in each.
+// docs/explanation/architecture.md, which says what lives in each.
 const std::vector<house::Folder> folders = {
     {"base", {}},
     {"data/volumes", {"base"}},
@@ -136,7 +136,7 @@ TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {
 }
 
 TEST(HouseRules, EveryFolderHasItsLineInTheDocs) {
-  const std::string page = read_file(source / "docs/architecture.md");
+  const std::string page = read_file(source / "docs/explanation/architecture.md");
   std::size_t last = 0;
   for (const house::Folder& folder : folders) {
     const std::size_t found = page.find("| `" + folder.path + "/` |");

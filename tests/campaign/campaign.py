@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Disturbs voxswap in every way that a machine does, and looks whether it keeps its promises (docs/robustness.md).
+"""Disturbs voxswap in every way that a machine does, and looks whether it keeps its promises (docs/explanation/robustness.md).
 
     tests/campaign/campaign.py --build build/release --seed 1 --minutes 30
     tests/campaign/campaign.py --build build/release --seed 1 --only kills --trials 1000

@@ -2,7 +2,7 @@
 //
 // Ten phantoms of 64^3, every image normalised over its brain; for each region and each modality or pair of
 // modalities the box [low, high] (x [low, high]), the same for all subjects, with the best mean Dice. The
-// figures in docs/phantoms.md are what this test prints.
+// figures in docs/results/phantoms.md are what this test prints.
 #include <gtest/gtest.h>
 
 #include <algorithm>

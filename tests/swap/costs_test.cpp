@@ -52,8 +52,8 @@ TEST(Estimates, ConvolutionsOfSixteenBitsTakeTheHalfRate) {
   }
 }
 
-// The study (docs/study.md): 228 subjects in 197 s, with convolutions of upsampled volumes, which take 0.82
-// of the arithmetic here.
+// The study (docs/results/study.md): 228 subjects in 197 s, with convolutions of upsampled volumes, which
+// take 0.82 of the arithmetic here.
 TEST(Estimates, OfTheStudysV100GiveTheStudysEpoch) {
   net::StepOptions options;
   options.input = {1, 144, 144, 144, 4};
