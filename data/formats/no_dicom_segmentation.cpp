@@ -10,7 +10,9 @@ bool writes_dicom_segmentations() {
 
 void write_dicom_segmentation(const fs::path& path, const LabelMap&, const std::vector<Segment>&,
                               const fs::path&, const std::string&) {
-  fail(Exit::usage, "{}: this voxswap was built without DCMTK, which writes segmentation objects",
+  fail(Exit::usage,
+       "{}: this voxswap was built without DCMTK, which writes segmentation objects. Install it and build "
+       "again",
        path.string());
 }
 
