@@ -84,7 +84,7 @@ Csv known_or_found(const RunOptions& options, data::Dataset dataset,
     make_writable_directory(kept.parent_path());
     write_sealed(kept, csv_text(csv));
   } catch (const Error& error) {
-    log::debug("the warnings are not kept for the next run: {}", error.what());
+    log::debug("the warnings cannot be cached: {}", error.what());
   }
   return csv;
 }
@@ -104,9 +104,9 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
   if (count > most) left_out.resize(most);
   csv.rows.push_back(
       {"",
-       format("{} names {} of {} that have a truth in neither part: {}{}", options.split.file.string(), count,
+       format("{} leaves out {} of {} that have ground truth: {}{}", options.split.file.string(), count,
               counted(dataset.cases.size(), "case"), join(left_out, ", "), count > most ? " and others" : ""),
-       "add them to the file, if they were meant to take part"});
+       "add them to the file if they should take part"});
 }
 
 }  // namespace

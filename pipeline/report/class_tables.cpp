@@ -121,7 +121,7 @@ std::vector<Confusion> confusions(const std::vector<ClassRow>& rows) {
     const auto place = [&](const std::string& name) {
       const auto at = std::find(found->classes.begin(), found->classes.end(), name);
       if (at == found->classes.end())
-        fail(Exit::bad_data, "{}: case {}: '{}' is none of the classes {}", row.run, row.case_id, name,
+        fail(Exit::bad_data, "{}: case {}: '{}' is not one of the classes {}", row.run, row.case_id, name,
              join(found->classes, ", "));
       return static_cast<std::size_t>(at - found->classes.begin());
     };

@@ -45,7 +45,7 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   std::size_t twice = 0;
   for (const auto& [id, in] : held_out) twice += in.size() > 1 ? 1 : 0;
   if (twice > 0)
-    notes.push_back(format("{}: {} held out in more than one fold, counted once with the mean of the scores",
+    notes.push_back(format("{}: {} held out in more than one fold, counted once with the mean score",
                            group.name, counted(twice, "case")));
   const auto count =
       parse_number<std::int64_t>(folds.begin()->second.front()->setting(key::data_split_folds));
@@ -53,7 +53,7 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   for (std::int64_t fold = 0; count && fold < *count; ++fold)
     if (!folds.contains(fold)) missing.push_back(std::to_string(fold));
   if (!missing.empty())
-    notes.push_back(format("{}: fold{} {} of {} is not there: its cases are in no score", group.name,
+    notes.push_back(format("{}: fold{} {} of {} missing: its cases are not in the scores", group.name,
                            missing.size() > 1 ? "s" : "", join(missing, ", "), *count));
 }
 

@@ -142,7 +142,7 @@ Taken take_volumes(const std::vector<Shown>& shown, ViewerBlocks& blocks) {
         else
           taken.studies[&one][id] = study;
       } catch (const Error& error) {
-        taken.problems.push_back(format("{}; left out", error.what()));
+        taken.problems.push_back(format("{}; skipped", error.what()));
       }
     }
   }
