@@ -38,8 +38,8 @@ Key experiment_name() {
     });
     if (!safe || name[0] == '.' || name[0] == '-' || name.size() > 100)
       fail(Exit::usage,
-           "{}: name: '{}' is not a safe file name: use up to 100 letters, digits, _ - + and ., the first a "
-           "letter, digit or _",
+           "{}: name: '{}' is not a safe file name. Use up to 100 letters, digits, _ - + and ., starting "
+           "with a letter, digit or _",
            value.where, name);
     o.name = name;
   };
@@ -129,8 +129,8 @@ Key combinations() {
     for (const auto& [path, entry] : value.entries)
       if (is_swept(path, entry)) swept.push_back(path);
     fail(Exit::usage,
-         "{}: sweep: this file is a sweep{}; `voxswap sweep FILE` runs every combination, and sweep={{}} "
-         "here leaves it out",
+         "{}: sweep: this file is a sweep{}. Run every combination with `voxswap sweep FILE`, or add "
+         "sweep={{}} to run it without",
          value.where, swept.empty() ? "" : " over " + join(swept, ", "));
   };
   return {"sweep",
@@ -158,7 +158,7 @@ void add_data(std::vector<Key>& table) {
   add(table, Decides::data, modalities("data.modalities"));
   add(table, Decides::data, file_patterns("data.files"));
   add(table, Decides::data, labels("data.labels"));
-  add(table, Decides::data, regions("data.regions"));
+  add(table, Decides::data, regions("Resample channels with different grids onto the grid of the first"));
   add(table, Decides::data, ignore_label());
   add(table, Decides::data,
       on_off("data.align", "Resample channels with different grids onto the grid of the first",
