@@ -14,11 +14,9 @@ std::string help() {
       "[ARGUMENTS]\n\n";
   for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
   return text +
-         "\n`voxswap COMMAND --help` lists its options. A first run on phantoms, from the folder that "
-         "contains "
-         "experiments/:\n"
-         "  voxswap phantom --out phantoms --cases 32 --size 48 --seed 1\n"
-         "  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
+         "\n`voxswap COMMAND --help` lists the options of a command. A first run on phantoms, from the "
+         "folder that contains experiments/:\n  voxswap phantom --out phantoms --cases 32 --size 48 --seed "
+         "1\n  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
 }
 
 std::vector<std::string> command_names() {
@@ -29,8 +27,8 @@ std::vector<std::string> command_names() {
 
 [[noreturn]] void unknown_command(const std::string& name) {
   const std::string guess = nearest(name, command_names());
-  fail(Exit::usage, "'{}' is not a command of voxswap; {}", name,
-       guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");
+  fail(Exit::usage, "'{}' is not a command of voxswap. {}", name,
+       guess.empty() ? "There are " + join(command_names(), ", ") : "Did you mean '" + guess + "'?");
 }
 
 }  // namespace

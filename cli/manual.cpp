@@ -67,18 +67,19 @@ std::string manual_page() {
   text += ".SH NAME\n" + escaped("voxswap - trains 3D segmentation networks on whole MRI volumes") + "\n";
   text += ".SH SYNOPSIS\n" + bold("voxswap") + " COMMAND [ARGUMENTS]\n.br\n" +
           bold("voxswap COMMAND --help") + "\n";
-  text += ".SH DESCRIPTION\n" +
-          escaped(
-              "One YAML file describes an experiment; one command runs it, from the scans to label maps, "
-              "tables, plots and a page. Any key of the file may be given on the line as key=value.") +
-          "\n.SH COMMANDS\n";
+  text +=
+      ".SH DESCRIPTION\n" +
+      escaped(
+          "One YAML file describes an experiment. One command runs it, from the images to label maps, "
+          "tables, plots and a report. Any key of the file can be given on the command line as key=value.") +
+      "\n.SH COMMANDS\n";
   for (const CommandDescription& command : describe_commands()) text += of_command(command);
   text += ".SH KEYS OF AN EXPERIMENT\nWith their defaults.\n" + of_keys();
   text += ".SH EXIT STATUS\n";
   for (const ExitCode& code : exit_codes())
     text += entry(std::to_string(static_cast<int>(code.code)), code.meaning);
-  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "takes the colours away") +
-          entry(bold("OMP_NUM_THREADS"), "threads of kernels, where it is to be other than the cores");
+  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "switches off colours") +
+          entry(bold("OMP_NUM_THREADS"), "number of threads of kernels (default: the number of cores)");
   return text;
 }
 
