@@ -9,6 +9,12 @@
 
 namespace voxswap {
 
+std::vector<std::string> header_of(const std::vector<CsvColumn>& columns) {
+  std::vector<std::string> names;
+  for (const CsvColumn& column : columns) names.push_back(column.name);
+  return names;
+}
+
 size_t Csv::column(std::string_view name, std::string_view where) const {
   const auto found = std::find(header.begin(), header.end(), name);
   if (found == header.end()) {

@@ -38,8 +38,8 @@ bool told_instead(const CLI::App& app);
 struct ExitCode {
   Exit code;
   const char* meaning;
+  const char* left;  // what the command leaves behind
 };
-// Those that docs/robustness.md tells of.
 const std::vector<ExitCode>& exit_codes();
 
 }  // namespace voxswap::cli

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/manual.h"
+#include "cli/reference.h"
 
 namespace voxswap::cli {
 
@@ -16,7 +17,9 @@ std::string help() {
   return text +
          "\n`voxswap COMMAND --help` lists the options of a command. A first run on phantoms, from the "
          "folder that contains experiments/:\n  voxswap phantom --out phantoms --cases 32 --size 48 --seed "
-         "1\n  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
+         "1\n  voxswap run experiments/quickstart.yaml data.root=phantoms\n\n`voxswap help --manual` prints "
+         "the "
+         "manual page, `voxswap help --reference DIR` writes the pages of docs/reference/.\n";
 }
 
 std::vector<std::string> command_names() {
@@ -29,6 +32,14 @@ std::vector<std::string> command_names() {
   const std::string guess = nearest(name, command_names());
   fail(Exit::usage, "'{}' is not a command of voxswap. {}", name,
        guess.empty() ? "There are " + join(command_names(), ", ") : "Did you mean '" + guess + "'?");
+}
+
+Exit reference(const Arguments& arguments) {
+  if (arguments.size() != 3) fail(Exit::usage, "help --reference: expected a folder, e.g. docs/reference");
+  write_reference(arguments[2]);
+  for (const ReferencePage& page : reference_pages())
+    std::printf("%s\n", (fs::path(arguments[2]) / page.name).string().c_str());
+  return Exit::done;
 }
 
 }  // namespace
@@ -45,6 +56,7 @@ Exit dispatch(const Arguments& arguments) {
       std::fputs(manual_page().c_str(), stdout);
       return Exit::done;
     }
+    if (name == "help" && arguments.size() > 1 && arguments[1] == "--reference") return reference(arguments);
     if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
     std::fputs(help().c_str(), stdout);
     return Exit::done;

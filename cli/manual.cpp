@@ -1,6 +1,7 @@
 #include "cli/manual.h"
 
 #include "cli/describe.h"
+#include "experiments/key_help.h"
 #include "experiments/keys.h"
 
 namespace voxswap::cli {
@@ -51,12 +52,10 @@ std::string of_command(const CommandDescription& command) {
 }
 
 std::string of_keys() {
-  const pipeline::RunOptions defaults = experiments::default_options();
   std::string text;
-  for (const experiments::Key& key : experiments::keys()) {
-    const std::string value = key.path == "name" ? "the file's name" : key.print(defaults);
-    text += entry(bold(key.path) + ": " + escaped(value), key.meaning + " (" + key.expected + ")");
-  }
+  for (const experiments::Key& key : experiments::keys())
+    text += entry(bold(key.path) + ": " + escaped(experiments::default_text(key)),
+                  key.meaning + " (" + key.expected + ")");
   return text;
 }
 
@@ -77,7 +76,7 @@ std::string manual_page() {
   text += ".SH KEYS OF AN EXPERIMENT\nWith their defaults.\n" + of_keys();
   text += ".SH EXIT STATUS\n";
   for (const ExitCode& code : exit_codes())
-    text += entry(std::to_string(static_cast<int>(code.code)), code.meaning);
+    text += entry(std::to_string(static_cast<int>(code.code)), format("{} ({})", code.meaning, code.left));
   text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "switches off colours") +
           entry(bold("OMP_NUM_THREADS"), "number of threads of kernels (default: the number of cores)");
   return text;

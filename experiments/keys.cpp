@@ -158,7 +158,7 @@ void add_data(std::vector<Key>& table) {
   add(table, Decides::data, modalities("data.modalities"));
   add(table, Decides::data, file_patterns("data.files"));
   add(table, Decides::data, labels("data.labels"));
-  add(table, Decides::data, regions("Resample channels with different grids onto the grid of the first"));
+  add(table, Decides::data, regions("data.regions"));
   add(table, Decides::data, ignore_label());
   add(table, Decides::data,
       on_off("data.align", "Resample channels with different grids onto the grid of the first",

@@ -54,7 +54,7 @@ void resolve_folder(ExperimentArguments& where, bool resume) {
   if (!fs::is_regular_file(file)) return;
   if (!resume)
     fail(Exit::usage,
-         "{}: is the folder of a run. Continue it with --resume, or start it anew with {} --out DIR",
+         "{}: is the folder of a run. Continue it with --resume, or start a new run with {} --out DIR",
          folder.string(), file.string());
   if (where.out.empty()) where.out = folder.string();
   where.file = file.string();

@@ -58,7 +58,7 @@ std::string key_of(const RunOptions& options, const data::Dataset& dataset,
 
 // Errors are left to those who read the case: they stop.
 Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector<data::Unused>& unused) {
-  Csv csv{{"case", "problem", "what_to_do"}, {}};
+  Csv csv{header_of(warning_columns()), {}};
   const fs::path root = dataset.root;
   const data::CheckReport report =
       data::check_listed(std::move(dataset),
@@ -110,6 +110,13 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
 }
 
 }  // namespace
+
+const std::vector<CsvColumn>& warning_columns() {
+  static const std::vector<CsvColumn> columns = {{"case", "name of the case; empty: of the whole data set"},
+                                                 {"problem", "what is unusual, and in which file"},
+                                                 {"what_to_do", "what to do about it"}};
+  return columns;
+}
 
 void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split) {
   const std::vector<data::Unused> unused = data::unused_in(dataset);

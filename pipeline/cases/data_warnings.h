@@ -8,6 +8,8 @@
 
 namespace voxswap::pipeline {
 
+const std::vector<CsvColumn>& warning_columns();
+
 // Looks at the cases of the split as check does, tells the warnings on the log, and writes them to
 // warnings.csv (case,problem,what_to_do) in the run's folder. What was found is kept in the cache for the
 // next run on these files.

@@ -178,8 +178,14 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
   return split;
 }
 
+const std::vector<CsvColumn>& split_columns() {
+  static const std::vector<CsvColumn> columns = {{"case", "name of the case"},
+                                                 {"part", "training or validation"}};
+  return columns;
+}
+
 Csv split_csv(const data::Dataset& dataset, const Split& split) {
-  Csv csv{{"case", "part"}, {}};
+  Csv csv{header_of(split_columns()), {}};
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool trains = std::binary_search(split.training.begin(), split.training.end(), i);
     if (trains || std::binary_search(split.validation.begin(), split.validation.end(), i)) {

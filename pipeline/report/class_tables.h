@@ -28,6 +28,11 @@ struct AccuracyRow {  // accuracy.csv: the part of the validation images that we
   double accuracy = 0;
 };
 
+// The last of the first stands for a column per class.
+const std::vector<CsvColumn>& class_columns();
+const std::vector<CsvColumn>& accuracy_columns();
+const std::vector<CsvColumn>& confusion_columns();
+
 Csv classes_csv(const std::vector<ClassRow>& rows);
 Csv accuracy_csv(const std::vector<AccuracyRow>& rows);
 

@@ -31,6 +31,7 @@ struct ComparisonRow {       // comparison.csv; differences are b - a
 // was given first, is a.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
+const std::vector<CsvColumn>& comparison_columns();
 Csv comparison_csv(const std::vector<ComparisonRow>& rows);
 
 }  // namespace voxswap::pipeline

@@ -75,8 +75,22 @@ Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& 
   return result;
 }
 
+const std::vector<CsvColumn>& fold_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
+      {"setting", "values of the keys in which groups of runs differ"},
+      {"evaluated_at", "grid of the scores: native, training or a side"},
+      {"region", "label or region"},
+      {"metric", "name of the metric"},
+      {"fold", "fold, counted from 0, or all"},
+      {"cases", "cases with a score"},
+      {"mean", "mean over the cases, in the metric's unit"},
+      {"sd", "standard deviation over the cases"}};
+  return columns;
+}
+
 Csv folds_csv(const std::vector<FoldRow>& rows) {
-  Csv csv{{"resolution", "setting", "evaluated_at", "region", "metric", "fold", "cases", "mean", "sd"}, {}};
+  Csv csv{header_of(fold_columns()), {}};
   for (const FoldRow& row : rows)
     csv.rows.push_back({row.resolution, row.setting, row.evaluated_at, row.region, row.metric, row.fold,
                         std::to_string(row.cases), number(row.mean), number(row.sd)});

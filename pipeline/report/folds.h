@@ -27,6 +27,7 @@ struct Folds {
 // Of repeats a case counts once, with the mean of its scores, as in boxplot.csv. Nothing where no group has
 // runs of more than one fold.
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups);
+const std::vector<CsvColumn>& fold_columns();
 Csv folds_csv(const std::vector<FoldRow>& rows);
 
 }  // namespace voxswap::pipeline

@@ -148,7 +148,7 @@ std::string work_text(const Plan& plan) {
   if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
     text += format("{:<20}{:>12}   with other ranks, concurrent with computing\n", "exchanges", exchanges);
   if (again > 0)
-    text += format("{:<20}{:>12}   recomputed, {} in all\n", "recomputed",
+    text += format("{:<20}{:>12}   recomputed, {} in total\n", "recomputed",
                    counted(sums.recomputed_nodes, "node"), counted(again, "time"));
   if (plan.predicted_seconds > 0)
     text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));

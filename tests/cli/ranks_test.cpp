@@ -62,7 +62,7 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
   const Outcome command = on(2, {"check", (folder_ / "data").string()});
   EXPECT_NE(command.code, 0);
-  EXPECT_THAT(command.output, HasSubstr("start voxswap check without mpirun"));
+  EXPECT_THAT(command.output, HasSubstr("Start voxswap check without mpirun"));
 }
 
 // By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.

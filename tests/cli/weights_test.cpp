@@ -115,7 +115,7 @@ TEST_F(Weights, AreAveragedBesideATrainingThatStaysTheSame) {
   EXPECT_FALSE(probabilities("raw") == probabilities("of_mean"));
   const Outcome refused = predict("plain", "never", {"--raw-weights"});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.output, HasSubstr("--raw-weights: this run averaged none"));
+  EXPECT_THAT(refused.output, HasSubstr("--raw-weights: this run has no averaged weights"));
 }
 
 TEST_F(Weights, AndTheirMeanComeToTheSameBitsHoweverOftenARunIsKilled) {
@@ -185,7 +185,7 @@ TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {
   gone.back() = "network.init=" + (folder_ / "nothing").string();
   const Outcome refused = program(run_into("third", gone));
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.output, HasSubstr("nothing: there is no such run or file"));
+  EXPECT_THAT(refused.output, HasSubstr("nothing: no such run or file"));
 }
 
 }  // namespace

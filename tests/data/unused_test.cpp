@@ -73,9 +73,9 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   expect_unused(unused, folder / "BraTS-PED-00001-000", "warning", "another year than most");
   expect_unused(unused, folder / "BraTS-GLI-00002-000", "warning", "an empty folder");
   expect_unused(unused, folder / "BraTS-GLI-00001-000/mask.nii.gz", "note",
-                "neither a channel nor the truth");
+                "neither a channel nor the ground truth");
   expect_unused(unused, folder / "scans", "warning", "a folder with images");
-  expect_unused(unused, folder / "papers", "note", "without any image");
+  expect_unused(unused, folder / "papers", "note", "without images");
   EXPECT_EQ(unused.size(), 6U);
 }
 
@@ -90,12 +90,12 @@ TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
     write_label_map(folder / format("{}.nii.gz", name), random_labels(tiny, {0, 1}));
   const Dataset dataset = open_dataset(at(folder.path()));
   const std::vector<Unused> unused = unused_in(dataset);
-  expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "labels without an image");
-  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not list");
-  expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without labels");
+  expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "a label map without an image");
+  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not assign");
+  expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without ground truth");
   const std::vector<UnusedGroup> groups = grouped(unused, folder.path());
   const auto orphans = std::find_if(groups.begin(), groups.end(), [](const UnusedGroup& group) {
-    return group.why == "labels without an image";
+    return group.why == "a label map without an image";
   });
   ASSERT_NE(orphans, groups.end());
   EXPECT_EQ(orphans->count, 2U);
@@ -201,7 +201,7 @@ TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
   fs::remove(file);
   fs::create_symlink("../.git/annex/objects/aa/MD5E-s123--4d7a.nii.gz", file);
   expect_problem(checked(folder.path()), "error",
-                 "which is not there; `git annex get` or `datalad get` fetches it");
+                 "which is not there; `git annex get` or `datalad get` downloads it");
 }
 
 TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {

@@ -82,7 +82,7 @@ TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
   options.memory.budget_bytes = 1 << 16;
   const StepForecast step(options, data_shape(options), as_v100);
   const std::string message = refusal(Exit::does_not_fit, [&] { step.plan("hybrid"); });
-  for (const char* part : {"memory.budget", "64.00 KiB", "at least", "node '", "preprocess.resolution"})
+  for (const char* part : {"memory.budget", "64.00 KiB", "(lower bound", "node '", "preprocess.resolution"})
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
 }
 

@@ -91,7 +91,7 @@ TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
   write(1, 10);
   write(2, 20);
   flip("best");
-  EXPECT_NE(refusal([&] { predicted(); }).find("'w' is not what its checksum says"), std::string::npos);
+  EXPECT_NE(refusal([&] { predicted(); }).find("'w' does not match its checksum"), std::string::npos);
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
@@ -162,7 +162,7 @@ TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   fresh.write_last(holding(3));
   EXPECT_EQ(averaged(), 100);
   for (const char* name : {"averaged", "averaged.previous"}) fs::remove(file(name));
-  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, though the run had it"), std::string::npos);
+  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, although the run wrote it"), std::string::npos);
 }
 
 TEST_F(Generation, ABestByItselfPredicts) {
