@@ -21,6 +21,7 @@ OptionDescription description_of(const CLI::Option& option) {
   OptionDescription result;
   result.positional = option.get_positional();
   result.required = option.get_required();
+  result.several = option.get_items_expected_max() > 1;
   result.meaning = option.get_description();
   result.otherwise = option.get_default_str();
   if (option.get_items_expected_max() > 0) take_value(result, option.get_type_name());

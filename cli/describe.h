@@ -19,7 +19,7 @@ struct OptionDescription {
   std::vector<std::string> choices;  // of its value, where it is one of a few
   std::string meaning;
   std::string otherwise;  // the value that it has without being given
-  bool positional = false, required = false;
+  bool positional = false, required = false, several = false;
 };
 
 struct CommandDescription {

@@ -5,15 +5,16 @@
 #include "base/file.h"
 #include "base/keys.h"
 #include "cli/describe.h"
+#include "cli/file_list.h"
 #include "data/layouts/layouts.h"
 #include "data/phantoms/phantom_layouts.h"
+#include "experiments/effects.h"
 #include "experiments/key_help.h"
 #include "experiments/keys.h"
 #include "metrics/metrics.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "pipeline/record/identity.h"
-#include "pipeline/report/file_list.h"
 
 namespace voxswap::cli {
 
@@ -73,8 +74,11 @@ std::string usage(const CommandDescription& command) {
   for (const OptionDescription& option : command.options)
     if (option.required && !option.positional) text += " " + option.names[0] + " " + option.value;
   text += " [OPTIONS]";
-  for (const OptionDescription& option : command.options)
-    if (option.positional) text += option.required ? " " + option.names[0] : " [" + option.names[0] + "]";
+  for (const OptionDescription& option : command.options) {
+    if (!option.positional) continue;
+    const std::string name = option.names[0] + (option.several ? " ..." : "");
+    text += option.required ? " " + name : " [" + name + "]";
+  }
   return text;
 }
 
@@ -85,7 +89,8 @@ Row row_of(const OptionDescription& option) {
   if (option.positional) value.clear();
   std::string otherwise = option.otherwise;
   if (otherwise.empty() && option.required) otherwise = "required";
-  return {join(names, ", "), value, option.meaning, otherwise};
+  const std::string meaning = option.meaning.substr(0, option.meaning.find('\n'));  // a list may follow
+  return {join(names, ", "), value, meaning, otherwise};
 }
 
 std::string commands_page() {
@@ -96,7 +101,8 @@ std::string commands_page() {
   for (const CommandDescription& command : describe_commands()) {
     text += heading("voxswap " + command.name) + wrapped(command.text) + "\n    " + usage(command) + "\n";
     std::vector<Row> rows;
-    for (const OptionDescription& option : command.options) rows.push_back(row_of(option));
+    for (const OptionDescription& option : command.options)
+      if (option.names[0] != "--help") rows.push_back(row_of(option));
     text += markdown_table({"Option", "Value", "Meaning", "Default"}, rows);
     if (command.takes_keys) text += "\n" + wrapped("Keys are listed in [keys](keys.md).");
   }
@@ -113,6 +119,11 @@ std::string when_resumed(const experiments::Key& key) {
   return always ? "yes" : sometimes ? "unless the schedule or averaging depends on it" : "no";
 }
 
+// The metrics have a page of their own.
+std::string values_of(const experiments::Key& key) {
+  return key.path == "evaluate.metrics" ? "all | a list of [metrics](metrics.md)" : key.expected;
+}
+
 std::string keys_page() {
   std::string text = opening(
       "Keys of an experiment",
@@ -122,7 +133,7 @@ std::string keys_page() {
   for (const experiments::KeySection& section : experiments::key_sections()) {
     std::vector<Row> rows;
     for (const experiments::Key* key : section.keys)
-      rows.push_back({code(key->path), code(experiments::default_text(*key)), key->expected, key->meaning,
+      rows.push_back({code(key->path), code(experiments::default_text(*key)), values_of(*key), key->meaning,
                       when_resumed(*key)});
     text += heading(section.heading).substr(0, heading(section.heading).size() - 1) +
             markdown_table({"Key", "Default", "Values", "Meaning", "May change"}, rows);
@@ -135,12 +146,12 @@ std::string files_page() {
       opening("Files",
               "This page lists every file that a command leaves behind, and every column of its "
               "tables. Tables are CSV files (RFC 4180) with a header line. A missing number is "
-              "`nan`. Bytes are counts of 8 bits, GB are 10^9 bytes.");
+              "`nan`. A GB is 10^9 bytes.");
   std::string tables;
-  for (const pipeline::FileGroup& group : pipeline::file_list()) {
+  for (const FileGroup& group : file_list()) {
     text += heading(group.heading) + wrapped("Written by " + group.written_by + ".");
     std::vector<Row> rows;
-    for (const pipeline::FileDescription& file : group.files) {
+    for (const FileDescription& file : group.files) {
       rows.push_back({code(file.name), file.meaning});
       if (file.columns.empty()) continue;
       std::vector<Row> columns;
@@ -185,10 +196,15 @@ std::string metrics_page() {
 std::string networks_page() {
   std::vector<Row> rows;
   for (const std::string& name : net::network_names()) {
+    pipeline::RunOptions options = experiments::default_options();
+    options.network.name = name;
+    options.network.depth = 0;  // another than the default
+    const bool fixed =
+        experiments::without_effect({{"network.depth", {}}}, options).contains("network.depth");
     const auto [least, most] = net::network_depths(name);
     rows.push_back({code(name), net::takes_images(name) ? "2D images" : "volumes",
                     net::classifies_images(name) ? "one class per image" : "a label per voxel",
-                    least == most ? "fixed" : format("{} to {}", least, most),
+                    fixed ? "fixed" : format("{} to {}", least, most),
                     net::takes_batch_at_once(name) ? "batch norm" : "instance norm",
                     net::has_levels(name) ? "yes" : "no"});
   }

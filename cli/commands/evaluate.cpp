@@ -88,7 +88,7 @@ std::string as_json(const std::vector<pipeline::DiceRow>& rows, const std::vecto
 }
 
 std::string metrics_help() {
-  std::string text = "all, or of these, with commas between:";
+  std::string text = "Metrics to compute: all, or some of these, separated by commas";
   for (const metrics::Metric& metric : metrics::metrics())
     text += format("\n  {}: {}", metric.name, metric.meaning);
   return text;
@@ -125,7 +125,7 @@ Exit evaluate_command(const Arguments& arguments) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--lesion-volume", scoring.lesions.volume,
-                 "Volume up to which lesions are left out, in mm^3 (lesion_wise; BraTS: 50)")
+                 "Volume up to which lesions are ignored, in mm^3 (lesion_wise; BraTS: 50)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("--partial", how.partial, "Skip cases without a prediction instead of failing");

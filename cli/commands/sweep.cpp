@@ -47,7 +47,7 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   app.add_option("--out", arguments.where.out,
                  "Folder of the sweep (output.dir), with a folder for every cell");
   app.add_option("--jobs", arguments.jobs,
-                 "Number of cells that run in parallel (auto: one per GPU, MPI rank or Slurm task)")
+                 "Cells that run in parallel (auto: one per GPU, MPI rank or Slurm task)")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "auto" ? "" : CLI::Range(std::int64_t{1}, std::int64_t{1024})(text);

@@ -20,8 +20,8 @@ int value_named(const Dataset& dataset, const std::string& name, const fs::path&
     names.push_back(known);
   }
   const std::string guess = nearest(name, names);
-  fail(Exit::usage, "{}: {}: unknown label '{}'{}. There are {}", key::data_annotated, table.string(), name,
-       guess.empty() ? "" : ", did you mean '" + guess + "'?", join(names, ", "));
+  fail(Exit::usage, "{}: {}: unknown label '{}'.{} There are {}", key::data_annotated, table.string(), name,
+       guess.empty() ? "" : " Did you mean '" + guess + "'?", join(names, ", "));
 }
 
 }  // namespace

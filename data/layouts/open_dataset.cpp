@@ -25,8 +25,8 @@ const Layout& layout_named(const std::string& name) {
   }
   std::vector<std::string> known = layout_names();
   const std::string meant = nearest(name, known);
-  fail(Exit::usage, "{}: unknown layout \"{}\"{}. There are {}", key::data_layout, name,
-       meant.empty() ? "" : format(", did you mean {}?", meant), join(known, ", "));
+  fail(Exit::usage, "{}: unknown layout \"{}\".{} There are {}", key::data_layout, name,
+       meant.empty() ? "" : format(" Did you mean {}?", meant), join(known, ", "));
 }
 
 // The first layout that recognises the folder; its reason becomes Dataset::recognised.

@@ -26,8 +26,8 @@ void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const std::string guess = nearest(name, names);
-      fail(Exit::usage, "{}: no output has the name '{}'{}. There are {}", key::training_class_weights, name,
-           guess.empty() ? "" : ", did you mean '" + guess + "'?", join(names, ", "));
+      fail(Exit::usage, "{}: no output has the name '{}'.{} There are {}", key::training_class_weights, name,
+           guess.empty() ? "" : " Did you mean '" + guess + "'?", join(names, ", "));
     }
     training.output_weights[static_cast<std::size_t>(found - names.begin())] = weight;
   }

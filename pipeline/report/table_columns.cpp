@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 
 namespace voxswap::pipeline {
 
@@ -217,7 +218,11 @@ const Column<ValidationRow>& averaged_dice_column() {
 
 Column<DiceRow> further_column(const metrics::Metric& metric) {
   const std::string name = metric.name;
-  return {name, metric.meaning, [name](const DiceRow& row) { return number(metric_value(row, name)); },
+  return {name, metric.meaning,
+          [name](const DiceRow& row) {
+            const auto found = row.further.find(name);
+            return number(found == row.further.end() ? DiceRow::not_asked_for : found->second);
+          },
           [&metric, name](DiceRow& row, const std::string& field) {
             return read_score(metric, row.further[name], field);
           }};

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/csv.h"
 #include "metrics/metrics.h"
-#include "pipeline/report/tables.h"
+#include "pipeline/report/table_rows.h"
 
 namespace voxswap::pipeline {
 

@@ -47,7 +47,7 @@ class Fields {
 
   [[noreturn]] void refuse(const char* name, double value, const std::string& expected) const {
     fail(Exit::bad_data,
-         "{}: '{}' gives {} as {}, expected {}. The file was altered or belongs to another training", where_,
+         "{}: '{}': {} is {}, expected {}. The file was altered or belongs to another training", where_,
          key_, name, number(value), expected);
   }
 

@@ -34,8 +34,8 @@ namespace {
 Plan verified(const CompiledGraph& compiled, Plan plan) {
   const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
   if (!violations.empty())
-    fail(Exit::failed, "the plan of planner {} has {} errors and was not run. The first: {}", plan.planner,
-         violations.size(), violations.front());
+    fail(Exit::failed, "the plan of planner {} has {} and was not run. The first: {}", plan.planner,
+         counted(violations.size(), "error"), violations.front());
   return plan;
 }
 

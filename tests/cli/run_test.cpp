@@ -85,11 +85,11 @@ evaluate: {at: [native, training, 24]}
   void expect_named_files(const std::string& out, const std::string& validated) {
     const std::string reference = read_file(fs::path(VOXSWAP_SOURCE_DIR) / "docs/reference/files.md");
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / out)) {
-      if (!entry.is_regular_file()) continue;
+      if (!fs::is_regular_file(entry.path())) continue;
       std::string name = entry.path().lexically_relative(folder_ / out).string();
       if (const std::size_t at = name.find(validated); at != name.npos)
         name.replace(at, validated.size(), "CASE");
-      if (const std::string stem = name.substr(0, name.find('.')); ends_with(name, ".previous.safetensors"))
+      if (const std::string stem = name.substr(0, name.find('.')); name.ends_with(".previous.safetensors"))
         name = "checkpoints/*.previous.safetensors";
       else if (name == stem + ".svg" || name == stem + ".png")
         name = reference.find("| `" + name + "`") == reference.npos ? stem + ".svg, .png" : name;

@@ -167,7 +167,7 @@ TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
   options.root = folder.path() / "none";
   expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"none", "no such folder"});
   options.layout = "brast";
-  expect_failure([&] { open_dataset(options); }, Exit::usage, {"brast", "did you mean brats"});
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"brast", "Did you mean brats"});
 }
 
 }  // namespace

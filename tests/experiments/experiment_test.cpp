@@ -228,9 +228,10 @@ TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
 }
 
 TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
-  EXPECT_EQ(refusal("preprocess: {resolution: 100}\n"),
-            "study.yaml:1: preprocess.resolution: 100 does not fit: sides must be multiples of 16 (network "
-            "isensee2017 of depth 5); nearest: 96 and 112");
+  EXPECT_EQ(
+      refusal("preprocess: {resolution: 100}\n"),
+      "study.yaml:1: preprocess.resolution: 100 does not fit: each side must be a multiple of 16 (network "
+      "isensee2017 of depth 5). Use 96 or 112");
   const std::string box = refusal("preprocess: {resolution: [48, 60, 8]}\n");
   EXPECT_TRUE(contains(box, "y is 60; use 48 or 64")) << box;
   EXPECT_TRUE(contains(box, "z is 8; use 16")) << box;

@@ -197,7 +197,7 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          without_checksums(h);
          h["b"]["dtype"] = "I32";
        }},
-      {"NaN", "tensor 'b' holds nan at place 0",
+      {"NaN", "tensor 'b' holds nan at index 0",
        [&](Json& h, std::string& d) {
          without_checksums(h);
          std::memcpy(d.data() + 24, &nan, sizeof nan);

@@ -116,7 +116,7 @@ TEST_F(Generation, RefusesABestOfAnotherTimeAndTellsOfOneThatIsMissing) {
   fs::copy_file(folder_ / "old", file("best"), fs::copy_options::overwrite_existing);
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })})
-    EXPECT_NE(refusal(act).find("is not the best that last.safetensors tells of"), std::string::npos);
+    EXPECT_NE(refusal(act).find("is not the best that belongs to last.safetensors"), std::string::npos);
   fs::remove(file("best"));
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })}) {

@@ -148,7 +148,7 @@ TEST_F(IncompleteCases, ThatTellOfNoClassForEveryVoxelAreRefusedByALossOfClasses
   take_away();
   options_.training.loss = net::Loss::softmax_dice_cross_entropy;
   const std::string message = refusal(Exit::usage);
-  EXPECT_NE(message.find("take dice_cross_entropy"), std::string::npos) << message;
+  EXPECT_NE(message.find("Use dice_cross_entropy"), std::string::npos) << message;
 }
 
 TEST_F(IncompleteCases, WhoseTruthHasWhatItIsNotToTellOfAreRefused) {

@@ -157,17 +157,17 @@ TEST(Tables, FieldsThatNoRunWritesAreRefused) {
       {d, "precision", "2", share, dice},
       {d, "volume_difference", "-inf", "a finite number or nan", dice},
       {d, "average_surface_distance", "-1", "a number of at least 0", dice},
-      {d, "truth_voxels", "-1", "a whole number of 0 or more", dice},
+      {d, "truth_voxels", "-1", "a whole number of at least 0", dice},
       {d, "truth_voxels", "1.5", "a number", dice},
-      {d, "repeat", "0", "a whole number of 1 or more", dice},
-      {e, "epoch", "0", "a whole number of 1 or more", epochs},
+      {d, "repeat", "0", "a whole number of at least 1", dice},
+      {e, "epoch", "0", "a whole number of at least 1", epochs},
       {e, "epoch", "99999999999999999999", "a number", epochs},
       {e, "seconds", "-1", "a number of at least 0", epochs},
       {e, "learning_rate", "-0.1", "a number of at least 0", epochs},
       {v, "dice", "1.5", share, validation},
       {v, "trained_seconds", "-1", "a number of at least 0", validation},
       {t, "utilization", "-1", "a number of at least 0", timing},
-      {t, "device_peak_bytes", "-1", "a whole number of 0 or more", timing},
+      {t, "device_peak_bytes", "-1", "a whole number of at least 0", timing},
   };
   for (const Bad& bad : table) {
     Csv csv = bad.csv;

@@ -6,7 +6,7 @@
 
 #include "base/csv.h"
 
-namespace voxswap::pipeline {
+namespace voxswap::cli {
 
 struct FileDescription {
   std::string name, meaning;  // CASE, N, NAME stand for names of the data
@@ -21,4 +21,4 @@ struct FileGroup {
 
 std::vector<FileGroup> file_list();
 
-}  // namespace voxswap::pipeline
+}  // namespace voxswap::cli
