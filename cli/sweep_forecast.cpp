@@ -73,7 +73,7 @@ std::string total_text(const Total& total, std::size_t jobs) {
     return format("{}, none of which fits. Set a larger memory.budget, memory.host or --memory\n",
                   counted(total.cells, "cell"));
   std::string text =
-      format("{}{}, {} in parallel: at most {} each, {} of disk, about {} of computing in total",
+      format("{}{}, {} at a time: at most {} each, {} of disk, about {} of computing in total",
              counted(total.cells, "cell"),
              left == 0 ? "" : format(" ({} of them do not fit and are not included)", left), jobs,
              format_bytes(total.most), format_bytes(total.disk), format_seconds(total.seconds));

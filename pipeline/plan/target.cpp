@@ -30,8 +30,8 @@ swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& me
   swap::Budgets budgets;
   if (!memory.budget_bytes && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
-         "{}: {} is all that device and host, which share their memory here, have free together ({}). Lower "
-         "it, or set {} as well",
+         "{}: {} is not less than the memory that device and host share here ({} free). Lower it, or set {} "
+         "as well",
          key::memory_host, format_bytes(*memory.host_bytes), format_bytes(usable), key::memory_budget);
   budgets.device = memory.budget_bytes ? *memory.budget_bytes
                                        : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);

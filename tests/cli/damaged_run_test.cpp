@@ -138,7 +138,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
          fs::remove(best);
          fs::remove(checkpoint("best.previous"));
        }},
-      {"another run's best", false, 3, "is not the best that last.safetensors tells of",
+      {"another run's best", false, 3, "is not the best that belongs to last.safetensors",
        [&] { of_other("best"); }},
       {"another run's best by itself", false, 3, "belongs to another run",
        [&] {
@@ -199,7 +199,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
          without_lasts();
          of_other("last");
        }},
-      {"another run's best", true, 3, "is not the best that last.safetensors tells of",
+      {"another run's best", true, 3, "is not the best that belongs to last.safetensors",
        [&] {
          of_other("best");
          fs::remove(checkpoint("best.previous"));
@@ -246,7 +246,7 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
       const bool resumes = file == checkpoint("last");
       const Outcome outcome = program(resumes ? resume_command() : predict_command());
       EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
-      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a usable"), std::string::npos)
+      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a valid"), std::string::npos)
           << name << ", byte " << byte << "\n"
           << outcome.output;
       if (resumes) {

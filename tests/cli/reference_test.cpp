@@ -32,7 +32,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 std::size_t words_in(const std::string& cell) {
   std::size_t words = 0;
-  for (const std::string& word : split(trim(cell), ' ')) words += word.empty() ? 0 : 1;
+  for (const std::string& word : split(trim(cell), ' ')) words += word.empty() || word == "/" ? 0 : 1;
   return words;
 }
 

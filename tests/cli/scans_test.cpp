@@ -102,7 +102,7 @@ TEST_F(Scans, OfAnotherLayoutArePredictedAndACaseWithoutAChannelIsLeftOut) {
   fs::remove(folder() / "new/BraTS-GLI-00001-000/BraTS-GLI-00001-000-t1c.nii.gz");
   const Outcome some = call({"predict", path("r"), "--input", path("new"), "--out", path("some"), "--quiet"});
   EXPECT_EQ(some.code, 3) << some.output;
-  EXPECT_TRUE(contains(some.output, "BraTS-GLI-00001-000: left out: ")) << some.output;
+  EXPECT_TRUE(contains(some.output, "BraTS-GLI-00001-000: skipped: ")) << some.output;
   EXPECT_TRUE(contains(some.output, "channel t1ce is missing")) << some.output;
   EXPECT_TRUE(contains(some.output, "1 of 3 cases could not be predicted")) << some.output;
   EXPECT_TRUE(fs::exists(folder() / "some/BraTS-GLI-00002-000.nii.gz"));

@@ -132,7 +132,7 @@ TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
   ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
   const Outcome other = sweep("s", {"training.seed=1,2", "training.epochs=3"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.output.find("begun with other values of training.epochs"), std::string::npos)
+  EXPECT_NE(other.output.find("started with other values of training.epochs"), std::string::npos)
       << other.output;
   fs::create_directories(folder_ / "t/seed-1");
   fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
@@ -263,7 +263,7 @@ TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
 TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;
-  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at once"})
+  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at a time"})
     EXPECT_NE(dry.output.find(part), std::string::npos) << dry.output;
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
   // Sums are over what fits; where nothing does, there are none.

@@ -131,7 +131,7 @@ TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
   LabelMap thick = labels();
   thick.geometry.spacing = {1, 1, 5};
   write_label_map(file("b", "truth"), thick);
-  expect_problem("warning", {"b_t1.nii.gz", "1x1x5 mm", "5.0 times"});
+  expect_problem("warning", {"b_t1.nii.gz", "1x1x5 mm", "5.0 : 1"});
   expect_problem("warning", {"b: ", "5 mm^3, while the median is 1 mm^3"});
 }
 
@@ -141,7 +141,7 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
   write_image(file("b", "t2"), image);
   expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
   options_.data.align = true;
-  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto that of b_t1.nii.gz"});
+  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the grid of b_t1.nii.gz"});
 }
 
 TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {

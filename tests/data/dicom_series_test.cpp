@@ -140,7 +140,7 @@ TEST_F(ASeries, WithMissingSlicesSaysBetweenWhich) {
 
 TEST_F(ASeries, OfUnevenDistancesSaysTheseAndWhichSlicesAreOdd) {
   write({0, 3, 6, 10, 12, 15});
-  expect_message({"its slices are 2 to 4 mm apart, most of them 3 mm", "3.dcm and 4.dcm lie 4 mm apart"});
+  expect_message({"its slices are 2 to 4 mm apart, most of them 3 mm", "3.dcm and 4.dcm are 4 mm apart"});
 }
 
 TEST_F(ASeries, WithOneOddSliceNamesThatSlice) {
@@ -163,7 +163,7 @@ TEST_F(ASeries, WithOneOddSliceNamesThatSlice) {
     write({0, 3, 6, 9, 12});
     slices_[index].position->at(0) += 7;
     write();
-    expect_message({format("{}.dcm lies up to 7 mm beside the normal", odd)});
+    expect_message({format("{}.dcm is up to 7 mm off the axis", odd)});
   }
 }
 
@@ -191,11 +191,11 @@ TEST_F(ASeries, WithoutOrientationOrPositionSaysWhatIsNotKnown) {
   write({0, 3, 6});
   for (SliceBytes& slice : slices_) slice.cosines.reset();
   write();
-  expect_message({"1.dcm: tells no orientation (Image Orientation Patient)", "left and right are unknown"});
+  expect_message({"1.dcm: has no orientation (Image Orientation Patient)", "left and right are unknown"});
   write({0, 3, 6});
   slices_[2].position.reset();
   write();
-  expect_message({"/s/3.dcm: tells no position (Image Position Patient)"});
+  expect_message({"/s/3.dcm: has no position (Image Position Patient)"});
 }
 
 TEST_F(ASeries, TellsItsDescriptionWithoutReadingItsPixels) {

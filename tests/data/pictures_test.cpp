@@ -117,7 +117,7 @@ TEST(Pictures, HoldLabelsOf8And16Bits) {
   }
   write_picture(folder / "colours.png", {9, 7, 1}, 3);
   expect_failure([&] { read_label_map(folder / "colours.png"); }, Exit::bad_data,
-                 {"colours.png", "is colour"});
+                 {"colours.png", "is a colour image"});
 }
 
 // A palette of black, red, green and blue, of which the first is transparent; 4 bits for a pixel, which are
@@ -213,12 +213,12 @@ TEST(PicturesInClasses, RefuseGreyAmongColours) {
   const Dataset dataset = open_dataset(at(folder.path()));
   EXPECT_NO_THROW(read_case(dataset, dataset.cases[0]));
   expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
-                 {"dog", "1.png", "in grey", "colour"});
+                 {"dog", "1.png", "is greyscale", "colour"});
   CheckOptions options;
   options.data = at(folder.path());
   const CheckReport report = check_dataset(options);
   EXPECT_TRUE(std::any_of(report.problems.begin(), report.problems.end(), [](const Problem& problem) {
-    return problem.severity == "error" && problem.what.find("in grey") != std::string::npos;
+    return problem.severity == "error" && problem.what.find("is greyscale") != std::string::npos;
   }));
 }
 
