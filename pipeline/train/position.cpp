@@ -47,8 +47,8 @@ class Fields {
 
   [[noreturn]] void refuse(const char* name, double value, const std::string& expected) const {
     fail(Exit::bad_data,
-         "{}: '{}': {} is {}, expected {}. The file was altered or belongs to another training", where_,
-         key_, name, number(value), expected);
+         "{}: '{}': {} is {}, expected {}. The file was altered or belongs to another training", where_, key_,
+         name, number(value), expected);
   }
 
  private:
