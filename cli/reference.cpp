@@ -202,7 +202,7 @@ std::string networks_page() {
     const bool fixed =
         experiments::without_effect({{"network.depth", {}}}, options).contains("network.depth");
     const auto [least, most] = net::network_depths(name);
-    rows.push_back({code(name), net::takes_images(name) ? "2D images" : "volumes",
+    rows.push_back({code(name), net::network_meaning(name), net::takes_images(name) ? "2D images" : "volumes",
                     net::classifies_images(name) ? "one class per image" : "a label per voxel",
                     fixed ? "fixed" : format("{} to {}", least, most),
                     net::takes_batch_at_once(name) ? "batch norm" : "instance norm",
@@ -211,7 +211,9 @@ std::string networks_page() {
   return opening("Networks",
                  "This page lists the networks of `network.name`. Levels: whether kernels, strides and "
                  "deep supervision can be set per level.") +
-         markdown_table({"Network", "Input", "Output", "`network.depth`", "Normalization", "Levels"}, rows);
+         markdown_table(
+             {"Network", "Architecture", "Input", "Output", "`network.depth`", "Normalization", "Levels"},
+             rows);
 }
 
 std::string terms_of(const net::LossOptions& loss) {

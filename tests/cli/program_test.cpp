@@ -216,7 +216,7 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96 memory.planner=tflms"), 4,
                  "a host pool (memory.host)");
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048 memory.pieces=none"), 4,
-                 "oneDNN convolves at most 2147483647 voxels at once");
+                 "oneDNN supports at most 2147483647 voxels per convolution");
   expect_refusal(call("plan large.yaml --estimate memory.budget=auto memory.host=900TiB"), 4,
                  "memory.host: 900.00 TiB is not less than the memory");
   expect_refusal(call("plan large.yaml --all --max-batch"), 2, "--all compares planners for one size");
