@@ -1,5 +1,5 @@
-// What commands take, as their help tells it, for whoever writes it down elsewhere: completion in shells and
-// the manual page. A command is asked by running it up to where it would read its arguments.
+// The options of commands as data, for completion, the manual page and the reference. A command is run up to
+// the point where it would parse its arguments.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. The one place where errors end.
+// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. All errors end here.
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -1,4 +1,4 @@
-// The table of metrics, and what a case is looked at for them.
+// The table of metrics, and how a case is scored.
 #include "metrics/metrics.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// voxswap bench: training steps on random volumes, measured beside what was predicted.
+// voxswap bench: measures training steps on random volumes, beside their prediction.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// voxswap check: every case of a data set, every problem, and how large its foregrounds are.
+// voxswap check: every case of a data set, all problems, and the sizes of the foregrounds.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>

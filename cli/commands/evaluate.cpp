@@ -1,4 +1,4 @@
-// voxswap evaluate: any label maps against the truth, not only ours.
+// voxswap evaluate: scores any label maps against ground truth.
 #include "pipeline/predict/evaluate.h"
 
 #include <CLI/CLI.hpp>

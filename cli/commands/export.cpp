@@ -1,4 +1,4 @@
-// voxswap export: a finished run's network for other programs.
+// voxswap export: the network of a finished run for other programs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// voxswap phantom: data to train and test on where no patient's may go.
+// voxswap phantom: synthetic data for training and tests without patient data.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>

@@ -1,4 +1,4 @@
-// voxswap plan: the memory plan of a training step, known before the first one.
+// voxswap plan: the memory plan of a training step, before the first step.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// voxswap predict: label maps for cases that the network has not seen.
+// voxswap predict: label maps of new cases.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

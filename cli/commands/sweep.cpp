@@ -1,4 +1,4 @@
-// voxswap sweep: every combination, restartable, several at once, one report.
+// voxswap sweep: every combination of values, resumable, several in parallel, one report.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Slices become a series: that they belong together, which way they lie and how far apart.
+// Assembles slices into a series: whether they belong together, their orientation and their distance.
 //
 // Where one slice is odd among many, it is the odd one that is named: what most slices have counts, not what
 // the first one has.

@@ -1,4 +1,4 @@
-// Written with DCMTK, which looks after the many elements that such an object has to have.
+// Written with DCMTK, which handles the many elements of such an object.
 #include "data/formats/dicom_segmentation.h"
 
 #include <dcmtk/config/osconfig.h>

@@ -1,5 +1,5 @@
-// Writing a DICOM series: for phantoms, so that the way from a hospital's files to a prediction can be tried
-// without a patient.
+// Writes a DICOM series for phantoms, so that prediction from hospital files can be tested without patient
+// data.
 #include "data/formats/dicom_writing.h"
 
 #include <itkGDCMImageIO.h>

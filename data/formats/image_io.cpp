@@ -1,4 +1,4 @@
-// Reading: finds the format's reader and holds every file to the same rules.
+// Reading: chooses the reader of the format and applies the same rules to every file.
 #include "data/formats/image_io.h"
 
 #include <algorithm>

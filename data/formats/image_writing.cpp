@@ -1,5 +1,5 @@
-// Writing images, through ITK's writers used without its templates. The whole file is written beside its
-// place, looked at, and renamed.
+// Writes images through ITK's writers, without its templates. The file is written beside its place, verified
+// and renamed.
 #include "data/formats/image_writing.h"
 
 #include <itkMetaImageIO.h>

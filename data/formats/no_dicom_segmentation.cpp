@@ -1,4 +1,4 @@
-// Where DCMTK is not there.
+// In place of dicom_segmentation.cpp where DCMTK is not installed.
 #include "base/error.h"
 #include "data/formats/dicom_segmentation.h"
 

@@ -1,5 +1,4 @@
-// libpng tells of errors by jumping out of itself: nothing that has to be destroyed lives in the functions
-// that it jumps to.
+// libpng reports errors by longjmp: the functions that it jumps to hold nothing that needs a destructor.
 #include "data/formats/png_reading.h"
 
 #include <png.h>

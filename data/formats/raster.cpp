@@ -1,5 +1,5 @@
-// TIFF and JPEG through ITK's readers, used without its templates; PNG through libpng. JPEG's library paints
-// what is missing of a file grey and is content, so its end is looked for here.
+// TIFF and JPEG through ITK's readers, without its templates; PNG through libpng. JPEG's library fills the
+// missing part of a truncated file with grey and reports success, so the end of the file is checked here.
 #include "data/formats/raster.h"
 
 #include <itkJPEGImageIO.h>

@@ -1,5 +1,5 @@
-// Pictures sorted into folders: one per class, whose name is the class's. A folder of nothing but pictures
-// holds some of which nobody knows the class.
+// Layout classes: 2D images sorted into one folder per class, named after the class. A folder with only
+// images has images of unknown class.
 #include <algorithm>
 #include <optional>
 

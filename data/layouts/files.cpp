@@ -1,6 +1,6 @@
-// Any other arrangement: somebody writes down one pattern per channel. In a pattern {case} stands for the
-// case's name and * and ? for any characters, none of them across folders: "{case}/Flair*.nii.gz". What fits
-// may also be a folder of DICOM slices.
+// Layout files: one pattern per channel. In a pattern {case} stands for the case's name, * and ? for any
+// characters, none of them across folders: "{case}/Flair*.nii.gz". A match may also be a folder of DICOM
+// slices.
 #include <algorithm>
 #include <map>
 #include <regex>

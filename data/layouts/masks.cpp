@@ -1,5 +1,5 @@
-// Pictures and masks: a folder `images` and beside it `masks` (or `labels`), a picture and its mask of one
-// name, the mask's perhaps with _mask or _seg behind. A folder of nothing but pictures is one without masks.
+// Layout masks: 2D images in `images` and masks with the same names in `masks` (or `labels`), perhaps with
+// _mask or _seg. A folder with only images has no masks.
 #include <map>
 #include <optional>
 #include <set>

@@ -1,5 +1,5 @@
-// Opening a data set: the layout lists what there should be; here that is narrowed to what the experiment
-// asks for, and checked.
+// Opens a data set: the layout lists its cases, which are then restricted to what the experiment needs, and
+// checked.
 #include "data/layouts/open_dataset.h"
 
 #include <algorithm>

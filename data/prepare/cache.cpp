@@ -1,6 +1,6 @@
-// Prepared cases on disk. A file is named after what it was made of, so nothing is ever stale, and carries a
-// checksum, so nothing damaged is ever used. Layout: magic, payload size, checksum, payload; numbers as this
-// machine has them.
+// Prepared cases on disk. A file is named after its inputs, so it is never out of date, and carries a
+// checksum, so a damaged one is never used. Format: magic, payload size, checksum, payload; native byte
+// order.
 #include "data/prepare/cache.h"
 
 #include <algorithm>

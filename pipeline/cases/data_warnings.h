@@ -1,5 +1,5 @@
-// What `voxswap check` warns of, in the log and in the folder of the run that trains on the data: whoever
-// looks at results sees what they rest on.
+// The warnings of `voxswap check`, in the log and in the folder of the run that trains on the data, so that
+// they accompany the results.
 #pragma once
 
 #include "base/csv.h"

@@ -1,4 +1,4 @@
-// Which cases train and which validate: seeded, saved as split.csv, reusable.
+// The split into training and validation cases: seeded, saved as split.csv, reusable.
 #pragma once
 
 #include <string>

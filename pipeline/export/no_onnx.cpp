@@ -1,4 +1,4 @@
-// In place of onnx_file.cpp where the library of the format is not there.
+// In place of onnx_file.cpp where the ONNX library is not installed.
 #include "base/error.h"
 #include "pipeline/export/onnx_file.h"
 

@@ -1,4 +1,4 @@
-// What a training step takes on several ranks, which need not be here (docs/ranks.md).
+// Time of a training step on several ranks, which need not be available (docs/ranks.md).
 #pragma once
 
 #include <algorithm>

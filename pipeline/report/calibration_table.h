@@ -1,5 +1,5 @@
-// calibration.csv: how far the probabilities of validation cases are what they say (metrics/calibration.h),
-// where the network computes.
+// calibration.csv: calibration of the probabilities of validation cases (metrics/calibration.h), on the
+// training grid.
 #pragma once
 
 #include <cstdint>

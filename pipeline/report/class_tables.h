@@ -1,5 +1,4 @@
-// The tables of a run that gives images one class each, as structs and as CSV. Column names are a contract
-// with scripts outside.
+// The tables of a classifier's run, as structs and as CSV. Column names are a contract with scripts outside.
 #pragma once
 
 #include <cstdint>

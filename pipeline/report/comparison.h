@@ -1,5 +1,4 @@
-// Groups of runs against each other, case by case: paired differences, how sure they are, and whether chance
-// would explain them.
+// Compares groups of runs case by case: paired differences with intervals and tests.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A cross-validation as a whole: of groups whose runs are several folds, what each of them scored, and all of
-// them together, where every case was held out once.
+// A cross-validation as a whole: the scores of each fold, and of all folds together, in which every case was
+// held out once.
 #pragma once
 
 #include <string>

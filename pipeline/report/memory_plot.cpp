@@ -1,4 +1,4 @@
-// What the memories hold over a step, a panel per memory and a colour per group of runs.
+// Memory over a step: a panel per memory and a colour per group of runs.
 #include "pipeline/report/memory_plot.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The tables a run leaves behind, as structs and as CSV. Column names are a contract with scripts outside.
+// The tables that a run writes, as structs and as CSV. Column names are a contract with scripts outside.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What epochs and steps took over what was varied: seconds, overhead, utilisation, and how fast bytes moved.
+// Time of epochs and steps by group of runs: seconds, overhead, utilisation, and copy rates.
 #include "pipeline/report/timing_plot.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the cells of a sweep came to, and the tables that are made of it.
+// The results of the cells of a sweep, and their tables.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// In every round each rank has a case, and all of them stop together when one of them is asked to.
+// In every round each rank predicts one case, and all ranks stop together when one is interrupted.
 #include "pipeline/train/predictions.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The scratch file on POSIX: made without a name where the file system can do that, otherwise unlinked as
-// soon as it is open.
+// The scratch file on POSIX: created without a name where the file system supports it, otherwise unlinked at
+// once.
 #include "swap/execute/scratch_file.h"
 
 #include <fcntl.h>

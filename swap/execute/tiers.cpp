@@ -1,4 +1,4 @@
-// Taking the memories of a step: sizes are checked together before anything is taken.
+// Allocates the memories of a step; all sizes are checked before anything is allocated.
 #include "swap/execute/tiers.h"
 
 #include <algorithm>

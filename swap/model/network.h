@@ -1,4 +1,4 @@
-// What exchanges between ranks that train together take (docs/ranks.md).
+// Cost of exchanges between ranks that train together (docs/ranks.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How the picture of the arena looks: what becomes of a value is its colour, and the pieces of a volume have
-// one shade of it, so that they are told from those of the next.
+// Style of the picture of the arena: the colour shows whether a value is kept, swapped or recomputed; the
+// slabs of a volume share a shade.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
-// A plan for machines (plan.json) and for people (memories, what is moved, what fills the arena at its
-// fullest).
+// A plan for machines (plan.json) and for people (memories, traffic, contents of the arena at its peak).
 #include "swap/plan/plan_report.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Checks a plan against its graph and nothing else: what the planner believed plays no part. First that
-// everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
+// Checks a plan against its graph alone, independently of the planner: first that everything is in range,
+// then the allocations (verify_places.h), then their contents (verify_memory.h).
 #include "swap/verify/verify.h"
 
 #include <algorithm>
