@@ -205,15 +205,13 @@ std::string networks_page() {
     rows.push_back({code(name), net::network_meaning(name), net::takes_images(name) ? "2D images" : "volumes",
                     net::classifies_images(name) ? "one class per image" : "a label per voxel",
                     fixed ? "fixed" : format("{} to {}", least, most),
-                    net::takes_batch_at_once(name) ? "batch norm" : "instance norm",
-                    net::has_levels(name) ? "yes" : "no"});
+                    net::takes_batch_at_once(name) ? "yes" : "no", net::has_levels(name) ? "yes" : "no"});
   }
   return opening("Networks",
                  "This page lists the networks of `network.name`. Levels: whether kernels, strides and "
                  "deep supervision can be set per level.") +
          markdown_table(
-             {"Network", "Architecture", "Input", "Output", "`network.depth`", "Normalization", "Levels"},
-             rows);
+             {"Network", "Architecture", "Input", "Output", "`network.depth`", "Batch norm", "Levels"}, rows);
 }
 
 std::string terms_of(const net::LossOptions& loss) {
@@ -238,7 +236,7 @@ std::string losses_page() {
       if (key.path == one) keys.push_back({code(key.path), key.meaning});
   return opening("Losses",
                  "This page lists the losses of `training.loss` and the keys that modify them. "
-                 "[Losses](../losses.md) has the formulas.") +
+                 "[Losses](../explanation/losses.md) has the formulas.") +
          markdown_table({"Loss", "Targets", "Probabilities", "Sum of"}, rows) +
          markdown_table({"Key", "Meaning"}, keys);
 }
@@ -250,7 +248,7 @@ std::string layouts_page() {
     phantoms.push_back({code(layout.name), layout.looks_like});
   return opening("Layouts",
                  "This page lists the layouts of `data.layout`, in the order in which `auto` tries them. "
-                 "[Data](../data.md) describes them.") +
+                 "[Data](../explanation/layouts.md) describes them.") +
          markdown_table({"Layout", "Files"}, rows) + "\n" +
          wrapped("`voxswap phantom --layout` writes these:") + markdown_table({"Layout", "Files"}, phantoms);
 }
