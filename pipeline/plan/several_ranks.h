@@ -1,4 +1,4 @@
-// Time of a training step on several ranks, which need not be available (docs/ranks.md).
+// What a training step takes on several ranks, which need not be here (docs/ranks.md).
 #pragma once
 
 #include <algorithm>

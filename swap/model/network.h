@@ -1,4 +1,4 @@
-// Cost of exchanges between ranks that train together (docs/ranks.md).
+// What exchanges between ranks that train together take (docs/ranks.md).
 #pragma once
 
 #include <cstdint>
