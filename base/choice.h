@@ -1,4 +1,4 @@
-// Options of which one is chosen by its name: enumerations whose values have names.
+// Enumerations whose values have names, so that one is chosen by its name.
 //
 // Beside `enum class Crop { foreground, none };` stands, in the order of its values,
 // `constexpr std::array<std::string_view, 2> names_of(Crop) { return {"foreground", "none"}; }`.

@@ -9,10 +9,16 @@
 
 namespace voxswap {
 
+std::vector<std::string> header_of(const std::vector<CsvColumn>& columns) {
+  std::vector<std::string> names;
+  for (const CsvColumn& column : columns) names.push_back(column.name);
+  return names;
+}
+
 size_t Csv::column(std::string_view name, std::string_view where) const {
   const auto found = std::find(header.begin(), header.end(), name);
   if (found == header.end()) {
-    fail(Exit::bad_data, "{}: has no column '{}'; its columns are {}", where, name, join(header, ", "));
+    fail(Exit::bad_data, "{}: has no column '{}'. Its columns are {}", where, name, join(header, ", "));
   }
   return static_cast<size_t>(found - header.begin());
 }
@@ -54,19 +60,19 @@ Csv parse_csv(std::string_view text, std::string_view where) {
       any = true;
     }
   }
-  if (quoted) fail(Exit::bad_data, "{}: line {}: a quote is opened and never closed", where, opened);
+  if (quoted) fail(Exit::bad_data, "{}: line {}: the quote that opens here is not closed", where, opened);
   if (any || !field.empty()) {
     end_field();
   } else {
     records.pop_back();
   }
-  if (records.empty()) fail(Exit::bad_data, "{}: is empty, expected a header line", where);
+  if (records.empty()) fail(Exit::bad_data, "{}: is empty. Expected a header line", where);
   Csv csv;
   csv.header = std::move(records.front());
   csv.rows.assign(std::make_move_iterator(records.begin() + 1), std::make_move_iterator(records.end()));
   for (size_t i = 0; i < csv.rows.size(); ++i) {
     if (csv.rows[i].size() != csv.header.size()) {
-      fail(Exit::bad_data, "{}: record {} has {}, the header has {}", where, i + 1,
+      fail(Exit::bad_data, "{}: record {} has {}, but the header has {}", where, i + 1,
            counted(csv.rows[i].size(), "field"), csv.header.size());
     }
   }

@@ -10,6 +10,14 @@
 
 namespace voxswap {
 
+// A column and what it holds, with its unit: for the header and for the reference pages.
+struct CsvColumn {
+  std::string name, meaning;
+};
+
+// The names.
+std::vector<std::string> header_of(const std::vector<CsvColumn>& columns);
+
 struct Csv {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;

@@ -1,4 +1,4 @@
-// The one way errors travel: thrown where the fact is known, caught once in main().
+// Errors are thrown where the fact is known and caught once, in main().
 //
 // A message says what was expected, what was found, where, and what to do. Programmer faults are asserts
 // instead.

@@ -53,7 +53,7 @@ void read_pieces(const fs::path& path, std::size_t most, Take take) {
 void fail_reading(const fs::path& path, int system_error) {
   fail(exit_of_reading(system_error), "{}: cannot be read: {}", path.string(),
        system_error == ENOENT   ? "no such file"
-       : system_error == EISDIR ? "it is a directory"
+       : system_error == EISDIR ? "it is a folder"
                                 : std::strerror(system_error));
 }
 
@@ -92,8 +92,8 @@ void make_directories(const fs::path& directory) {
     made_in.push_back(there.parent_path());
   fs::create_directories(directory, error);
   if (error || !fs::is_directory(directory)) {
-    fail(exit_of(error.value()), "{}: cannot make this directory: {}", directory.string(),
-         error ? error.message() : "a file of this name is in the way");
+    fail(exit_of(error.value()), "{}: this folder cannot be created: {}", directory.string(),
+         error ? error.message() : "a file with this name exists");
   }
   for (const fs::path& folder : made_in) sync_folder(folder);
 }
@@ -101,7 +101,7 @@ void make_directories(const fs::path& directory) {
 void make_writable_directory(const fs::path& directory) {
   make_directories(directory);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-    fail(Exit::failed, "{}: not writable: {}. Choose another with --out", directory.string(),
+    fail(Exit::failed, "{}: cannot be written: {}. Choose another folder with --out", directory.string(),
          std::strerror(errno));
   }
 }

@@ -1,4 +1,4 @@
-// The file system, through Boost.Filesystem, under the one name that the whole house uses: `fs`.
+// The file system: Boost.Filesystem under the name `fs`, which the whole project uses.
 //
 // Unlike std::filesystem, Boost 1.74 puts an absolute path behind a folder instead of in its place, and ends
 // the normal form of "a/" in a dot. Paths that a user or a file gave therefore go through the two functions

@@ -1,5 +1,5 @@
-// float16 (IEEE 754 binary16): 5 bits of exponent, 10 of mantissa. Rounded to nearest even; from 65520 on it
-// is infinite; NaN stays NaN.
+// float16 (IEEE 754 binary16): 5 bits of exponent, 10 of mantissa. Rounded to nearest even; infinite from
+// 65520 on; NaN stays NaN.
 #pragma once
 
 #include <bit>

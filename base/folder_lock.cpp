@@ -63,10 +63,10 @@ bool FolderLock::try_to_hold() {
   const int held = uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); });
   if (held != 0 && errno == EWOULDBLOCK)
     fail(Exit::failed,
-         "{}: another voxswap{} is at work there; let it end, or choose another folder with --out",
+         "{}: another voxswap{} is writing there. Wait until it ends, or choose another folder with --out",
          folder_.string(), holder_of(descriptor_));
   if (held != 0)
-    log::warn("{}: cannot be locked: {}; see to it that nothing else writes there", folder_.string(),
+    log::warn("{}: cannot be locked: {}. Make sure that no other program writes there", folder_.string(),
               std::strerror(errno));
   if (!has_name(descriptor_, file_)) {
     ::close(descriptor_);

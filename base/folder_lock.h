@@ -1,4 +1,4 @@
-// A folder that one process at a time writes to.
+// A lock on a folder, so that one process at a time writes to it.
 #pragma once
 
 #include <vector>

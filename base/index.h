@@ -1,5 +1,5 @@
-// Ids and counts are signed, so that differences and "none" can be had; containers are indexed by what is
-// not.
+// Ids and counts are signed, so that differences and "none" can be represented; containers are indexed by
+// unsigned numbers.
 #pragma once
 
 #include <cstddef>

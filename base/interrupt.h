@@ -1,6 +1,6 @@
-// Ctrl-C as a question that long loops ask: the first asks to stop at the next safe point, the second stops
-// at once. A terminal that is closed and a system that shuts down ask in the same way. SIGUSR1, with which a
-// batch system announces that time is nearly up, asks for the same however often it comes.
+// Ctrl-C as a flag that long loops check: the first asks for a stop at the next safe point, the second stops
+// at once. A closed terminal and a system shutdown set the same flag. SIGUSR1, with which a batch system
+// announces the time limit, sets it too, however often it comes.
 #pragma once
 
 namespace voxswap {

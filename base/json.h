@@ -1,4 +1,4 @@
-// JSON with keys in their order: nlohmann's, with a destructor that holds what it promises.
+// JSON with keys in insertion order: nlohmann's, with a destructor that cannot fail.
 //
 // Before it destroys an array or object it moves the values onto a stack that it makes for that, so that deep
 // nesting needs no deep recursion. The stack takes memory, the destructor may not throw, and where memory had

@@ -1,5 +1,5 @@
-// Large buffers without fresh pages each time: the system clears a page before it gives it to a process,
-// which takes longer than much of what is done with volumes.
+// Large buffers that reuse their pages: the system clears each page before it gives it to a process, which
+// takes longer than much of the work on volumes.
 #pragma once
 
 namespace voxswap {

@@ -40,7 +40,7 @@ struct Voice {
 void tell_of_gaps(const std::string& why) {
   static std::atomic<bool> told = false;
   if (told.exchange(true)) return;
-  std::fputs(("warning: the record of messages has gaps: " + why + "\n").c_str(), stderr);
+  std::fputs(("warning: the log file is incomplete: " + why + "\n").c_str(), stderr);
 }
 
 spdlog::level::level_enum as_spdlog(Level level) {

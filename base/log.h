@@ -1,4 +1,4 @@
-// Messages for a person, on stderr. Results (tables, JSON) go to stdout and never through here.
+// Messages for people, on stderr. Results (tables, JSON) go to stdout and never through here.
 #pragma once
 
 #include <string>

@@ -81,8 +81,7 @@ bool lies_below(const fs::path& path, const fs::path& folder) {
 }
 
 [[noreturn]] void refuse_input(const fs::path& output) {
-  fail(Exit::usage,
-       "{}: lies among the files that are read here, and those are never written over; choose another --out",
+  fail(Exit::usage, "{}: is part of the input, and input is never overwritten. Choose another --out",
        output.string());
 }
 
@@ -117,8 +116,8 @@ void Outputs::check(const fs::path& output) const {
     if (lies_below(fs::weakly_canonical(output), folder)) refuse_input(output);
   if (force_) return;
   fail(Exit::usage,
-       "{}: is there already, and voxswap did not write it or it was changed since; choose another --out, or "
-       "write over it with --force",
+       "{}: exists already and was not written by voxswap, or was changed since. Choose another --out, or "
+       "overwrite it with --force",
        output.string());
 }
 

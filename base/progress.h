@@ -1,5 +1,5 @@
-// How far something is: one line that is drawn anew on a terminal, a plain line at sensible intervals
-// elsewhere, nothing with --quiet.
+// Progress: one line that is redrawn on a terminal, a plain line at intervals elsewhere, nothing with
+// --quiet.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// A file that keeps what was said, with times, whatever --quiet keeps from the terminal.
+// A file that records all messages with times, also those that --quiet hides.
 #pragma once
 
 #include <string>

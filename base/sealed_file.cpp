@@ -27,9 +27,9 @@ std::optional<std::string> read_sealed(const fs::path& path) {
     const std::size_t end = content.find('\n');
     const std::string text = end == content.npos ? "" : content.substr(end + 1);
     if (content == seal_of(path, text) + text) return text;
-    log::warn("{}: is damaged; what it remembered is found anew", path.string());
+    log::warn("{}: this cached file is damaged and is recomputed", path.string());
   } catch (const Error& trouble) {
-    log::warn("{}; what it remembered is found anew", trouble.what());
+    log::warn("{}. This cached file is recomputed", trouble.what());
   }
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ void check_standard_output() {
   const int error = std::fflush(stdout) == 0 ? 0 : errno;
   if ((error != 0 || failed_before) && reader_is_gone()) return;
   if (error != 0) fail(exit_of(error), "standard output: cannot be written: {}", std::strerror(error));
-  if (failed_before) fail(Exit::failed, "standard output: a part of the results could not be written");
+  if (failed_before) fail(Exit::failed, "standard output: some of the results could not be written");
 }
 
 }  // namespace voxswap

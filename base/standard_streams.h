@@ -1,4 +1,4 @@
-// The three standard streams: always open, whatever the caller closed, and results that cannot be written are
+// The three standard streams: always open, even if the caller closed them. Results that cannot be written are
 // an error. Messages go through log.h.
 #pragma once
 

@@ -68,8 +68,8 @@ void fail_writing(const fs::path& path, int system_error) {
   const char* advice = exit != Exit::does_not_fit ? ""
                        : system_error == ENOMEM   ? ". End other programs and run again with --resume"
                                                   : ". Free some space and run again with --resume";
-  fail(exit, "{}: cannot be written: {}; the previous version, if any, is untouched{}", path.string(),
-       std::strerror(system_error), advice);
+  fail(exit, "{}: cannot be written: {}. The previous version, if there is one, is unchanged{}",
+       path.string(), std::strerror(system_error), advice);
 }
 
 TemporaryFile::TemporaryFile(const fs::path& target) : target_(target) {

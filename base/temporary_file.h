@@ -1,5 +1,5 @@
-// A file on its way to its place: written beside it, synced, renamed over it, and the folder synced, so that
-// neither a killed process nor a power cut leaves half of one.
+// A file that is written beside its final place, synced and renamed, and then its folder is synced, so that
+// neither a kill nor a power cut leaves half of it.
 //
 // It is locked while it is written. Those of processes that were killed are therefore known by having no
 // lock; they are removed by whoever writes into the same folder next.

@@ -39,12 +39,12 @@ double parse(std::string_view original, const Unit (&units)[N], std::string_view
   }
   for (const Unit& candidate : units) {
     if (error == std::errc{} && unit != candidate.name && is_likely_slip(unit, candidate.name))
-      fail(Exit::usage, "'{}' is not a {}: did you mean {}{}?", original, kind,
+      fail(Exit::usage, "'{}' is not a {}. Did you mean {}{}?", original, kind,
            std::string_view(text.data(), rest), candidate.name);
   }
   std::string names;
   for (const Unit& candidate : units) names += (names.empty() ? "" : ", ") + std::string(candidate.name);
-  fail(Exit::usage, "'{}' is not a {}: write a number followed by one of {}", original, kind, names);
+  fail(Exit::usage, "'{}' is not a {}. Write a number followed by one of {}", original, kind, names);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Text from outside on its way into a picture or a page: both must be UTF-8 that XML allows.
+// Text from outside for pictures and pages: made valid UTF-8 that XML allows.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// The program begun anew with another environment, for libraries that look at theirs only while they are
-// loaded.
+// Restarts the program with another environment, for libraries that read theirs only when they are loaded.
 #pragma once
 
 namespace voxswap::cli {

@@ -1,5 +1,5 @@
-// Where cells of a sweep run, one at a time: in a share of this machine, or on another rank, in its share of
-// the machine that it is on.
+// Runs cells of a sweep one at a time: in a share of this machine, or on another rank in its share of its
+// machine.
 #pragma once
 
 #include <chrono>

@@ -26,8 +26,8 @@ void check_devices(const experiments::Sweep& sweep, const std::string& jobs) {
     const std::string& other = cell.experiment.run.memory.device;
     if (other != device || other.starts_with("cuda:"))
       fail(Exit::usage,
-           "{}: the cell {} asks for memory.device {}; cells that run at once get devices of their own "
-           "from memory.device: cuda, or share a cpu",
+           "{}: the cell {} sets memory.device {}. Cells that run in parallel need memory.device: cuda, "
+           "which gives each its own GPU, or share a cpu",
            jobs, cell.name, other);
   }
 }
@@ -51,8 +51,8 @@ SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, st
   result.host_bytes = machine.host_bytes;
   result.asked = jobs;
   if (static_cast<std::int64_t>(result.shares.size()) < jobs)
-    log::warn("--jobs {}: {} at once, as many as have {} of their own", jobs, result.shares.size(),
-              result.on_gpus ? "a GPU" : "a core");
+    log::warn("--jobs {}: running {} in parallel, because no more can have {} of their own", jobs,
+              result.shares.size(), result.on_gpus ? "a GPU" : "a core");
   // A limit that was asked for holds for one cell at a time as well.
   if (result.shares.size() == 1 && host_bytes == 0) result.host_bytes = 0;
   return result;

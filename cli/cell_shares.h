@@ -1,4 +1,4 @@
-// What the cells of a sweep may take that run at once: shares of this machine, or of the machines of ranks.
+// Shares of this machine, or of the machines of ranks, for cells of a sweep that run in parallel.
 #pragma once
 
 #include <cstdint>

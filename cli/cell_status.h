@@ -1,4 +1,4 @@
-// How far a cell of a sweep is.
+// The status of a cell of a sweep.
 #pragma once
 
 #include <optional>

@@ -134,7 +134,7 @@ std::string foreground_table(const data::CheckReport& report) {
                     format("{:.0f}", of.minimum), format("{:.0f}", of.maximum)});
   }
   std::string text = "\n" + table(rows);
-  Rows advice = {{"preprocess.resolution", "voxels left", "cases that lose detail", ""}};
+  Rows advice = {{"preprocess.resolution", "voxels kept", "cases that lose detail", ""}};
   for (const data::ResolutionAdvice& one : data::sensible_resolutions(sizes))
     advice.push_back({size_text(one.size), format("{:.1f} %", 100 * one.kept),
                       format("{} of {}", one.shrunk, sizes.size()), one.why});
@@ -156,10 +156,11 @@ Json case_json(const data::CaseFacts& facts) {
 // What was read out of names of series.
 std::string guesses_table(const data::Dataset& dataset) {
   if (dataset.guesses.empty()) return {};
-  Rows rows = {{"taken for", "series", "cases"}};
+  Rows rows = {{"used as", "series", "cases"}};
   for (const data::SeriesGuess& guess : dataset.guesses)
     rows.push_back({guess.channel, guess.written, std::to_string(guess.cases)});
-  return "\n" + table(rows) + "data.files says otherwise, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
+  return "\n" + table(rows) +
+         "to change this, set data.files, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
 }
 
 std::string unused_table(const data::CheckReport& report) {

@@ -1,4 +1,4 @@
-// What `voxswap check` found, for a person and for a script.
+// The results of `voxswap check`, for people and for scripts.
 #pragma once
 
 #include <string>

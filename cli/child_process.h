@@ -1,4 +1,4 @@
-// This program as a child process: with a log of its own, on cores and a GPU of its own.
+// Runs this program as a child process: with its own log, cores and GPU.
 #pragma once
 
 #include <sys/types.h>

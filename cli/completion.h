@@ -1,5 +1,5 @@
-// Scripts that let a shell complete voxswap's commands, options, their values and the keys of an experiment:
-// written from the tables that the help is printed from.
+// Completion scripts for shells: commands, options, their values and the keys of an experiment, from the
+// tables behind help.
 #pragma once
 
 #include <string>

@@ -21,6 +21,7 @@ OptionDescription description_of(const CLI::Option& option) {
   OptionDescription result;
   result.positional = option.get_positional();
   result.required = option.get_required();
+  result.several = option.get_items_expected_max() > 1;
   result.meaning = option.get_description();
   result.otherwise = option.get_default_str();
   if (option.get_items_expected_max() > 0) take_value(result, option.get_type_name());
@@ -63,12 +64,14 @@ std::vector<CommandDescription> describe_commands() {
 
 const std::vector<ExitCode>& exit_codes() {
   static const std::vector<ExitCode> table = {
-      {Exit::done, "done"},
-      {Exit::failed, "failed while running"},
-      {Exit::usage, "wrong usage or experiment file; nothing is written"},
-      {Exit::bad_data, "bad data: missing, damaged or contradictory files; `check` found errors"},
-      {Exit::does_not_fit, "does not fit: memory, disk, quota"},
-      {Exit::interrupted, "interrupted; the same command with --resume continues a run"}};
+      {Exit::done, "done", "all results"},
+      {Exit::failed, "failed while running", "the last complete version of every file"},
+      {Exit::usage, "wrong usage or experiment file", "nothing is written"},
+      {Exit::bad_data, "bad data: missing, damaged or contradictory files; `check` found errors",
+       "what was written before"},
+      {Exit::does_not_fit, "does not fit: memory, disk, quota",
+       "the last complete version of every file; continue with --resume"},
+      {Exit::interrupted, "interrupted by Ctrl-C or another signal", "a checkpoint; continue with --resume"}};
   return table;
 }
 

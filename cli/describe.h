@@ -1,5 +1,5 @@
-// What commands take, as their help tells it, for whoever writes it down elsewhere: completion in shells and
-// the manual page. A command is asked by running it up to where it would read its arguments.
+// The options of commands as data, for completion, the manual page and the reference. A command is run up to
+// the point where it would parse its arguments.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct OptionDescription {
   std::vector<std::string> choices;  // of its value, where it is one of a few
   std::string meaning;
   std::string otherwise;  // the value that it has without being given
-  bool positional = false, required = false;
+  bool positional = false, required = false, several = false;
 };
 
 struct CommandDescription {
@@ -38,8 +38,8 @@ bool told_instead(const CLI::App& app);
 struct ExitCode {
   Exit code;
   const char* meaning;
+  const char* left;  // what the command leaves behind
 };
-// Those that docs/robustness.md tells of.
 const std::vector<ExitCode>& exit_codes();
 
 }  // namespace voxswap::cli

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/manual.h"
+#include "cli/reference.h"
 
 namespace voxswap::cli {
 
@@ -14,11 +15,11 @@ std::string help() {
       "[ARGUMENTS]\n\n";
   for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
   return text +
-         "\n`voxswap COMMAND --help` lists its options. A first run on phantoms, from the folder that "
-         "contains "
-         "experiments/:\n"
-         "  voxswap phantom --out phantoms --cases 32 --size 48 --seed 1\n"
-         "  voxswap run experiments/quickstart.yaml data.root=phantoms\n";
+         "\n`voxswap COMMAND --help` lists the options of a command. A first run on phantoms, from the "
+         "folder that contains experiments/:\n  voxswap phantom --out phantoms --cases 32 --size 48 --seed "
+         "1\n  voxswap run experiments/quickstart.yaml data.root=phantoms\n\n`voxswap help --manual` prints "
+         "the "
+         "manual page, `voxswap help --reference DIR` writes the pages of docs/reference/.\n";
 }
 
 std::vector<std::string> command_names() {
@@ -29,8 +30,16 @@ std::vector<std::string> command_names() {
 
 [[noreturn]] void unknown_command(const std::string& name) {
   const std::string guess = nearest(name, command_names());
-  fail(Exit::usage, "'{}' is not a command of voxswap; {}", name,
-       guess.empty() ? "it has " + join(command_names(), ", ") : "did you mean '" + guess + "'?");
+  fail(Exit::usage, "'{}' is not a command of voxswap. {}", name,
+       guess.empty() ? "There are " + join(command_names(), ", ") : "Did you mean '" + guess + "'?");
+}
+
+Exit reference(const Arguments& arguments) {
+  if (arguments.size() != 3) fail(Exit::usage, "help --reference: expected a folder, e.g. docs/reference");
+  write_reference(arguments[2]);
+  for (const ReferencePage& page : reference_pages())
+    std::printf("%s\n", (fs::path(arguments[2]) / page.name).string().c_str());
+  return Exit::done;
 }
 
 }  // namespace
@@ -47,6 +56,7 @@ Exit dispatch(const Arguments& arguments) {
       std::fputs(manual_page().c_str(), stdout);
       return Exit::done;
     }
+    if (name == "help" && arguments.size() > 1 && arguments[1] == "--reference") return reference(arguments);
     if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
     std::fputs(help().c_str(), stdout);
     return Exit::done;

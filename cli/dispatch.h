@@ -1,4 +1,4 @@
-// The program from its arguments on: its help, and the command that they name.
+// The program from its arguments on: help, and the choice of the command.
 #pragma once
 
 #include "cli/commands.h"

@@ -36,7 +36,7 @@ void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64
   };
   add_tier("host pool", plan.host_bytes, budgets.host);
   if (plan.streamed_bytes > 0)
-    rows.push_back({"streamed", format("{} of images and results, in the host's memory beside the pool",
+    rows.push_back({"streamed", format("{} of inputs and outputs, in host memory besides the pool",
                                        format_bytes(plan.streamed_bytes))});
   add_tier("scratch file", plan.disk_bytes, budgets.disk);
 }
@@ -46,12 +46,12 @@ void add_traffic(const swap::Plan& plan, Rows& rows) {
   rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
   if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
     rows.push_back({"of it to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
-  rows.push_back({"computed again", counted(moved.recomputed_nodes, "node")});
+  rows.push_back({"recomputed", counted(moved.recomputed_nodes, "node")});
 }
 
 std::string bound_text(const swap::Bound& bound, double seconds) {
-  if (!std::isfinite(bound.seconds)) return "none: no plan is within the budgets";
-  return format("{}: no plan within the budgets is faster; this one is {} above",
+  if (!std::isfinite(bound.seconds)) return "none: no plan fits the budgets";
+  return format("{}: no plan within the budgets is faster; this plan is {} above",
                 exact_seconds(bound.seconds), above(seconds, bound.seconds));
 }
 
@@ -127,7 +127,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
                          ? std::to_string(forecast.parameters)
                          : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
       {"cases", data.found ? format("{} training, {} validation", data.training_cases, data.validation_cases)
-                           : format("none: {} is not there; {} and {} as the experiment names them",
+                           : format("none: {} does not exist; {} and {} as set in the experiment",
                                     options.data.root.string(), counted(data.channels, "channel"),
                                     counted(data.outputs, "output"))},
   };
@@ -135,7 +135,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
     rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
   if (forecast.held_bytes > 0)
-    rows.push_back({"memory, averaged weights", format_bytes(forecast.held_bytes) + " of the host's"});
+    rows.push_back({"memory, averaged weights", format_bytes(forecast.held_bytes) + " of host memory"});
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
     rows.push_back(
@@ -143,18 +143,18 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
     rows.push_back({"disk, run", "about " + format_bytes(forecast.output_bytes)});
   }
   add_traffic(forecast.plan, rows);
-  rows.push_back({"arithmetic per step", format("{:.1f} GFLOP", forecast.step_flops / 1e9)});
+  rows.push_back({"operations per step", format("{:.1f} GFLOP", forecast.step_flops / 1e9)});
   rows.push_back({"costs", forecast.costs});
   const double step = forecast.plan.predicted_seconds;
   rows.push_back({"time per step", exact_seconds(step) + ", predicted"});
   rows.push_back({"bound", bound_text(forecast.bound, step)});
-  rows.push_back({"computing alone", exact_seconds(forecast.bound.compute_seconds)});
+  rows.push_back({"kernels alone", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
     const double epoch = pipeline::epoch_seconds(forecast, options);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
     const auto epochs = static_cast<double>(options.training.epochs * options.training.repeats);
     rows.push_back(
-        {"time in all", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
+        {"total time", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
   }
   return two_columns(rows);
 }
@@ -213,22 +213,21 @@ std::string ranks_text(const pipeline::RanksForecast& ranks) {
   std::string where = network.machines == 1 ? "one machine" : counted(network.machines, "machine");
   if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
   return two_columns(
-      {{"ranks", format("{} on {}; {} within one, {:.0f} us a message; simulated", network.ranks, where,
+      {{"ranks", format("{} on {}; {} within one, {:.0f} us per message; simulated", network.ranks, where,
                         gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
-       {"time per step", format("{}, {} of a rank by itself", exact_seconds(ranks.step_seconds),
+       {"time per step", format("{} ({} for one rank alone)", exact_seconds(ranks.step_seconds),
                                 exact_seconds(ranks.alone_seconds))},
-       {"exchange",
-        format("{} in {}, {} of them beyond what is computed", format_bytes(ranks.exchanged_bytes),
-               exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
+       {"exchange", format("{} in {}, {} of it not hidden by computing", format_bytes(ranks.exchanged_bytes),
+                           exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
        {"efficiency", format("{:.2f} %", 100 * ranks.efficiency())},
        {"limited by", ranks.limit()}});
 }
 
 std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing) {
-  return two_columns(
-      {{"devices at once", format("{}, {} to a link; simulated", sharing.devices, sharing.devices_per_link)},
-       {"time per step", exact_seconds(simulation.seconds)},
-       {"kernels run for", format("{:.1f} % of it", 100 * simulation.utilization())}});
+  return two_columns({{"devices in parallel",
+                       format("{}, {} per link; simulated", sharing.devices, sharing.devices_per_link)},
+                      {"time per step", exact_seconds(simulation.seconds)},
+                      {"kernels run for", format("{:.1f} % of the step", 100 * simulation.utilization())}});
 }
 
 std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound) {
@@ -251,8 +250,10 @@ std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, cons
                      above(plan.predicted_seconds, bound.seconds)});
   }
   return table(cells) +
-         format("\nstep: predicted; x keep: times a step in unlimited memory, {}; bound: {}\n",
-                exact_seconds(bound.compute_seconds), exact_seconds(bound.seconds)) +
+         format(
+             "\nstep: predicted; x keep: step time relative to unlimited memory, {}; bound: lower bound, "
+             "{}\n",
+             exact_seconds(bound.compute_seconds), exact_seconds(bound.seconds)) +
          reasons;
 }
 
@@ -276,12 +277,12 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
              rows);
   add_traffic(b.plan, rows);
   if (b.to_host_rate + b.to_device_rate > 0)
-    rows.push_back({"rates while copying",
-                    format("{} to the host, {} to the device", gigabytes_per_second(b.to_host_rate),
-                           gigabytes_per_second(b.to_device_rate))});
-  rows.push_back({"steps", format("{}, after one that is not counted", b.steps.seconds.size())});
+    rows.push_back(
+        {"copy rates", format("{} to the host, {} to the device", gigabytes_per_second(b.to_host_rate),
+                              gigabytes_per_second(b.to_device_rate))});
+  rows.push_back({"steps", format("{} after a warm-up step", b.steps.seconds.size())});
   rows.push_back({"step, median",
-                  format("{} ({} in the mean, quartiles {} and {})", exact_seconds(seconds.median),
+                  format("{} (mean {}, quartiles {} and {})", exact_seconds(seconds.median),
                          exact_seconds(seconds.mean), exact_seconds(seconds.q1), exact_seconds(seconds.q3))});
   rows.push_back(
       {"predicted", format("{}; measured / predicted {:.3f}", exact_seconds(b.plan.predicted_seconds),
@@ -289,9 +290,9 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
   rows.push_back({"bound", format("{}; measured / bound {:.3f}", exact_seconds(b.bound.seconds),
                                   seconds.median / b.bound.seconds)});
   rows.push_back(
-      {"computing alone", format("{}; measured / that {:.3f}", exact_seconds(b.bound.compute_seconds),
-                                 seconds.median / b.bound.compute_seconds)});
-  rows.push_back({"stall per step", format("{} in the mean", exact_seconds(b.steps.stall_seconds / steps))});
+      {"kernels alone", format("{}; measured / kernels {:.3f}", exact_seconds(b.bound.compute_seconds),
+                               seconds.median / b.bound.compute_seconds)});
+  rows.push_back({"mean stall per step", format("{}", exact_seconds(b.steps.stall_seconds / steps))});
   rows.push_back({"megavoxels per second", format("{:.4g}", b.megavoxels_per_second)});
   rows.push_back({"arithmetic", format("{:.1f} GFLOP per step, {:.4g} TFLOP/s", b.step_flops / 1e9,
                                        b.step_flops / seconds.median / 1e12)});

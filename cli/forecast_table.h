@@ -1,4 +1,4 @@
-// What a run or a step would take, or took, as tables for a person and as JSON.
+// Forecasts and measurements of a run or a step, as tables and as JSON.
 #pragma once
 
 #include <optional>

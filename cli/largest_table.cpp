@@ -39,15 +39,15 @@ Json one_largest(const pipeline::Largest& largest) {
 std::string why_no_larger(const pipeline::Largest& largest) {
   if (!largest.next.empty()) return format("{} does not fit: {}\n", largest.next, largest.limit);
   if (largest.dimension == pipeline::Dimension::batch)
-    return "more were not tried: each would add its image alone, and takes long to plan\n";
-  return "the experiment's other keys allow no larger one\n";
+    return "larger ones were not tried: each would only add one more sample and takes long to plan\n";
+  return "the other keys of the experiment allow no larger one\n";
 }
 
 }  // namespace
 
 std::string largest_text(const std::vector<pipeline::Largest>& all) {
   std::vector<std::vector<std::string>> cells = {
-      {"host memory", "largest", "device", "host used", "disk", "step", "x computing"}};
+      {"host memory", "largest", "device", "host peak", "disk", "step", "x computing"}};
   for (const double times : pipeline::most_times) cells[0].push_back(format("at most {:g}x", times));
   for (const pipeline::Largest& largest : all) {
     std::vector<std::string> row = {format_bytes(largest.host_bytes)};
@@ -67,8 +67,8 @@ std::string largest_text(const std::vector<pipeline::Largest>& all) {
     cells.push_back(row);
   }
   return format(
-      "largest {}\n\n{}\nstep: predicted; x computing: times a step in unlimited memory; at most 2x: "
-      "the largest whose step takes at most twice as long as computing alone\n\n{}",
+      "largest {}\n\n{}\nstep: predicted; x computing: step time relative to the kernels alone; at most 2x: "
+      "the largest whose step takes at most twice as long as the kernels alone\n\n{}",
       name_of(all.front().dimension), table(cells), why_no_larger(all.back()));
 }
 

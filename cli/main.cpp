@@ -1,4 +1,4 @@
-// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. The one place where errors end.
+// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. All errors end here.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -40,7 +40,7 @@ Exit run_alone(const Arguments& arguments) {
     }
     return error.exit();
   } catch (const std::bad_alloc&) {
-    tell("out of memory; lower preprocess.resolution, training.batch_size or network.base_filters");
+    tell("out of memory. Lower preprocess.resolution, training.batch_size or network.base_filters");
     return Exit::does_not_fit;
   } catch (const fs::filesystem_error& error) {
     tell(format("{}: {}", error.path1().string(), error.code().message()));

@@ -1,6 +1,7 @@
 #include "cli/manual.h"
 
 #include "cli/describe.h"
+#include "experiments/key_help.h"
 #include "experiments/keys.h"
 
 namespace voxswap::cli {
@@ -51,12 +52,10 @@ std::string of_command(const CommandDescription& command) {
 }
 
 std::string of_keys() {
-  const pipeline::RunOptions defaults = experiments::default_options();
   std::string text;
-  for (const experiments::Key& key : experiments::keys()) {
-    const std::string value = key.path == "name" ? "the file's name" : key.print(defaults);
-    text += entry(bold(key.path) + ": " + escaped(value), key.meaning + " (" + key.expected + ")");
-  }
+  for (const experiments::Key& key : experiments::keys())
+    text += entry(bold(key.path) + ": " + escaped(experiments::default_text(key)),
+                  key.meaning + " (" + key.expected + ")");
   return text;
 }
 
@@ -67,18 +66,19 @@ std::string manual_page() {
   text += ".SH NAME\n" + escaped("voxswap - trains 3D segmentation networks on whole MRI volumes") + "\n";
   text += ".SH SYNOPSIS\n" + bold("voxswap") + " COMMAND [ARGUMENTS]\n.br\n" +
           bold("voxswap COMMAND --help") + "\n";
-  text += ".SH DESCRIPTION\n" +
-          escaped(
-              "One YAML file describes an experiment; one command runs it, from the scans to label maps, "
-              "tables, plots and a page. Any key of the file may be given on the line as key=value.") +
-          "\n.SH COMMANDS\n";
+  text +=
+      ".SH DESCRIPTION\n" +
+      escaped(
+          "One YAML file describes an experiment. One command runs it, from the images to label maps, "
+          "tables, plots and a report. Any key of the file can be given on the command line as key=value.") +
+      "\n.SH COMMANDS\n";
   for (const CommandDescription& command : describe_commands()) text += of_command(command);
   text += ".SH KEYS OF AN EXPERIMENT\nWith their defaults.\n" + of_keys();
   text += ".SH EXIT STATUS\n";
   for (const ExitCode& code : exit_codes())
-    text += entry(std::to_string(static_cast<int>(code.code)), code.meaning);
-  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "takes the colours away") +
-          entry(bold("OMP_NUM_THREADS"), "threads of kernels, where it is to be other than the cores");
+    text += entry(std::to_string(static_cast<int>(code.code)), format("{} ({})", code.meaning, code.left));
+  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "switches off colours") +
+          entry(bold("OMP_NUM_THREADS"), "number of threads of kernels (default: the number of cores)");
   return text;
 }
 

@@ -1,4 +1,4 @@
-// The manual page, voxswap(1), as roff: written from the tables that the help is printed from.
+// The manual page, voxswap(1), in roff, from the tables behind help.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What commands share on the command line.
+// Options that commands share.
 #pragma once
 
 #include <string>

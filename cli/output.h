@@ -1,4 +1,4 @@
-// Where a command is told to write: looked at before the work, not after it.
+// Checks of --out before the work, not after it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// What `voxswap info` tells of the ranks that a launcher started: where each is, on what it computes, and how
-// fast it talks to the first.
+// The ranks in `voxswap info`: machine, device, and latency and rate to the first.
 #pragma once
 
 #include <string>

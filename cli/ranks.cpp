@@ -39,7 +39,7 @@ void warn_of_shared_cores(net::Ranks& ranks) {
   for (const auto& [place, sharers] : ranks_of)
     if (sharers.size() > 1)
       log::warn(
-          "ranks {} are bound to the same cores ({}), and each takes all of them: start them with `mpirun "
+          "ranks {} are bound to the same cores ({}), and each uses all of them. Start them with `mpirun "
           "--bind-to none`, or set OMP_NUM_THREADS",
           join(sharers, ", "), place.substr(place.find(' ') + 1));
 }
@@ -56,8 +56,8 @@ void join_ranks(const Arguments& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command != "run" && command != "train" && command != "info" && command != "sweep")
     fail(Exit::usage,
-         "launched with {}: only run, train, sweep and info can use several ranks; start voxswap {} without "
-         "mpirun",
+         "launched with {}, but only run, train, sweep and info support several ranks. Start voxswap {} "
+         "without mpirun",
          counted(net::launched_count(), "rank"), command);
 }
 

@@ -1,4 +1,4 @@
-// The program as one of several ranks: who may speak, and how all end.
+// The program as one of several ranks: which rank prints messages, and how all end.
 #pragma once
 
 #include "base/error.h"

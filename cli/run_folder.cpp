@@ -28,7 +28,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
   for (const pipeline::EpochRow& row : pipeline::epoch_rows(read_csv(file), file.string()))
     done = std::max(done, row.epoch);
   if (done > epochs)
-    fail(Exit::usage, "{}: --resume: the run there has {} behind it; training.epochs cannot be {}",
+    fail(Exit::usage, "{}: --resume: the run there has completed {}, so training.epochs cannot be {}",
          folder.string(), counted(done, "epoch"), epochs);
 }
 
@@ -57,9 +57,8 @@ std::string why_length_matters(const std::vector<std::string>& changed, const pi
   const std::string schedule = choice_name(run.training.schedule.name);
   const bool by_rate = schedule == "poly" || schedule == "cosine";
   return format(
-      ". What {} did so far went by the number of epochs, so that a longer run is another one: {}={} begins "
-      "it "
-      "with what this one learnt",
+      ". {} depends on the number of epochs, so a longer run is a different run. To start one from these "
+      "weights, set {}={}",
       by_rate ? format("{}: {}", key::training_schedule_name, schedule)
               : format("{}: 0", key::training_averaging_start),
       key::network_init, run.output.string());
@@ -87,12 +86,12 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   if (!holds_anything(folder)) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);
   if (!resume)
-    fail(Exit::usage, "{}: {}; {}--out DIR writes elsewhere", folder.string(),
-         holds_run ? "holds a run already" : "is not empty and holds no run",
-         holds_run ? "--resume continues it, " : "");
+    fail(Exit::usage, "{}: {}. {}--out DIR writes elsewhere", folder.string(),
+         holds_run ? "contains a run already" : "is not empty and contains no run",
+         holds_run ? "--resume continues it; " : "");
   if (!holds_run && may_begin_in(folder)) return;
   if (!holds_run)
-    fail(Exit::usage, "{}: --resume: is not empty and holds no run; --out DIR writes elsewhere",
+    fail(Exit::usage, "{}: --resume: is not empty and contains no run. Write elsewhere with --out DIR",
          folder.string());
   const experiments::Experiment before = experiments::load_run(folder);
   std::vector<std::string> changed;
@@ -100,7 +99,7 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
     if (!pipeline::may_change(setting.decides, experiment.run)) changed.push_back(setting.key);
   if (!changed.empty())
     fail(Exit::usage,
-         "{}: --resume: the run there was started with other values of {}; set them back, or choose another "
+         "{}: --resume: the run there was started with other values of {}. Set them back, or choose another "
          "folder with --out DIR{}",
          folder.string(), join(changed, ", "), why_length_matters(changed, experiment.run));
   check_epochs(folder, experiment.run.training.epochs);

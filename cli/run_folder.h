@@ -1,4 +1,4 @@
-// The folder that a run is written to: may it be used, and what it notes about the program that wrote it.
+// The folder of a run: whether it may be used, and what is recorded about the program.
 #pragma once
 
 #include <memory>

@@ -61,7 +61,7 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
   if (!holds_anything(folder)) return;
   if (!fs::exists(asked_file(cell)))
     fail(Exit::failed,
-         "{}: is not a cell of a sweep: it holds no cell.yaml; remove it or choose another --out",
+         "{}: is not a cell of a sweep, because it contains no cell.yaml. Remove it or choose another --out",
          folder.string());
   std::vector<std::string> changed;
   for (const pipeline::Setting& setting : experiments::changed_settings(
@@ -72,7 +72,7 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
     changed.push_back(format("the command (`{}`, now `{}`)", before.substr(2), now.substr(2)));
   if (!changed.empty())
     fail(Exit::usage,
-         "{}: this cell was begun with other values of {}; set them back, remove the folder, or choose "
+         "{}: this cell was started with other values of {}. Set them back, remove the folder, or choose "
          "another --out",
          folder.string(), join(changed, ", "));
 }
@@ -85,7 +85,8 @@ std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell) {
     return CellOutcome{json.at("exit").get<int>(), json.at("seconds").get<double>(),
                        json.at("message").get<std::string>()};
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: is not what a sweep writes; remove it and the cell runs again", file.string());
+    fail(Exit::bad_data, "{}: was not written by a sweep, or is damaged. Remove it, and the cell runs again",
+         file.string());
   }
 }
 

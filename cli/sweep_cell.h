@@ -1,4 +1,4 @@
-// A cell of a sweep on disk: what was asked of it, whether it is finished, how it ended.
+// A cell of a sweep on disk: its command, whether it is finished, and how it ended.
 //
 // Its folder holds cell.yaml, the whole experiment with the command as the first line; log.txt, what the
 // process said; outcome.json when the process has ended by itself; and what the command wrote.

@@ -70,17 +70,14 @@ struct Total {
 std::string total_text(const Total& total, std::size_t jobs) {
   const std::size_t left = total.cells - total.fitting;
   if (total.fitting == 0)
-    return format("{}, none of which fits; a larger memory.budget, memory.host or --memory would help\n",
+    return format("{}, none of which fits. Set a larger memory.budget, memory.host or --memory\n",
                   counted(total.cells, "cell"));
   std::string text =
-      format("{}{}, {} at once: at most {} each, {} of disk, about {} of computing in all",
+      format("{}{}, {} at a time: at most {} each, {} of disk, about {} of computing in total",
              counted(total.cells, "cell"),
-             left == 0 ? "" : format(" ({} of them do not fit and are not counted)", left), jobs,
+             left == 0 ? "" : format(" ({} of them do not fit and are not included)", left), jobs,
              format_bytes(total.most), format_bytes(total.disk), format_seconds(total.seconds));
-  if (jobs > 1)
-    text +=
-        " (times are those of a cell that has its part of the cores to itself only where they were measured "
-        "there)";
+  if (jobs > 1) text += " (times include the reduced number of cores per cell only where they were measured)";
   return text + "\n";
 }
 

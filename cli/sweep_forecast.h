@@ -1,4 +1,4 @@
-// What a sweep would take, cell by cell, without running it.
+// Forecast of a sweep, cell by cell, without running it.
 #pragma once
 
 #include <string>

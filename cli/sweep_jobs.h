@@ -1,4 +1,4 @@
-// Runs the cells of a sweep, several at once, each as a process of its own within its share of a machine.
+// Runs the cells of a sweep, several in parallel, each as a process within its share of a machine.
 #pragma once
 
 #include <cstdint>

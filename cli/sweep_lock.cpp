@@ -24,9 +24,9 @@ SweepLock::SweepLock(const fs::path& folder, const std::string& name, bool waits
     const bool lives = holder_lives();
     if ((lives && !waits) || tenths > patience)
       fail(Exit::failed,
-           "{}: another sweep is at work there; let it end, or choose another folder with --out",
+           "{}: another sweep is writing there. Wait until it ends, or choose another folder with --out",
            folder.string());
-    if (tenths == 0 && !lives) log::info("waiting for the cells of a sweep that was killed to end");
+    if (tenths == 0 && !lives) log::info("waiting for the running cells of a killed sweep");
     throw_if_interrupted();
     ::usleep(100000);
   }

@@ -1,4 +1,4 @@
-// One sweep at a time works in a folder, or one for each part of its cells.
+// A lock on a sweep's folder: one sweep at a time, or one for each part of its cells.
 #pragma once
 
 #include "base/filesystem.h"

@@ -55,7 +55,7 @@ std::string summary(const std::vector<CellStatus>& statuses) {
 SweepTable::SweepTable(const experiments::Sweep& sweep) : sweep_(sweep), terminal_(draws_on_terminal()) {}
 
 void SweepTable::started(std::size_t cell) {
-  if (!terminal_) log::info("{} ({} of {}): begins", sweep_.cells[cell].name, cell + 1, sweep_.cells.size());
+  if (!terminal_) log::info("{} ({} of {}): started", sweep_.cells[cell].name, cell + 1, sweep_.cells.size());
 }
 
 void SweepTable::ended(std::size_t cell, const CellStatus& status) {

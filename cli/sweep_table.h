@@ -1,4 +1,4 @@
-// How a sweep goes: a table that is drawn anew on a terminal, a line per event elsewhere, nothing with
+// The progress of a sweep: a table that is redrawn on a terminal, a line per event elsewhere, nothing with
 // --quiet.
 #pragma once
 

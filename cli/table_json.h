@@ -1,4 +1,4 @@
-// Tables for scripts: what a CSV file of a run says, as JSON.
+// Tables for scripts: a CSV file of a run as JSON.
 #pragma once
 
 #include "base/csv.h"

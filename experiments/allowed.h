@@ -1,5 +1,5 @@
-// The values that a key takes, as JSON Schema says it: what the reader refuses is refused by an editor as it
-// is written. Made by each kind of key beside its reader (kinds.h).
+// The allowed values of a key as JSON Schema: an editor refuses what the reader refuses. Made by each kind of
+// key beside its reader (kinds.h).
 #pragma once
 
 #include <limits>

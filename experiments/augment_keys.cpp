@@ -103,15 +103,15 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range b
       if (a > 0)
         for (const double end : {draw.low, draw.high})
           if (end < bounds.lowest || end > bounds.highest || (bounds.without_lowest && end == bounds.lowest))
-            fail(Exit::usage, "{}: {}: {} stands for [{}, {}], which must lie within {} and {}", value.where,
-                 path, number(a), number(draw.low), number(draw.high), number(bounds.lowest),
+            fail(Exit::usage, "{}: {}: {} means the range [{}, {}], which must be within {} and {}",
+                 value.where, path, number(a), number(draw.low), number(draw.high), number(bounds.lowest),
                  number(bounds.highest));
       return;
     }
     if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
     for (const auto& [entry, content] : value.entries)
       if (entry != "range" && entry != "probability")
-        fail(Exit::usage, "{}: unknown key '{}.{}'; it has range, probability", content.where, path, entry);
+        fail(Exit::usage, "{}: unknown key '{}.{}'. It has range, probability", content.where, path, entry);
     const Yaml *range = value.find("range"), *probability = value.find("probability");
     if (range == nullptr && draw.probability == 0) wrong(value, path, expected);
     if (range != nullptr) {

@@ -55,11 +55,11 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"data.split.validation", "data.split.seed", "data.split.stratify"},
        [](const pipeline::RunOptions& o) {
-         return o.split.file.empty() ? "" : "data.split.file says which cases validate";
+         return o.split.file.empty() ? "" : "data.split.file lists the validation cases";
        }},
       {{"data.split.validation"},
        [](const pipeline::RunOptions& o) {
-         return o.split.folds > 0 ? "data.split.folds says how many cases validate" : "";
+         return o.split.folds > 0 ? "data.split.folds determines the number of validation cases" : "";
        }},
       {{"data.split.table"},
        [](const pipeline::RunOptions& o) {
@@ -107,10 +107,10 @@ const std::vector<Row>& rows() {
        }},
       {{"training.augment.elastic_grid"},
        [](const pipeline::RunOptions& o) {
-         return o.training.augment.elastic.probability > 0 ? "" : "there is no training.augment.elastic";
+         return o.training.augment.elastic.probability > 0 ? "" : "training.augment.elastic is off";
        }},
       {{"training.foreground"},
-       [](const pipeline::RunOptions& o) { return o.training.patch ? "" : "there is no training.patch"; }},
+       [](const pipeline::RunOptions& o) { return o.training.patch ? "" : "training.patch is none"; }},
       {{"training.deterministic"},
        [](const pipeline::RunOptions& o) {
          return is_among(o.memory.device, {"cpu", "reference"})

@@ -1,6 +1,5 @@
-// Which keys mean nothing beside the values of others: a factor of a schedule that has none, a slope of a
-// network without leaky ReLUs. What a network refuses (heads, ways up that it does not have) is not among
-// them.
+// Which keys have no effect because of other keys: a factor of a schedule without one, a slope of a network
+// without leaky ReLUs.
 #pragma once
 
 #include <map>

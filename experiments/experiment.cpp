@@ -21,16 +21,16 @@ constexpr std::uintmax_t largest_file = 1 << 20;
 std::string read_experiment_file(const fs::path& file) {
   error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (!fs::exists(status)) fail(Exit::usage, "{}: there is no such experiment file", file.string());
+  if (!fs::exists(status)) fail(Exit::usage, "{}: no such experiment file", file.string());
   if (fs::is_directory(status))
-    fail(Exit::usage, "{}: is a folder; expected an experiment file (YAML){}", file.string(),
+    fail(Exit::usage, "{}: is a folder. Expected an experiment file (YAML){}", file.string(),
          fs::exists(file / "experiment.yaml", error)
              ? ", such as " + (file / "experiment.yaml").string() + " of that run"
              : "");
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > largest_file)
-    fail(Exit::usage, "{}: {} is not an experiment file (YAML of a page or so)", file.string(),
-         counted(size, "byte"));
+    fail(Exit::usage, "{}: has {}, too large for an experiment file (YAML, usually below one page)",
+         file.string(), counted(size, "byte"));
   try {
     return read_file(file);
   } catch (const Error& trouble) {
@@ -90,7 +90,7 @@ void expand_output(pipeline::RunOptions& options, const std::string& where) {
   std::string text = options.output.string();
   for (std::size_t at; (at = text.find("{name}")) != text.npos;) text.replace(at, 6, options.name);
   if (text.find('{') != text.npos || text.find('}') != text.npos)
-    fail(Exit::usage, "{}: output.dir: '{}' holds a brace that is not {{name}}", where,
+    fail(Exit::usage, "{}: output.dir: '{}' contains a brace that is not {{name}}", where,
          options.output.string());
   options.output = text;
 }
@@ -199,7 +199,8 @@ Experiment load_run(const fs::path& run_directory) {
   error_code error;
   if (!fs::is_regular_file(file, error))
     fail(Exit::bad_data,
-         "{}: is not a run: it holds no experiment.yaml (expected the output folder of `voxswap run`)",
+         "{}: is not a run, because it contains no experiment.yaml. Expected the output folder of `voxswap "
+         "run`",
          run_directory.string());
   try {
     Experiment experiment = load_experiment(file, {});

@@ -1,5 +1,5 @@
-// The experiment file: YAML with overrides becomes one struct with every default in it, or an error that
-// names file, line and the nearest known key.
+// The experiment file: YAML with overrides becomes one struct with all defaults, or an error that names file,
+// line and the nearest known key.
 #pragma once
 
 #include <map>

@@ -61,10 +61,9 @@ std::string_view heading_of(std::string_view path) {
   return "";
 }
 
-std::string line_of(const Key& key, const pipeline::RunOptions& defaults) {
+std::string line_of(const Key& key) {
   constexpr std::size_t width = 120;
-  const std::string value = key.path == "name" ? "FILE's name" : key.print(defaults);
-  std::string text = format("  {:<34} {:<12} {}", key.path, value, key.meaning);
+  std::string text = format("  {:<34} {:<12} {}", key.path, default_text(key), key.meaning);
   if (key.expected.find(" | ") == key.expected.npos) return text + "\n";
   const std::string values = " (" + key.expected + ")";
   if (text.size() + values.size() > width) text += format("\n{:<48}", "");
@@ -73,15 +72,30 @@ std::string line_of(const Key& key, const pipeline::RunOptions& defaults) {
 
 }  // namespace
 
-std::string describe_keys(Keys which) {
-  const pipeline::RunOptions defaults = default_options();
-  std::string text;
+std::vector<KeySection> key_sections() {
+  std::vector<KeySection> all;
   for (const auto& [section, heading] : sections) {
-    text += format("\n{}\n", heading);
-    for (const Key& key : keys()) {
-      const bool is_common = std::find(common_keys.begin(), common_keys.end(), key.path) != common_keys.end();
-      if (heading_of(key.path) == heading && (which == Keys::all || is_common))
-        text += line_of(key, defaults);
+    KeySection& one = all.emplace_back();
+    one.heading = heading;
+    for (const Key& key : keys())
+      if (heading_of(key.path) == heading) one.keys.push_back(&key);
+  }
+  return all;
+}
+
+std::string default_text(const Key& key) {
+  static const pipeline::RunOptions defaults = default_options();
+  return key.path == "name" ? "FILE's name" : key.print(defaults);
+}
+
+std::string describe_keys(Keys which) {
+  std::string text;
+  for (const KeySection& section : key_sections()) {
+    text += format("\n{}\n", section.heading);
+    for (const Key* key : section.keys) {
+      const bool is_common =
+          std::find(common_keys.begin(), common_keys.end(), key->path) != common_keys.end();
+      if (which == Keys::all || is_common) text += line_of(*key);
     }
   }
   return text;

@@ -38,8 +38,8 @@ Key experiment_name() {
     });
     if (!safe || name[0] == '.' || name[0] == '-' || name.size() > 100)
       fail(Exit::usage,
-           "{}: name: '{}' is not a safe file name: use up to 100 letters, digits, _ - + and ., the first a "
-           "letter, digit or _",
+           "{}: name: '{}' is not a safe file name. Use up to 100 letters, digits, _ - + and ., starting "
+           "with a letter, digit or _",
            value.where, name);
     o.name = name;
   };
@@ -129,8 +129,8 @@ Key combinations() {
     for (const auto& [path, entry] : value.entries)
       if (is_swept(path, entry)) swept.push_back(path);
     fail(Exit::usage,
-         "{}: sweep: this file is a sweep{}; `voxswap sweep FILE` runs every combination, and sweep={{}} "
-         "here leaves it out",
+         "{}: sweep: this file is a sweep{}. Run every combination with `voxswap sweep FILE`, or add "
+         "sweep={{}} to run it without",
          value.where, swept.empty() ? "" : " over " + join(swept, ", "));
   };
   return {"sweep",
@@ -187,7 +187,7 @@ void add_data(std::vector<Key>& table) {
                     AT(split.table)));
   add(table, Decides::data,
       text_or_none("data.split.stratify", "foreground | a column",
-                   "Spread this column, or the size of the labelled foreground, evenly over folds",
+                   "Balance the folds by this column, or by the size of the labelled foreground",
                    AT(split.stratify)));
   add(table, Decides::data,
       text_or_none("data.split.patient", "a column | a pattern",
@@ -206,7 +206,7 @@ void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::data, clip());
   add(table, Decides::data,
       choice("preprocess.normalize",
-             "Normalize to mean 0 and deviation 1 of the training set, the foreground or the image",
+             "Normalize by mean and deviation of the training set, the foreground or the image",
              AT(preprocess.normalize)));
   add(table, Decides::data, background());
 }
@@ -243,12 +243,12 @@ void add_network(std::vector<Key>& table) {
 
 void add_training(std::vector<Key>& table) {
   add(table, Decides::nothing,
-      choice("training.preset", "Preset for network and training (nnunet: as nnU-Net does)",
+      choice("training.preset", "Preset for network and training (nnunet: nnU-Net's settings)",
              AT(training.preset)));
   add(table, Decides::epochs,
       whole("training.epochs", "Largest number of epochs", AT(training.epochs), {1, 1e9}));
   add(table, Decides::model,
-      whole("training.batch_size", "Volumes per step", AT(training.batch_size), {1, 4096}));
+      whole("training.batch_size", "Samples per step", AT(training.batch_size), {1, 4096}));
   add(table, Decides::model, choice("training.optimizer.name", "Optimizer", AT(training.optimizer.name)));
   add(table, Decides::model,
       real("training.optimizer.learning_rate", "Initial learning rate", AT(training.optimizer.learning_rate),
@@ -261,7 +261,7 @@ void add_training(std::vector<Key>& table) {
       whole("training.optimizer.reference_batch", "Batch size for which learning_rate was chosen",
             AT(training.rate.reference_batch), {1, 4096}));
   add(table, Decides::model,
-      real("training.optimizer.weight_decay", "Weight decay, added to the gradient",
+      real("training.optimizer.weight_decay", "Weight decay (adam: decoupled, sgd: added to the gradient)",
            AT(training.optimizer.weight_decay), {0, any_size}));
   add(table, Decides::model,
       real("training.optimizer.momentum", "Nesterov momentum (SGD only)", AT(training.optimizer.momentum),
@@ -298,8 +298,7 @@ void add_training(std::vector<Key>& table) {
   add(table, Decides::model, deep_supervision());
   add(table, Decides::model, frozen());
   add(table, Decides::model,
-      choice("training.targets", "Output channels: exclusive labels, nested regions, or both",
-             AT(training.targets)));
+      choice("training.targets", "Output channels: labels, nested regions, or both", AT(training.targets)));
   add(table, Decides::model,
       choice("training.precision", "Precision of activations (auto: the fastest that is safe on the device)",
              AT(training.precision)));
@@ -339,7 +338,7 @@ void add_rest(std::vector<Key>& table) {
       whole("evaluate.lesions.dilation", "Dilation of true lesions in voxels (lesion_wise)",
             AT(evaluate.lesions.dilation), {0, 100}));
   add(table, Decides::scores,
-      real("evaluate.lesions.volume", "Volume up to which lesions are left out, in mm^3 (lesion_wise)",
+      real("evaluate.lesions.volume", "Volume up to which lesions are ignored, in mm^3 (lesion_wise)",
            AT(evaluate.lesions.volume), {0, any_size}));
   add(table, Decides::shown,
       choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",

@@ -1,5 +1,4 @@
-// The one table of experiment keys. Help, the resolved file, overrides and suggestions for slips all come
-// from it.
+// The one table of experiment keys, from which help, the resolved file, overrides and suggestions follow.
 #pragma once
 
 #include <vector>

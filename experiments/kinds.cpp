@@ -88,7 +88,7 @@ std::string read_choice(const Yaml& value, const std::string& path, const Choice
     }
     const std::string guess = nearest(value.text, choices);
     if (!guess.empty())
-      fail(Exit::usage, "{}: {}: expected one of {}, found '{}'; did you mean '{}'?", value.where, path,
+      fail(Exit::usage, "{}: {}: expected one of {}, found '{}'. Did you mean '{}'?", value.where, path,
            join(choices, ", "), value.text, guess);
   }
   wrong(value, path, "one of " + join(choices, ", "));

@@ -13,7 +13,7 @@ net::Along read_axes(const Yaml& value, const std::string& path, const Range& si
     const std::int64_t all = read_whole(value, path, side);
     return {all, all, all};
   }
-  if (value.items.size() != 3) wrong(value, path, "a whole number or [x, y, z] for a level");
+  if (value.items.size() != 3) wrong(value, path, "a whole number or [x, y, z] per level");
   net::Along axes;
   for (std::size_t axis = 0; axis < 3; ++axis) axes[axis] = read_whole(value.items[axis], path, side);
   return axes;
@@ -32,7 +32,7 @@ Key of_levels(const std::string& path, const std::string& meaning, Field field, 
     field(o).clear();
     if (value.kind == Yaml::Kind::scalar && value.text == "auto") return;
     if (value.kind != Yaml::Kind::list || value.items.empty())
-      wrong(value, path, "auto, or a list that has a whole number or [x, y, z] for each level");
+      wrong(value, path, "auto, or a list with a whole number or [x, y, z] for each level");
     for (const Yaml& item : value.items) field(o).push_back(read_axes(item, path, side));
   };
   const Json one = allowed::whole(side);
@@ -55,7 +55,7 @@ Key deep_supervision() {
     o.network.deep_supervision.clear();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
     if (value.kind != Yaml::Kind::list || value.items.empty())
-      wrong(value, path, "none, or a list of weights, the first of the volume's own level");
+      wrong(value, path, "none, or a list of weights, finest level first");
     for (const Yaml& item : value.items)
       o.network.deep_supervision.push_back(read_number(item, path, weight));
   };

@@ -1,4 +1,4 @@
-// Keys that say something of every level of a U-Net, the largest first.
+// Keys with a value per level of a U-Net, the finest first.
 #pragma once
 
 #include <vector>

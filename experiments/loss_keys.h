@@ -1,4 +1,4 @@
-// The keys that say what the loss is, besides training.loss: rows of the table in keys.cpp.
+// The keys that modify the loss, besides training.loss: rows of the table in keys.cpp.
 #pragma once
 
 #include <vector>

@@ -34,8 +34,8 @@ void check_name(const std::string& name, const Yaml& value, const std::string& p
     return c == '_' || std::isdigit(c) != 0 || std::islower(c) != 0;
   });
   if (name.empty() || !fits)
-    fail(Exit::usage, "{}: {}: the name '{}' must be lower-case letters, digits and _{}", value.where, path,
-         name, proper.empty() ? "" : ": write '" + proper + "'");
+    fail(Exit::usage, "{}: {}: the name '{}' must consist of lower-case letters, digits and _{}", value.where,
+         path, name, proper.empty() ? "" : ": write '" + proper + "'");
 }
 
 std::vector<int> read_values(const Yaml& value, const std::string& path) {

@@ -18,8 +18,8 @@ void check_entries(const Yaml& map, const std::string& path, const std::vector<s
   for (const auto& [name, value] : map.entries) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string guess = nearest(name, names);
-    fail(Exit::usage, "{}: unknown key '{}.{}'; {}", value.where, path, name,
-         guess.empty() ? "it has " + join(names, ", ") : "did you mean '" + path + "." + guess + "'?");
+    fail(Exit::usage, "{}: unknown key '{}.{}'. {}", value.where, path, name,
+         guess.empty() ? "It has " + join(names, ", ") : "Did you mean '" + path + "." + guess + "'?");
   }
 }
 
@@ -38,7 +38,7 @@ Key device() {
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
                                   value.text.find_first_not_of("0123456789", 5) == std::string::npos));
     if (value.kind == Yaml::Kind::scalar && is_gpu_elsewhere(lower(value.text)))
-      fail(Exit::usage, "{}: {}: '{}' is not a device's name here; a GPU is cuda, the second one cuda:1",
+      fail(Exit::usage, "{}: {}: '{}' is not a device. Use cuda for a GPU, cuda:1 for the second one",
            value.where, path, value.text);
     o.memory.device =
         cuda ? value.text : read_choice(value, path, {"auto", "cpu", "cuda", "cuda:N", "reference"});
@@ -201,7 +201,7 @@ Key pieces() {
     return o.memory.pieces == net::whole_volumes ? "none" : std::to_string(o.memory.pieces);
   };
   return {path,
-          "auto | none | planes per piece",
+          "auto | none | planes per slab",
           "Split volumes into slabs of this many planes along the depth axis",
           read,
           print,

@@ -1,4 +1,4 @@
-// The keys of the section memory: device, budgets of the tiers, the planner and what it is told.
+// The keys of the section memory: device, budgets of the tiers, and the planner with its options.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// training.preset: a published way to train, as values of the keys that the experiment does not give.
+// training.preset: a published training recipe, as values of the keys that the experiment does not set.
 #pragma once
 
 #include <string>

@@ -89,12 +89,11 @@ Json sweep_schema(const Json& definitions) {
   for (const Key& key : keys())  // an entry of a map by itself
     if (key.shape != Key::Shape::value && key.shape != Key::Shape::text && key.path != "sweep")
       patterns["^" + join(split(key.path, '.'), "\\.") + "\\."] = Json::object();
-  return {
-      {"type", {"object", "null"}},
-      {"description", "keys with the values that `voxswap sweep` combines, and what is said of the sweep"},
-      {"properties", std::move(properties)},
-      {"patternProperties", std::move(patterns)},
-      {"additionalProperties", false}};
+  return {{"type", {"object", "null"}},
+          {"description", "keys with the values that `voxswap sweep` combines, and options of the sweep"},
+          {"properties", std::move(properties)},
+          {"patternProperties", std::move(patterns)},
+          {"additionalProperties", false}};
 }
 
 }  // namespace
@@ -112,7 +111,7 @@ Json schema() {
     if (definition.is_object() && definition.size() == 1 && definition.contains("properties"))
       close_section(definitions[path], path);
   definitions["sweep"] = sweep_schema(definitions);
-  properties["ran_with"] = {{"type", "object"}, {"description", "what a run noted about itself"}};
+  properties["ran_with"] = {{"type", "object"}, {"description", "what a run recorded about itself"}};
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},
           {"title", "An experiment of voxswap"},
           {"type", {"object", "null"}},

@@ -1,5 +1,5 @@
-// The experiment file as a JSON Schema (draft 7), for editors that complete and check it while it is written:
-// made of the same table of keys that the reader has.
+// The experiment file as a JSON Schema (draft 7), for editors that complete and check it: made from the table
+// of keys.
 #pragma once
 
 #include "base/json.h"

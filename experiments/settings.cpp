@@ -59,8 +59,8 @@ std::string suggestion(const std::string& path) {
 
 [[noreturn]] void unknown(const std::string& path, const std::string& where) {
   const std::string guess = suggestion(path);
-  fail(Exit::usage, "{}: unknown key '{}'; {}", where, path,
-       guess.empty() ? "`voxswap run --help` lists the keys" : "did you mean '" + guess + "'?");
+  fail(Exit::usage, "{}: unknown key '{}'. {}", where, path,
+       guess.empty() ? "`voxswap run --help` lists the keys" : "Did you mean '" + guess + "'?");
 }
 
 std::string keys_of_section(const std::string& path) {
@@ -89,7 +89,7 @@ void collect_entry(const std::string& written, const Yaml& value, Settings& sett
   if (find_key(path)) {
     const auto earlier = settings.find(path);
     if (earlier != settings.end() && !replace)
-      fail(Exit::usage, "{}: '{}' is set twice (first at {}); remove one", value.where, path,
+      fail(Exit::usage, "{}: '{}' is set twice (first at {}). Remove one", value.where, path,
            earlier->second.where);
     settings[path] = value;
   } else if (!is_section(path)) {
@@ -114,8 +114,8 @@ Settings read_settings(const Yaml& file) {
   Settings settings;
   if (file.kind == Yaml::Kind::nothing) return settings;
   if (file.kind != Yaml::Kind::map)
-    fail(Exit::usage, "{}: expected an experiment, a map of keys such as `name: study`, found {}", file.where,
-         describe(file));
+    fail(Exit::usage, "{}: expected an experiment, which is a map of keys such as `name: study`, found {}",
+         file.where, describe(file));
   for (const auto& [name, value] : file.entries) {
     if (name != "ran_with") collect_entry(name, value, settings, false);  // what a run noted about itself
   }
@@ -153,7 +153,7 @@ std::pair<std::string, std::string> parse_assignment(const std::string& assignme
   const std::size_t equals = assignment.find('=');
   const std::string path = trim(assignment.substr(0, equals));
   if (equals == assignment.npos || path.empty())
-    fail(Exit::usage, "{}: '{}' is not an override; expected key=value, such as preprocess.resolution=144",
+    fail(Exit::usage, "{}: '{}' is not an override. Expected key=value, such as preprocess.resolution=144",
          on_the_line, assignment);
   return {path, assignment.substr(equals + 1)};
 }

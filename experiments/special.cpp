@@ -40,7 +40,7 @@ std::string print_size(const data::Size3& size) {
 Key resolution() {
   const std::string path = "preprocess.resolution";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
-    read_size(value, path, "a whole number, or [x, y, z], or [x, y] of images", o.preprocess.resolution);
+    read_size(value, path, "a whole number, or [x, y, z], or [x, y] for 2D images", o.preprocess.resolution);
   };
   return {path,
           "N | [x, y, z] | [x, y]",
@@ -57,7 +57,7 @@ Key patch() {
     o.training.patch.reset();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
     data::Size3 size{};
-    read_size(value, path, "none, a whole number, or [x, y, z], or [x, y] of images", size);
+    read_size(value, path, "none, a whole number, or [x, y, z], or [x, y] for 2D images", size);
     o.training.patch = size;
   };
   const auto print = [](const pipeline::RunOptions& o) {
@@ -79,7 +79,7 @@ Key frozen() {
     if (is_word(value, "none")) return;
     const std::vector<Yaml> one{value};
     const std::vector<Yaml>& items = value.kind == Yaml::Kind::scalar ? one : value.items;
-    if (items.empty()) wrong(value, path, "none, or a list of names of parameters, such as [encoder]");
+    if (items.empty()) wrong(value, path, "none, or a list of parameter names, such as [encoder]");
     for (const Yaml& item : items) o.network.frozen.push_back(read_text(item, path));
   };
   const auto print = [](const pipeline::RunOptions& o) {
@@ -112,7 +112,7 @@ Key background() {
   };
   return {path,
           "a value | corner",
-          "Intensity of the background (corner: that of each image's corner voxel)",
+          "Intensity of the background (corner: the value of each image's corner voxel)",
           read,
           print,
           Key::Shape::value,
@@ -252,8 +252,7 @@ Key scored_metrics() {
       o.evaluate.metrics.push_back(metric);
     }
     if (o.evaluate.metrics.end() == std::find(o.evaluate.metrics.begin(), o.evaluate.metrics.end(), "dice"))
-      fail(Exit::usage, "{}: {}: 'dice' must be among them: tables and plots are made of it", value.where,
-           path);
+      fail(Exit::usage, "{}: {}: must include 'dice', which tables and plots need", value.where, path);
   };
   Json list = allowed::set_of(allowed::choice(choices));
   list["contains"] = {{"const", "dice"}};

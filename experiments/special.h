@@ -1,4 +1,4 @@
-// Kinds of values that a single key has: one function per key.
+// Kinds of values that only one key has: one function per key.
 #pragma once
 
 #include "experiments/key.h"

@@ -89,7 +89,7 @@ void check_question(const std::string& path, const std::string& command, const s
                                       : path == "trace" ? std::vector<std::string>{"run", "bench"}
                                                         : std::vector<std::string>{"plan"};
   if (!is_among(command, of))
-    fail(Exit::usage, "{}: sweep.{}: belongs to sweep.command {}, not to {}", where, path, join(of, " or "),
+    fail(Exit::usage, "{}: sweep.{}: is only for sweep.command {}, not for {}", where, path, join(of, " or "),
          command);
 }
 
@@ -105,7 +105,7 @@ pipeline::SweepPlot read_plot(const Yaml& value) {
     } else if (name == "x" || name == "y") {
       (name == "x" ? plot.x : plot.y) = text_of(entry, "plot." + name);
     } else {
-      fail(Exit::usage, "{}: unknown key 'sweep.plot.{}'; it has x, y, by", entry.where, name);
+      fail(Exit::usage, "{}: unknown key 'sweep.plot.{}'. It has x, y, by", entry.where, name);
     }
   }
   if (plot.x.empty() || plot.y.empty())
@@ -200,7 +200,7 @@ void check_cells(const Sweep& sweep) {
     const auto [same, is_new] = known.try_emplace(substance(cell), &cell);
     if (!is_new)
       fail(Exit::usage,
-           "sweep: the cells {} and {} are the same experiment: a value is listed twice; remove one",
+           "sweep: the cells {} and {} are the same experiment, because a value is listed twice. Remove one",
            same->second->name, cell.name);
   }
 }

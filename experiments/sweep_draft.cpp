@@ -86,15 +86,17 @@ void read_line_part(Draft& draft, const std::string& argument) {
 void check_axes(const Draft& draft) {
   if (draft.axes.empty())
     fail(Exit::usage,
-         "nothing to sweep over: name a key with several values, such as preprocess.resolution=112,144, or a "
-         "`sweep:` in the file");
+         "nothing to sweep over. Give a key several values, such as preprocess.resolution=112,144, or add a "
+         "`sweep:` to the file");
   std::size_t cells = 1;
   for (const Axis& axis : draft.axes) {
     if (axis.path == "name" || axis.path.starts_with("output"))
-      fail(Exit::usage, "{}: sweep: {}: cells have names and folders of their own",
+      fail(Exit::usage,
+           "{}: sweep: {}: cannot be swept, because each cell has a name and a folder of its own",
            axis.values[0].value.where, axis.path);
     cells *= axis.values.size();
-    if (cells > most_cells) fail(Exit::usage, "sweep: more than {}", counted(most_cells, "combination"));
+    if (cells > most_cells)
+      fail(Exit::usage, "sweep: more than {}. List fewer values", counted(most_cells, "combination"));
   }
 }
 

@@ -1,4 +1,4 @@
-// A sweep before it is combined: what its file and its command line name, with the values of each.
+// A sweep before its values are combined: the keys of file and command line, with their values.
 #pragma once
 
 #include <map>

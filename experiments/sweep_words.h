@@ -1,4 +1,4 @@
-// The words of a `sweep:` that are no keys of the experiment, and which of its entries are swept over.
+// The entries of a `sweep:` that are not keys of the experiment, and which entries are swept.
 #pragma once
 
 #include <string>

@@ -25,8 +25,8 @@ class Converter {
 
   Yaml convert(const YAML::Node& node, const std::string& where, int depth = 0) {
     if (depth > deepest || ++values_ > most_values)
-      fail(Exit::usage,
-           "{}: nested too deeply or too large for an experiment (an alias that contains itself?)", where);
+      fail(Exit::usage, "{}: nested too deeply or too large for an experiment. An alias may contain itself",
+           where);
     Yaml value;
     value.where = where;
     if (node.IsScalar()) {
@@ -50,7 +50,7 @@ class Converter {
     const std::string where = place(key);
     if (!key.IsScalar()) fail(Exit::usage, "{}: a key must be a plain word", where);
     if (const Yaml* earlier = map.find(key.Scalar()))
-      fail(Exit::usage, "{}: '{}' is listed twice (first at {}); remove one", where, key.Scalar(),
+      fail(Exit::usage, "{}: '{}' is listed twice (first at {}). Remove one", where, key.Scalar(),
            earlier->where);
     map.entries.emplace_back(key.Scalar(), convert(node, where, depth + 1));
   }
@@ -70,7 +70,8 @@ const Yaml* Yaml::find(std::string_view key) const {
 }
 
 Yaml parse_yaml(const std::string& text, const std::string& file) {
-  if (text.find('\0') != text.npos) fail(Exit::usage, "{}: is not a text file; an experiment is YAML", file);
+  if (text.find('\0') != text.npos)
+    fail(Exit::usage, "{}: is not a text file. Expected an experiment in YAML", file);
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     Converter converter(file, true);
@@ -80,7 +81,7 @@ Yaml parse_yaml(const std::string& text, const std::string& file) {
       return nothing;
     }
     if (documents.size() > 1)
-      fail(Exit::usage, "{}: a second document begins here; an experiment file holds one",
+      fail(Exit::usage, "{}: a second YAML document begins here. An experiment file contains one",
            converter.place(documents[1]));
     return converter.convert(documents[0], converter.place(documents[0]));
   } catch (const YAML::Exception& error) {

@@ -1,4 +1,4 @@
-// How sure a mean is: its bootstrap interval.
+// Bootstrap confidence interval of a mean.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// How far probabilities are what they say: of the voxels that get 0.7, seven in ten should belong to the
-// region.
+// Calibration: how well predicted probabilities match observed frequencies.
 //
 // Expected and maximum calibration error over 15 bins of equal width (Naeini et al. 2015, Guo et al. 2017),
 // of one output by itself (class-wise: Nixon et al. 2019), and two scores of probabilities: Brier's and the

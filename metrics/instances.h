@@ -1,6 +1,6 @@
-// How lesions are found one by one: panoptic quality (Kirillov et al., CVPR 2019) and the F1 score of
-// detection, as Metrics Reloaded (Maier-Hein, Reinke et al., Nature Methods 21, 2024) recommends them where
-// every structure counts and not every voxel.
+// Detection of single lesions: panoptic quality (Kirillov et al., CVPR 2019) and the F1 score, as Metrics
+// Reloaded (Maier-Hein, Reinke et al., Nature Methods 21, 2024) recommends them where every structure counts
+// rather than every voxel.
 //
 // An instance is a connected component (26 neighbours). One of the truth and one of the prediction are the
 // same lesion where their intersection over union is above a half; then no other can be (Kirillov et al.,

@@ -1,4 +1,4 @@
-// A region cut out of a label map: where surfaces, components and lesions are looked for.
+// A region cut out of a label map, in which surfaces, components and lesions are found.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The table of metrics, and what a case is looked at for them.
+// The table of metrics, and how a case is scored.
 #include "metrics/metrics.h"
 
 #include <algorithm>
@@ -23,31 +23,30 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> table = {
       {"dice", "2 |T and P| / (|T| + |P|)", LooksAt::counts,
        [](In in) { return dice(in.overlap, in.options.empty); }},
-      {"hd95", "mm, the larger 95th percentile of the distances between the surfaces", LooksAt::surfaces,
+      {"hd95", "larger of the two 95th percentiles of surface distance, in mm", LooksAt::surfaces,
        [](In in) { return hd95(in.surfaces, in.options.empty); }, 0, infinity},
       {"sensitivity", "|T and P| / |T|", LooksAt::counts,
        [](In in) { return sensitivity(in.overlap, in.options.empty); }},
-      {"specificity", "share of what is outside T that is outside P", LooksAt::counts,
+      {"specificity", "share of voxels outside T that are outside P", LooksAt::counts,
        [](In in) { return specificity(in.overlap, in.voxels, in.options.empty); }},
       {"precision", "|T and P| / |P|", LooksAt::counts,
        [](In in) { return precision(in.overlap, in.options.empty); }},
-      {"volume_difference", "ml, |P| - |T|", LooksAt::counts, volume_difference, -infinity, infinity},
-      {"hausdorff", "mm, the largest distance between the surfaces", LooksAt::surfaces,
+      {"volume_difference", "|P| - |T| in ml", LooksAt::counts, volume_difference, -infinity, infinity},
+      {"hausdorff", "largest distance between the surfaces, in mm", LooksAt::surfaces,
        [](In in) { return hausdorff(in.surfaces, in.options.empty); }, 0, infinity},
-      {"average_surface_distance", "mm, mean of the distances between the surfaces, both ways",
-       LooksAt::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }, 0,
-       infinity},
-      {"surface_dice", "share of both surfaces that is within the tolerance of the other", LooksAt::surfaces,
+      {"average_surface_distance", "mean distance between the surfaces, both ways, in mm", LooksAt::surfaces,
+       [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }, 0, infinity},
+      {"surface_dice", "share of both surfaces within the tolerance of the other surface", LooksAt::surfaces,
        [](In in) { return surface_dice(in.surfaces, in.options.surface_tolerance, in.options.empty); }},
-      {"lesion_wise_dice", "mean over lesions and false positives, as BraTS since 2023", LooksAt::lesions,
-       [](In in) { return in.lesions.dice; }},
-      {"lesion_wise_hd95", "mm, likewise", LooksAt::lesions, [](In in) { return in.lesions.hd95; }, 0,
-       infinity},
-      {"boundary_iou", "share of both rims, as wide as the tolerance, that is in both", LooksAt::boundaries,
-       [](In in) { return boundary_iou(in.rims, in.options.empty); }},
-      {"detection_f1", "of lesions: found are those that share more than half of their union",
-       LooksAt::instances, [](In in) { return detection_f1(in.instances, in.options.empty); }},
-      {"panoptic_quality", "detection_f1 times the mean intersection over union of what is found",
+      {"lesion_wise_dice", "mean Dice over lesions and false positives, as in BraTS since 2023",
+       LooksAt::lesions, [](In in) { return in.lesions.dice; }},
+      {"lesion_wise_hd95", "mean HD95 over lesions and false positives, in mm", LooksAt::lesions,
+       [](In in) { return in.lesions.hd95; }, 0, infinity},
+      {"boundary_iou", "intersection over union of the boundary bands, as wide as the tolerance",
+       LooksAt::boundaries, [](In in) { return boundary_iou(in.rims, in.options.empty); }},
+      {"detection_f1", "F1 of detected lesions (intersection over union above 0.5)", LooksAt::instances,
+       [](In in) { return detection_f1(in.instances, in.options.empty); }},
+      {"panoptic_quality", "detection_f1 times the mean intersection over union of detected lesions",
        LooksAt::instances, [](In in) { return panoptic_quality(in.instances, in.options.empty); }},
   };
   return table;
@@ -58,8 +57,8 @@ const Metric& metric(const std::string& name) {
     if (name == candidate.name) return candidate;
   }
   const std::string near = nearest(name, metric_names());
-  fail(Exit::usage, "unknown metric '{}': {}expected one of {}", name,
-       near.empty() ? "" : format("did you mean '{}'? ", near), join(metric_names(), ", "));
+  fail(Exit::usage, "unknown metric '{}'. {}Expected one of {}", name,
+       near.empty() ? "" : format("Did you mean '{}'? ", near), join(metric_names(), ", "));
 }
 
 std::vector<std::string> metric_names() {

@@ -1,4 +1,4 @@
-// The metrics by name: what `evaluate.metrics` of an experiment may list, and the columns of dice.csv.
+// The metrics by name: the values of `evaluate.metrics`, and columns of dice.csv.
 //
 // A new metric is a file in this folder and a line in the table of metrics.cpp.
 #pragma once

@@ -25,7 +25,7 @@ bool contains(std::span<const int> region, int label) {
 EmptyRule parse_empty_rule(const std::string& name) {
   if (name == "brats") return EmptyRule::brats;
   if (name == "nnunet") return EmptyRule::nnunet;
-  fail(Exit::usage, "'{}' is not a rule for empty regions: expected brats or nnunet", name);
+  fail(Exit::usage, "'{}' is not a rule for empty regions. Expected brats or nnunet", name);
 }
 
 double empty_score(bool both_empty, EmptyRule rule) {

@@ -1,5 +1,4 @@
-// Do two models differ on the same cases? Wilcoxon's signed-rank test of paired differences, and Holm's
-// correction where several such questions are asked at once.
+// Wilcoxon's signed-rank test of paired differences, and Holm's correction for several tests.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// voxswap bench: training steps on random volumes, measured beside what was predicted.
+// voxswap bench: measures training steps on random volumes, beside their prediction.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -13,8 +13,8 @@ namespace voxswap::cli {
 
 Exit bench_command(const Arguments& words) {
   CLI::App app(
-      "Measure training steps on random volumes, beside their prediction and lower bound. Needs no data set "
-      "if the experiment sets data.modalities and data.labels.",
+      "Measure training steps on random volumes and compare them with the plan and the lower bound. Needs no "
+      "data set if the experiment sets data.modalities and data.labels.",
       "voxswap bench");
   CommonOptions common;
   ExperimentArguments where;

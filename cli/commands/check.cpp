@@ -1,4 +1,4 @@
-// voxswap check: every case of a data set, every problem, and how large its foregrounds are.
+// voxswap check: every case of a data set, all problems, and the sizes of the foregrounds.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -50,7 +50,7 @@ Exit exit_of(const data::CheckReport& report, bool strict) {
 }  // namespace
 
 Exit check_command(const Arguments& arguments) {
-  CLI::App app("Check every case of a data set and list every problem. Errors end with exit code 3.",
+  CLI::App app("Check every case of a data set and list all problems. Errors end with exit code 3.",
                "voxswap check");
   CommonOptions common;
   std::string path, layout, background;

@@ -1,4 +1,4 @@
-// voxswap convert: a data set of any layout, written as another program has it.
+// voxswap convert: writes a data set of any layout as nnU-Net's.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// voxswap evaluate: any label maps against the truth, not only ours.
+// voxswap evaluate: scores any label maps against ground truth.
 #include "pipeline/predict/evaluate.h"
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,7 @@ std::string example(const std::string& option) {
 int parse_label(const std::string& option, const std::string& text, const std::string& whole) {
   const auto value = parse_number<int>(trim(text));
   if (!value || *value < 1 || *value > 32767)
-    fail(Exit::usage, "{}: '{}' is not a label value, in '{}'; {}", option, text, whole, example(option));
+    fail(Exit::usage, "{}: '{}' is not a label value, in '{}'. {}", option, text, whole, example(option));
   return *value;
 }
 
@@ -37,7 +37,7 @@ void add_regions(data::Regions& regions, const std::string& option, const std::s
     const std::size_t equals = part.find('=');
     const std::string name = trim(part.substr(0, equals));
     if (equals == part.npos || name.empty())
-      fail(Exit::usage, "{}: expected name=value, found '{}'; {}", option, part, example(option));
+      fail(Exit::usage, "{}: expected name=value, found '{}'. {}", option, part, example(option));
     for (const auto& [other, values] : regions) {
       if (other == name) fail(Exit::usage, "{}: '{}' is listed twice", option, name);
     }
@@ -45,7 +45,7 @@ void add_regions(data::Regions& regions, const std::string& option, const std::s
     for (const std::string& value : split(part.substr(equals + 1), ','))
       values.push_back(parse_label(option, value, part));
     if (one_value && values.size() > 1)
-      fail(Exit::usage, "{}: '{}' has several values; that is a region, for --regions", option, name);
+      fail(Exit::usage, "{}: '{}' has several values, which is a region. Use --regions", option, name);
     regions.emplace_back(name, std::move(values));
   }
 }
@@ -57,7 +57,7 @@ int annotated_label(const data::Regions& labels, const std::string& text, const 
   }
   const auto value = parse_number<int>(text);
   if (!value || *value < 1 || *value > 32767)
-    fail(Exit::usage, "--annotated: {}: '{}' is neither a label value nor a name of --labels", table.string(),
+    fail(Exit::usage, "--annotated: {}: '{}' is neither a label value nor a name in --labels", table.string(),
          text);
   return *value;
 }
@@ -88,7 +88,7 @@ std::string as_json(const std::vector<pipeline::DiceRow>& rows, const std::vecto
 }
 
 std::string metrics_help() {
-  std::string text = "all, or of these, with commas between:";
+  std::string text = "Metrics to compute: all, or some of these, separated by commas";
   for (const metrics::Metric& metric : metrics::metrics())
     text += format("\n  {}: {}", metric.name, metric.meaning);
   return text;
@@ -98,7 +98,7 @@ std::string metrics_help() {
 
 Exit evaluate_command(const Arguments& arguments) {
   CLI::App app(
-      "Score label maps against the ground truth: files of the same name, or CASE_seg, in two folders.",
+      "Score label maps against ground truth: files with the same name, or CASE_seg, in two folders.",
       "voxswap evaluate");
   CommonOptions common;
   pipeline::FolderOptions how;
@@ -125,7 +125,7 @@ Exit evaluate_command(const Arguments& arguments) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--lesion-volume", scoring.lesions.volume,
-                 "Volume up to which lesions are left out, in mm^3 (lesion_wise; BraTS: 50)")
+                 "Volume up to which lesions are ignored, in mm^3 (lesion_wise; BraTS: 50)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("--partial", how.partial, "Skip cases without a prediction instead of failing");

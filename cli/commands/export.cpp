@@ -1,4 +1,4 @@
-// voxswap export: a finished run's network for other programs.
+// voxswap export: the network of a finished run for other programs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -56,8 +56,8 @@ Exit export_command(const Arguments& arguments) {
 
   const bool pytorch = to == "pytorch";
   if (pytorch && model_file(out) == fs::path(out))
-    fail(Exit::usage,
-         "--out: '{}' is what the Python file would be called; name the weights NAME.safetensors", out);
+    fail(Exit::usage, "--out: '{}' would be the name of the Python file. Name the weights NAME.safetensors",
+         out);
   check_output_file("--out", out);
   Outputs outputs(force);
   outputs.protect_below(folder);

@@ -1,4 +1,4 @@
-// voxswap import: weights of another program take the place of a run's own.
+// voxswap import: weights of another program, as a run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// voxswap info: what this program is made of and what it runs on.
+// voxswap info: versions, libraries and devices.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>

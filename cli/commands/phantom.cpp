@@ -1,4 +1,4 @@
-// voxswap phantom: data to train and test on where no patient's may go.
+// voxswap phantom: synthetic data for training and tests without patient data.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>
@@ -21,8 +21,9 @@ std::string describe_layouts() {
 }  // namespace
 
 Exit phantom_command(const Arguments& arguments) {
-  CLI::App app("Make multimodal brain phantoms with nested tumours, in the layout of a real data set.",
-               "voxswap phantom");
+  CLI::App app(
+      "Create synthetic multimodal brain phantoms with nested tumours, in the layout of a real data set.",
+      "voxswap phantom");
   CommonOptions common;
   data::PhantomOptions options;
   std::string out, size = "64";
@@ -43,7 +44,7 @@ Exit phantom_command(const Arguments& arguments) {
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
   data::phantom_layout(options.layout);  // refuses unknown ones
   const bool written = data::write_phantoms(options);
-  std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", there already");
+  std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", existing");
   return Exit::done;
 }
 

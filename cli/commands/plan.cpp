@@ -1,4 +1,4 @@
-// voxswap plan: the memory plan of a training step, known before the first one.
+// voxswap plan: the memory plan of a training step, before the first step.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -53,10 +53,11 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_flag("--max-depth", arguments.depth, "Find the largest network.depth that fits");
   app.add_flag("--estimate", arguments.how.estimate, "Use typical costs instead of measuring");
   app.add_option("--as", arguments.how.as,
-                 "plan for a device that need not be here, from its published rates: " + join(devices, ", "));
+                 "Plan for this device instead of the one here, from its published rates")
+      ->type_name("TEXT:{" + join(devices, ",") + "}");
   const auto count = CLI::Range(1, 1024);
   app.add_option("--devices", arguments.sharing.devices,
-                 "Number of devices on one host that run the step at once (simulated)")
+                 "Number of devices on one host that run the step in parallel (simulated)")
       ->capture_default_str()
       ->check(count);
   app.add_option("--devices-per-link", arguments.sharing.devices_per_link,
@@ -79,16 +80,17 @@ void declare(CLI::App& app, PlanArguments& arguments) {
 std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   if (arguments.ranks == 1) {
     if (arguments.machines > 1 || !arguments.network.empty())
-      fail(Exit::usage, "--nodes and --network say where --ranks are; there is one rank");
+      fail(Exit::usage, "--nodes and --network need --ranks above 1");
     return std::nullopt;
   }
   if (arguments.all || !arguments.dimensions().empty())
-    fail(Exit::usage, "--ranks plans one size with memory.planner: it does not go with --all and --max-…");
+    fail(Exit::usage,
+         "--ranks plans one size with memory.planner. It cannot be combined with --all and --max-…");
   if (arguments.ranks % arguments.machines != 0)
-    fail(Exit::usage, "--nodes: {} cannot be on {}, as many on each", counted(arguments.ranks, "rank"),
+    fail(Exit::usage, "--nodes: {} cannot be divided equally among {}", counted(arguments.ranks, "rank"),
          counted(arguments.machines, "machine"));
   if (arguments.machines > 1 && arguments.network.empty())
-    fail(Exit::usage, "--network: the rate between {} is missing, e.g. --network 12.5GB/s",
+    fail(Exit::usage, "--network: the rate between {} is missing. Set it, e.g. --network 12.5GB/s",
          counted(arguments.machines, "machine"));
   swap::Network network;
   network.ranks = arguments.ranks;
@@ -183,8 +185,8 @@ Exit plan_command(const Arguments& words) {
 
   if (arguments.all && !arguments.dimensions().empty())
     fail(Exit::usage,
-         "--all compares planners for one size: it does not go with --max-resolution, --max-batch or "
-         "--max-depth, which search with memory.planner alone");
+         "--all compares planners for one size. It cannot be combined with --max-resolution, --max-batch or "
+         "--max-depth, which use memory.planner alone");
   if (!arguments.out.empty()) check_output_folder(arguments.out);
   const std::vector<fs::path> files = files_of(arguments);
   Outputs outputs(arguments.force);

@@ -1,4 +1,4 @@
-// voxswap predict: label maps for cases that the network has not seen.
+// voxswap predict: label maps of new cases.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -37,8 +37,8 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
           return one.starts_with(key + "=") || one.starts_with(key + ".");
         }))
       fail(Exit::usage,
-           "{}: predict takes {} of an experiment; everything else was decided by the run, and where "
-           "the scans lie is --input",
+           "{}: predict accepts only the keys {} of an experiment. The run sets all others, and --input is "
+           "the folder of the images",
            one, join(allowed, ", "));
   }
   const bool modalities = given("data.modalities");
@@ -63,8 +63,9 @@ std::vector<std::string> runs_in(const std::string& folder) {
   }
   std::sort(runs.begin(), runs.end());
   if (!unfinished.empty())
-    fail(Exit::bad_data, "{}: {} of its cells are not finished runs ({} is one); run the sweep to its end",
-         folder, unfinished.size(), unfinished.front());
+    fail(Exit::bad_data,
+         "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,
+         unfinished.size(), unfinished.front());
   if (runs.empty()) return {folder};  // what is missing of a run is told there
   return runs;
 }

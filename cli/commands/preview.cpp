@@ -1,4 +1,4 @@
-// voxswap preview: prepared and augmented cases on one sheet, to look at before training.
+// voxswap preview: prepared and augmented cases in one image, before training.
 #include "pipeline/cases/preview.h"
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 void check_picture(const fs::path& file) {
   if (lower(file.extension().string()) != ".png")
-    fail(Exit::usage, "--out: {}: the picture is a PNG; name it {}", file.string(),
+    fail(Exit::usage, "--out: {}: the image is a PNG. Name it {}", file.string(),
          fs::path(file).replace_extension(".png").string());
   check_output_file("--out", file);
 }
@@ -24,7 +24,7 @@ void check_picture(const fs::path& file) {
 }  // namespace
 
 Exit preview_command(const Arguments& arguments) {
-  CLI::App app("Write a PNG of prepared cases and of their augmentation, with the ground truth as outlines.",
+  CLI::App app("Write a PNG of prepared and augmented cases, with the ground truth as outlines.",
                "voxswap preview");
   CommonOptions common;
   ExperimentArguments where;

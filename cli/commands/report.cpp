@@ -1,4 +1,4 @@
-// voxswap report: finished runs side by side.
+// voxswap report: compares finished runs.
 #include "pipeline/report/report.h"
 
 #include <CLI/CLI.hpp>

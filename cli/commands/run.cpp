@@ -53,7 +53,8 @@ void resolve_folder(ExperimentArguments& where, bool resume) {
   const fs::path folder = where.file, file = folder / "experiment.yaml";
   if (!fs::is_regular_file(file)) return;
   if (!resume)
-    fail(Exit::usage, "{}: is the folder of a run; with --resume it goes on, {} --out DIR is run anew",
+    fail(Exit::usage,
+         "{}: is the folder of a run. Continue it with --resume, or start a new run with {} --out DIR",
          folder.string(), file.string());
   if (where.out.empty()) where.out = folder.string();
   where.file = file.string();

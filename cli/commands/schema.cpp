@@ -1,4 +1,4 @@
-// voxswap schema: the experiment file for editors.
+// voxswap schema: the schema of the experiment file, for editors.
 #include "experiments/schema.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// voxswap sweep: every combination, restartable, several at once, one report.
+// voxswap sweep: every combination of values, resumable, several in parallel, one report.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -43,12 +43,11 @@ struct SweepArguments {
 
 void declare(CLI::App& app, SweepArguments& arguments) {
   add_experiment(app, arguments.where);
-  app.get_option("key=value")
-      ->description("Keys that override the file; comma-separated values are swept over");
+  app.get_option("key=value")->description("Keys that override the file; comma-separated values are swept");
   app.add_option("--out", arguments.where.out,
                  "Folder of the sweep (output.dir), with a folder for every cell");
   app.add_option("--jobs", arguments.jobs,
-                 "Cells that run at once (auto: one per GPU, MPI rank or Slurm task)")
+                 "Cells that run in parallel (auto: one per GPU, MPI rank or Slurm task)")
       ->check(CLI::Validator(
           [](std::string& text) {
             return text == "auto" ? "" : CLI::Range(std::int64_t{1}, std::int64_t{1024})(text);
@@ -83,7 +82,7 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
     const CellStatus& status = statuses[i];
     if (status.state != CellState::done) {
       results.failures.push_back(
-          format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not run to its end"));
+          format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not completed"));
       continue;
     }
     const pipeline::RunOptions& run = cell.experiment.run;
@@ -114,9 +113,8 @@ Exit tell_failures(const experiments::Sweep& sweep, const std::vector<CellStatus
     if (statuses[i].state != CellState::failed) continue;
     const CellOutcome& outcome = *statuses[i].outcome;
     exits.push_back(outcome.exit);
-    log::error("{}: failed with exit code {}: {}; more in {}", sweep.cells[i].name, outcome.exit,
-               outcome.message.empty() ? "it gave no message" : outcome.message,
-               cell_log(sweep.cells[i]).string());
+    log::error("{}: failed with exit code {}: {}. Details in {}", sweep.cells[i].name, outcome.exit,
+               outcome.message.empty() ? "no message" : outcome.message, cell_log(sweep.cells[i]).string());
   }
   if (exits.empty()) return Exit::done;
   for (const int exit : exits)
@@ -214,7 +212,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
   together(sweep, part, fix_split);
   const auto [statuses, interrupted] = run_cells(mine, places);
   if (interrupted) {
-    log::warn("interrupted; the same command goes on where it stopped");
+    log::warn("interrupted; the same command continues the sweep");
     return Exit::interrupted;
   }
   together(sweep, part, [&](const experiments::Sweep& whole) { merge(whole, json); });
@@ -225,7 +223,7 @@ std::int64_t jobs_of(const std::string& text) {
   const bool on_ranks = net::launched_count() > 1;
   if (text == "auto" || (text.empty() && on_ranks)) return one_per_device;
   if (on_ranks)
-    fail(Exit::usage, "--jobs {}: launched with {}, each of which runs one cell at a time; leave --jobs out",
+    fail(Exit::usage, "--jobs {}: launched with {}, each of which runs one cell at a time. Leave --jobs out",
          text, counted(net::launched_count(), "rank"));
   return parse_number<std::int64_t>(text).value_or(1);
 }
@@ -243,7 +241,7 @@ void start_tasks_of_slurm(const Arguments& words) {
   std::vector<char*> pointers;
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  log::info("{} of Slurm: a cell on each", counted(std::atoi(tasks), "task"));
+  log::info("{} of Slurm, each with one cell at a time", counted(std::atoi(tasks), "task"));
   ::execvp(pointers[0], pointers.data());
   fail(Exit::failed, "srun cannot be started: {}", std::strerror(errno));
 }

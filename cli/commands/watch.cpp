@@ -1,4 +1,4 @@
-// voxswap watch: a run that goes on elsewhere, as it stands.
+// voxswap watch: follows a run that another process runs.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

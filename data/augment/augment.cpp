@@ -229,8 +229,8 @@ std::string describe(const Augmentation& augmentation) {
       parts[before] = format("channel {}: {}", c + 1, parts[before]);
   }
   for (std::size_t c = 0; c < augmentation.dropped.size(); ++c)
-    if (augmentation.dropped[c]) parts.push_back(format("channel {} left out", c + 1));
-  return parts.empty() ? "as it is" : join(parts, ", ");
+    if (augmentation.dropped[c]) parts.push_back(format("channel {} dropped", c + 1));
+  return parts.empty() ? "unchanged" : join(parts, ", ");
 }
 
 }  // namespace voxswap::data

@@ -1,5 +1,5 @@
-// Augmentation: what a training case looks like in one epoch, drawn from (seed, epoch, case) and nothing
-// else, so that order and thread count change nothing.
+// Augmentation: how a training case looks in one epoch. It depends on seed, epoch and case only, so order and
+// thread count change nothing.
 //
 // The set is the one that nnU-Net trains with (Isensee et al., Nature Methods 2021, supplementary note 4),
 // beside the symmetries, flips and scaling of the study. Rotation, scaling and elastic deformation are one

@@ -1,4 +1,4 @@
-// What augmentation does to the values of one channel, in units of a normalised image.
+// Intensity augmentation of one channel, in units of a normalised image.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where every voxel of an augmented grid reads the prepared one: a symmetry, growth along the axes, a
-// rotation and an elastic deformation, composed into one map, so that images are interpolated once.
+// The spatial augmentation as one map from the augmented grid to the prepared one: symmetry, scaling along
+// the axes, rotation and elastic deformation are composed, so that images are interpolated once.
 #pragma once
 
 #include <array>

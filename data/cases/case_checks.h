@@ -1,5 +1,5 @@
-// What must hold of a case's files, each check a sentence when it does not: reading stops at the first,
-// `voxswap check` collects them all.
+// The rules for a case's files; each check returns a sentence on failure. Reading stops at the first,
+// `voxswap check` collects all.
 #pragma once
 
 #include <string>

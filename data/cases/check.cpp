@@ -33,22 +33,23 @@ void check_truths(CheckReport& report) {
   if (without == 0) return;
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
   note(report,
-       format("{} of {} without a truth, first {}", without, counted(cases.size(), "case"), first->id),
-       "they can be predicted, but neither trained on nor scored");
+       format("{} of {} without ground truth, the first is {}", without, counted(cases.size(), "case"),
+              first->id),
+       "nothing, if intended: they can be predicted, but neither train nor validate");
 }
 
 // Asked for, but to be known of.
 void check_completeness(CheckReport& report) {
   if (const std::string missing = missing_text(report.dataset); !missing.empty())
-    note(report, format("files of channels are missing: {}; they are 0 there", missing),
-         format("{}: true asks for this; {} teaches a network to do without", key::data_missing_modalities,
-                key::training_augment_channel_dropout));
+    note(report, format("missing channel files: {}; they are replaced by 0", missing),
+         format("nothing, if intended: {} is true. Set {} so that the network learns to do without",
+                key::data_missing_modalities, key::training_augment_channel_dropout));
   const auto& cases = report.dataset.cases;
   const auto partly = std::count_if(cases.begin(), cases.end(),
                                     [](const CaseFiles& files) { return files.told.has_value(); });
   if (partly > 0)
     note(report, format("only some labels are annotated in {} of {}", partly, counted(cases.size(), "case")),
-         format("{} says so; of the others nothing is learnt there, and they are not scored",
+         format("nothing, if intended: {} says so. The other labels give no loss and no score there",
                 key::data_annotated));
 }
 
@@ -85,9 +86,9 @@ void check_voxel_sizes(CheckReport& report) {
     const double ratio = size_of(*facts.grid) / median;
     if (ratio < noticeable && ratio > 1 / noticeable) continue;
     report.problems.push_back({facts.id, "warning",
-                               format("case {}: its voxels have {:.3g} mm^3, those of most cases {:.3g} mm^3",
+                               format("case {}: voxel volume {:.3g} mm^3, while the median is {:.3g} mm^3",
                                       facts.id, size_of(*facts.grid), median),
-                               "see whether its spacing is right"});
+                               "check the spacing in its header"});
   }
 }
 
@@ -103,14 +104,14 @@ void check_flatness(CheckReport& report) {
     if (std::min({size[0], size[1], size[2]}) == 1) flat.push_back(facts.id);
   }
   if (flat.empty()) return;
-  const std::string fix = "this program segments volumes: give it the whole stack of slices of a scan";
+  const std::string fix = "voxswap segments volumes here: provide the whole stack of slices";
   if (flat.size() == known) {
-    note(report, format("{}, all two-dimensional: a single slice per image", counted(known, "case")), fix);
+    note(report, format("{}, all of them 2D: each image has a single slice", counted(known, "case")), fix);
     return;
   }
   for (const std::string& id : flat)
     report.problems.push_back(
-        {id, "warning", format("case {} is two-dimensional: its images have a single slice", id), fix});
+        {id, "warning", format("case {} is 2D: its images have a single slice", id), fix});
 }
 
 // Channels with the same voxels, wherever they are. Two cases that agree in all channels are told as one.
@@ -129,7 +130,7 @@ void check_duplicates(CheckReport& report) {
         report.problems.push_back(
             {facts.id, "warning",
              format("case {} has the same voxels as {} in every channel", facts.id, known->second->id),
-             "leave one out: trained on and validated with, it makes scores too good"});
+             "remove one; a case that is in training and validation inflates the scores"});
         continue;
       }
     }
@@ -141,7 +142,7 @@ void check_duplicates(CheckReport& report) {
       report.problems.push_back({facts.id, "warning",
                                  format("case {}: {} has the same voxels as {} of {}", facts.id, names[c],
                                         names[known->second.second], known->second.first->id),
-                                 "one of them is not what its name says"});
+                                 "one of the two files has the wrong name; replace it"});
     }
   }
 }

@@ -1,4 +1,4 @@
-// Looks at every case of a data set and tells every problem, never stopping at the first: `voxswap check`.
+// `voxswap check`: looks at every case of a data set and lists all problems.
 #pragma once
 
 #include <vector>

@@ -76,12 +76,12 @@ class CaseChecker {
       if (trouble.exit() == Exit::does_not_fit) return no_memory(trouble.what());
       note(error, trouble.what(), "replace the file");
     } catch (const std::bad_alloc&) {
-      no_memory(format("case {}: there is not the memory to read it", files_.id));
+      no_memory(format("case {}: not enough memory to read it", files_.id));
     }
   }
 
   void no_memory(const std::string& what) {
-    problems_.push_back({files_.id, error, what, "free some memory: the file may be whole", true});
+    problems_.push_back({files_.id, error, what, "free some memory; the file itself may be intact", true});
   }
 
   void check_channel(std::size_t i) {
@@ -100,7 +100,7 @@ class CaseChecker {
     note_oddities(path, header);
     Image image = channel(i);
     const std::string nonfinite = nonfinite_voxels(path, image);
-    note(error, nonfinite, "replace the file or move the case away");
+    note(error, nonfinite, "replace the file or remove the case");
     if (!facts_.grid) {
       facts_.grid = image.geometry;
       facts_.axes = axis_codes(image.geometry);
@@ -109,8 +109,8 @@ class CaseChecker {
     image = canonical(std::move(image));
     if (!check_grid(path, image.geometry) || !nonfinite.empty()) return;
     if (is_constant(image)) {
-      note(warning, format("{}: every voxel is {:g}", path.string(), image.voxels.front()),
-           "look at the image; it shows nothing");
+      note(warning, format("{}: every voxel has the value {:g}", path.string(), image.voxels.front()),
+           "look at the image; it contains no information");
     } else {
       facts_.contents[i] = hash_of(image);
     }
@@ -138,7 +138,7 @@ class CaseChecker {
   void note_oddities(const fs::path& path, const ImageHeader& header) {
     for (const std::string& oddity : header.oddities) {
       note(warning, format("{}: {}", path.string(), oddity),
-           "open it on top of the case's other files and see whether it lies right");
+           "open it together with the case's other files and check its position and orientation");
     }
   }
 
@@ -147,13 +147,11 @@ class CaseChecker {
     const std::string sides =
         format("{:.3g}x{:.3g}x{:.3g} mm", grid.spacing[0], grid.spacing[1], grid.spacing[2]);
     if (*least < 0.05 || *most > 20) {
-      note(warning, format("{}: its voxels are {}: no brain is scanned so", path.string(), sides),
+      note(warning, format("{}: voxel size {} is implausible for an MRI scan", path.string(), sides),
            "correct the spacing in the header");
     } else if (*most > 3.5 * *least) {
-      note(
-          warning,
-          format("{}: its voxels are {}: {:.1f} times as long as wide", path.string(), sides, *most / *least),
-          "expect blurred detail along the long side; a finer scan serves better");
+      note(warning, format("{}: anisotropic voxels of {} ({:.1f} : 1)", path.string(), sides, *most / *least),
+           "expect lower accuracy along the long side; isotropic scans work better");
     }
   }
 
@@ -171,9 +169,9 @@ class CaseChecker {
       return false;
     }
     note(warning,
-         format("{}: lies on another grid ({}) and is resampled onto that of {}", path.string(),
+         format("{}: has a different grid ({}) and is resampled onto the grid of {}", path.string(),
                 describe(grid), reference_.filename().string()),
-         format("{}: true asks for this", key::data_align));
+         format("nothing, if intended: {} is true", key::data_align));
     return true;
   }
 
@@ -183,9 +181,9 @@ class CaseChecker {
     LabelMap truth = read_label_map(files_.truth);
     if (header.element.starts_with("float") || header.element == "double") {
       note(warning,
-           format("{}: its labels are stored as {}; they are rounded to whole numbers", files_.truth.string(),
+           format("{}: its labels are stored as {} and are rounded to whole numbers", files_.truth.string(),
                   header.element),
-           "look whether it is the map of labels; if so, nothing has to be done");
+           "check that it is a label map; if so, nothing needs to be done");
     }
     note(error, unknown_labels(files_.truth, truth, dataset_),
          format("correct {} or the file", key::data_labels));
@@ -195,8 +193,8 @@ class CaseChecker {
       if (value != 0) ++facts_.labels[value];
     }
     if (facts_.labels.empty()) {
-      note(warning, format("{}: the truth holds no label at all", files_.truth.string()),
-           "make sure that this is meant");
+      note(warning, format("{}: the ground truth contains no label", files_.truth.string()),
+           "check that this case really has none");
     }
     truth = canonical(std::move(truth));
     if (!check_grid(files_.truth, truth.geometry)) return;
@@ -222,9 +220,9 @@ class CaseChecker {
     }
     if (outside > labelled / 50) {
       note(warning,
-           format("{}: every channel is background at {} of its {}", files_.truth.string(), outside,
+           format("{}: every channel is background in {} of its {}", files_.truth.string(), outside,
                   counted(labelled, "labelled voxel")),
-           "see whether the truth is turned, shifted or another case's");
+           "check whether the ground truth is flipped, shifted or belongs to another case");
     }
   }
 
@@ -235,7 +233,7 @@ class CaseChecker {
                              [&](float value) { return value != backgrounds_[c]; });
     }
     if (!anything) {
-      note(error, format("case {}: no voxel differs from the background in any channel", files_.id),
+      note(error, format("case {}: every voxel of every channel equals the background", files_.id),
            format("replace the case, or correct {}", key::preprocess_background));
       return;
     }
@@ -246,7 +244,8 @@ class CaseChecker {
     const float corner = corner_value(first);
     if (box.size == grid_.size && corner != backgrounds_.front() && constant_corners(first)) {
       note(warning,
-           format("{}: all its corners are {:g}, not the background {:g}: nothing would be cropped away",
+           format("{}: all its corners have the value {:g} instead of the background {:g}, so nothing would "
+                  "be cropped",
                   reference_.string(), corner, backgrounds_.front()),
            format("set {}: corner", key::preprocess_background));
     }

@@ -1,4 +1,4 @@
-// One case of a data set, looked at file by file: each finding is noted and the rest still looked at.
+// Checks one case file by file: every problem is noted, and the rest is checked as well.
 #pragma once
 
 #include <cstdint>

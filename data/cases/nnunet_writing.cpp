@@ -50,8 +50,8 @@ void describe_regions(const Dataset& dataset, Json& json) {
     });
     if (own == members.end())
       fail(Exit::usage,
-           "region {}: every label of it is in a smaller region too, so nnU-Net could not tell it; leave out "
-           "--regions, or say other {}",
+           "region {}: each of its labels also belongs to a smaller region, so nnU-Net cannot represent it. "
+           "Leave out --regions, or set other {}",
            region->first, key::data_regions);
     Json members_json = Json::array();
     for (const int value : members) members_json.push_back(values.at(value));
@@ -89,11 +89,13 @@ std::string nnunet_description(const Dataset& dataset, std::size_t trained, bool
 
 void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, Outputs& outputs) {
   if (dataset.images || dataset.classes)
-    fail(Exit::usage, "{}: is a data set of pictures; what can be written for nnU-Net is volumes",
+    fail(Exit::usage, "{}: is a data set of 2D images. Only volumes can be converted to nnU-Net's format",
          dataset.root.string());
   for (const CaseFiles& files : dataset.cases)
     if (files.told)
-      fail(Exit::usage, "{}: the truth of case {} tells of some labels only, which nnU-Net has no way to say",
+      fail(Exit::usage,
+           "{}: the ground truth of case {} is annotated for some labels only. nnU-Net's format has no way "
+           "to store that",
            key::data_annotated, files.id);
   const fs::path description = out / "dataset.json";
   std::size_t trained = 0;

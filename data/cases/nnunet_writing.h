@@ -1,5 +1,5 @@
-// A data set as nnU-Net has it, whatever its own layout: imagesTr/CASE_0000.nii.gz, labelsTr/CASE.nii.gz,
-// imagesTs for cases without a truth, and dataset.json.
+// Writes a data set of any layout in nnU-Net's: imagesTr/CASE_0000.nii.gz, labelsTr/CASE.nii.gz, imagesTs for
+// cases without ground truth, and dataset.json.
 #pragma once
 
 #include <map>

@@ -17,7 +17,7 @@ namespace voxswap::data {
 namespace {
 
 void stop_if(const FileTrouble& trouble) {
-  if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
+  if (trouble) fail(Exit::bad_data, "{}. To fix it, {}", trouble.what, trouble.fix);
 }
 
 void stop_if(const std::string& problem) {
@@ -41,8 +41,9 @@ std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files)
       if (files.channels[j] != path) continue;
       const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
       if (component >= volumes.size()) {
-        fail(Exit::bad_data, "{}: holds {}, but the data set promises channel number {} (counted from 0)",
-             path.string(), counted(volumes.size(), "volume"), component);
+        fail(Exit::bad_data,
+             "{}: holds {}, but the data set expects channel number {} there (counted from 0)", path.string(),
+             counted(volumes.size(), "volume"), component);
       }
       channels[j] = std::move(volumes[component]);
     }

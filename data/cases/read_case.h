@@ -1,4 +1,4 @@
-// From the files of a case to a volume that is fit to be worked on.
+// Reads the files of a case into a volume that is ready for preparation.
 #pragma once
 
 #include "data/layouts/dataset.h"

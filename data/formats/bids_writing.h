@@ -1,4 +1,4 @@
-// What a BIDS data set has besides images, as texts of its files.
+// The text files of a BIDS data set.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Numbers as machines of the other byte order wrote them.
+// Numbers in the byte order of other machines.
 #pragma once
 
 #include <algorithm>

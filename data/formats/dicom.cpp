@@ -1,4 +1,4 @@
-// Slices become a series: that they belong together, which way they lie and how far apart.
+// Assembles slices into a series: whether they belong together, their orientation and their distance.
 //
 // Where one slice is odd among many, it is the odd one that is named: what most slices have counts, not what
 // the first one has.
@@ -55,7 +55,7 @@ void check_series(const fs::path& folder, const Slices& slices) {
   if (series.size() < 2) return;
   std::vector<std::string> described;
   for (const auto& [uid, description] : series) described.push_back(description.empty() ? uid : description);
-  refuse(folder, format("holds {} ({}); give each a folder of its own", counted(series.size(), "series"),
+  refuse(folder, format("contains {} ({}). Give each a folder of its own", counted(series.size(), "series"),
                         join(described, ", ")));
 }
 
@@ -97,13 +97,12 @@ const DicomSlice& check_planes(const Slices& slices) {
   const DicomSlice& planes = usual(slices, same_planes);
   for (const DicomSlice& slice : slices) {
     if (!same_planes(slice.geometry, planes.geometry))
-      refuse(slice.path,
-             format("lies in other planes than {}. Is it a localiser? Move it away", planes.name()));
+      refuse(slice.path, format("is not parallel to {}. If it is a localiser, remove it", planes.name()));
   }
   const DicomSlice& pixels = usual(slices, same_pixels);
   for (const DicomSlice& slice : slices) {
     if (!same_pixels(slice.geometry, pixels.geometry))
-      refuse(slice.path, format("has {}, where {} and most others have {}", pixels_of(slice.geometry),
+      refuse(slice.path, format("has {}, but {} and most others have {}", pixels_of(slice.geometry),
                                 pixels.name(), pixels_of(pixels.geometry)));
   }
   return planes;
@@ -127,8 +126,8 @@ std::vector<double> steps_of(const fs::path& folder, const Slices& slices) {
   for (std::size_t i = 1; i < slices.size(); ++i) {
     steps.push_back(slices[i].height - slices[i - 1].height);
     if (steps.back() < 1e-3)
-      refuse(folder, format("{} and {} lie at the same place; several echoes, times or directions in one "
-                            "series? Keep one of each place",
+      refuse(folder, format("{} and {} have the same position, as from several echoes, times or directions. "
+                            "Keep one slice per position",
                             slices[i - 1].name(), slices[i].name()));
   }
   return steps;
@@ -159,12 +158,12 @@ void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (missing[i] == 0) continue;
     count += missing[i];
-    gaps.push_back(format("between {} and {}, which lie {:.4g} mm apart", slices[i].name(),
+    gaps.push_back(format("between {} and {}, which are {:.4g} mm apart", slices[i].name(),
                           slices[i + 1].name(), steps[i]));
   }
   if (count > 0)
-    refuse(folder, format("{} missing: {}, where the others lie {:.4g} mm apart; fetch the series again",
-                          count == 1 ? "a slice is" : format("{} are", counted(count, "slice")),
+    refuse(folder, format("{} missing: {}, while the others are {:.4g} mm apart. Fetch the series again",
+                          count == 1 ? "1 slice is" : format("{} are", counted(count, "slice")),
                           names_of(gaps), usual));
 }
 
@@ -182,8 +181,8 @@ double gap_of(const fs::path& folder, const Slices& slices) {
   });
   const auto at = static_cast<std::size_t>(oddest - steps.begin());
   refuse(folder,
-         format("its slices lie {:.4g} to {:.4g} mm apart, most of them {:.4g} mm; {} and {} lie {:.4g} mm "
-                "apart: no even grid; leave out the odd slice or resample it first",
+         format("its slices are {:.4g} to {:.4g} mm apart, most of them {:.4g} mm; {} and {} are {:.4g} mm "
+                "apart, so the grid is irregular. Remove the odd slice or resample the series first",
                 smallest, *std::max_element(steps.begin(), steps.end()), usual, slices[at].name(),
                 slices[at + 1].name(), *oddest));
 }
@@ -214,11 +213,11 @@ void check_straight(const fs::path& folder, const Slices& slices, const Vector& 
   }
   if (beside.empty()) return;
   if (beside.size() * 2 < slices.size())
-    refuse(folder, format("{} {} up to {:.3g} mm beside the normal on which the other slices lie; move away "
-                          "what is of another scan",
-                          names_of(beside), beside.size() == 1 ? "lies" : "lie", furthest));
-  refuse(folder, format("its stack is slanted: slices lie up to {:.3g} mm beside the normal through its "
-                        "middle (a tilted gantry?); resample it onto a straight grid first",
+    refuse(folder,
+           format("{} {} up to {:.3g} mm off the axis of the other slices. Remove slices of other scans",
+                  names_of(beside), beside.size() == 1 ? "is" : "are", furthest));
+  refuse(folder, format("its slices are up to {:.3g} mm off their common axis (tilted gantry). Resample it "
+                        "onto a regular grid first",
                         furthest));
 }
 

@@ -1,6 +1,6 @@
-// A folder of DICOM slices as one image. One folder holds one series: slices of one orientation, size and
-// pixel spacing, each in a file of its own (with or without an extension, told by the letters DICM in it;
-// other files are left alone).
+// Reads a folder of DICOM slices as one image. One folder holds one series: slices of one orientation, size
+// and pixel spacing, one per file (with or without an extension, recognised by the letters DICM; other files
+// are ignored).
 //
 // Slices are sorted by where they lie along their normal, whatever their names and numbers, and their
 // distance is measured there: SliceThickness is how thick a slice is, not how far the next one lies. Stored

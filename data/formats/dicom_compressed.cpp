@@ -70,7 +70,9 @@ std::string unpacked_pixels(const fs::path& path, const DicomElements& elements,
     reader.SetStream(stream);
     if (!reader.Read() || reader.GetImage().GetBufferLength() != promised ||
         !reader.GetImage().GetBuffer(bytes.data()))
-      fail(Exit::bad_data, "{}: is damaged: its compressed pixels (transfer syntax {}) cannot be unpacked",
+      fail(Exit::bad_data,
+           "{}: is damaged: its compressed pixels (transfer syntax {}) cannot be decompressed. Fetch or copy "
+           "the file again",
            path.string(), elements.syntax);
   });
   return bytes;

@@ -189,7 +189,7 @@ DicomElements read_elements(const fs::path& path) {
   Walker walker(path, pixel_data);
   const std::optional<Element> pixels = walker.walk();
   if (walker.found().deflated) return walker.found();
-  if (!pixels) walker.truncated("it ends before its pixels begin (or is a DICOM file that holds no image)");
+  if (!pixels) walker.truncated("it ends before its pixels begin (or is a DICOM file without an image)");
   walker.found().pixel_length = pixels->length;
   walker.found().pixel_begin = walker.position();
   walker.found().pixel_end = walker.position() + static_cast<std::int64_t>(pixels->length);
@@ -197,7 +197,7 @@ DicomElements read_elements(const fs::path& path) {
     walker.check_fragments();
     walker.found().pixel_end = walker.position();
   } else if (pixels->length > walker.size() - walker.position()) {
-    walker.truncated(format("its header promises {} of pixels, found {}", counted(pixels->length, "byte"),
+    walker.truncated(format("its header declares {} of pixels, found {}", counted(pixels->length, "byte"),
                             walker.size() - walker.position()));
   }
   return walker.found();

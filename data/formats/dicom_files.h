@@ -1,4 +1,4 @@
-// Which files of a folder are DICOM files: told by their content, not by their names.
+// Finds the DICOM files of a folder, by content, not by name.
 #pragma once
 
 #include <vector>

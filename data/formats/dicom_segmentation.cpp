@@ -1,4 +1,4 @@
-// Written with DCMTK, which looks after the many elements that such an object has to have.
+// Written with DCMTK, which handles the many elements of such an object.
 #include "data/formats/dicom_segmentation.h"
 
 #include <dcmtk/config/osconfig.h>
@@ -53,7 +53,7 @@ fs::path slice_at(const std::vector<DicomSlice>& slices, const std::array<double
       far = std::max(far, std::fabs(slice.geometry.origin[world] - at[world]));
     if (far < 0.01) return slice.path;
   }
-  fail(Exit::bad_data, "{}: no slice lies at ({}, {}, {}) mm, where a plane of the label map does",
+  fail(Exit::bad_data, "{}: has no slice at ({}, {}, {}) mm, where the label map has a plane",
        source.string(), number(at[0]), number(at[1]), number(at[2]));
 }
 
@@ -199,12 +199,12 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
                               const std::vector<Segment>& segments, const fs::path& source,
                               const std::string& version) {
   if (!has_dictionary())
-    fail(Exit::failed, "{}: DCMTK finds no dictionary of DICOM's elements; install dcmtk, or set DCMDICTPATH",
+    fail(Exit::failed, "{}: DCMTK does not find its DICOM data dictionary. Install dcmtk, or set DCMDICTPATH",
          path.string());
   const Geometry& grid = labels.geometry;
   std::vector<DicomSlice> slices;
   for (const fs::path& file : dicom_files(source)) slices.push_back(open_slice(file));
-  if (slices.empty()) fail(Exit::bad_data, "{}: holds no DICOM slices", source.string());
+  if (slices.empty()) fail(Exit::bad_data, "{}: contains no DICOM slices", source.string());
   const std::unique_ptr<DcmSegmentation> object = new_object(grid, slices.front().path, version, path);
   add_dimensions(*object, path);
   add_shared(*object, grid, path);
@@ -226,7 +226,8 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
     }
   }
   if (frames == 0)
-    fail(Exit::bad_data, "{}: nothing is labelled, and a segmentation object needs a frame", path.string());
+    fail(Exit::bad_data, "{}: the label map is empty, and a segmentation object needs at least one frame",
+         path.string());
   save(*object, bits, path);
 }
 

@@ -1,5 +1,5 @@
-// DICOM segmentation objects: label maps as archives and viewers of hospitals take them, on the series that
-// they were made of.
+// DICOM segmentation objects: label maps as hospital archives and viewers accept them, with references to the
+// source series.
 #pragma once
 
 #include <string>

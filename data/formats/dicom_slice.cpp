@@ -31,16 +31,16 @@ constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modalit
 }
 
 void check_kind(const fs::path& path, const DicomElements& elements) {
-  if (elements.deflated) refuse(path, "its elements are deflated; convert it to .nii.gz first");
+  if (elements.deflated) refuse(path, "its elements are deflated. Convert it to .nii.gz first");
   if (elements.text(modality) == "SEG")
-    refuse(path, "is a DICOM segmentation object; convert it to a label map (.nii.gz) first");
+    refuse(path, "is a DICOM segmentation object. Convert it to a label map (.nii.gz) first");
   if (elements.text(image_type).find("MOSAIC") != std::string::npos)
-    refuse(path, "is a Siemens mosaic, many slices in one picture; convert it to .nii.gz first");
+    refuse(path, "is a Siemens mosaic, many slices in one image. Convert it to .nii.gz first");
   if (const std::int64_t frames = elements.number(frame_count, 1); frames > 1)
     refuse(path,
-           format("is a multi-frame object of {}; convert it to .nii.gz first", counted(frames, "frame")));
+           format("is a multi-frame object of {}. Convert it to .nii.gz first", counted(frames, "frame")));
   if (elements.number(samples_per_pixel, 1) != 1 || elements.text(photometric) == "PALETTE COLOR")
-    refuse(path, "holds colours, not intensities");
+    refuse(path, "holds colours instead of intensities");
 }
 
 std::string element_of(const fs::path& path, const DicomElements& elements) {
@@ -48,8 +48,8 @@ std::string element_of(const fs::path& path, const DicomElements& elements) {
                      top = elements.number(high_bit, stored - 1);
   if ((bits != 8 && bits != 16 && bits != 32) || stored < 1 || stored > bits || top < stored - 1 ||
       top >= bits)
-    refuse(path, format("is damaged: its header tells of {} bits, {} of them in use up to number {}", bits,
-                        stored, top));
+    refuse(path, format("is damaged: its header declares {} bits, {} of them used, the highest number {}",
+                        bits, stored, top));
   return format("{}int{}", elements.number(pixel_sign, 0) == 0 ? "u" : "", bits);
 }
 
@@ -58,16 +58,16 @@ std::int64_t pixel_count(const DicomElements& elements) {
 }
 
 void check_pixels(const fs::path& path, const DicomElements& elements, const std::string& element) {
-  if (pixel_count(elements) == 0) refuse(path, "is damaged: its header tells of no rows or no columns");
+  if (pixel_count(elements) == 0) refuse(path, "is damaged: its header declares no rows or no columns");
   if (elements.pixel_length == DicomElements::in_fragments) return;
   const std::int64_t promised = pixel_count(elements) * static_cast<std::int64_t>(bytes_of_element(element)),
                      there = elements.pixel_length;
   if (there < promised)
     refuse(path,
-           format("is truncated: its header promises {} of pixels, found {}. Fetch or copy the file again",
+           format("is truncated: its header declares {} of pixels, found {}. Fetch or copy the file again",
                   counted(promised, "byte"), there));
   if (there > promised + 1)  // an odd number is filled up with a byte
-    refuse(path, format("is damaged: it holds {} of pixels where its header promises {}",
+    refuse(path, format("is damaged: it holds {} of pixels, but its header declares {}",
                         counted(there, "byte"), promised));
 }
 
@@ -80,8 +80,8 @@ std::vector<double> finite_numbers(const DicomElements& elements, std::uint32_t 
 }
 
 [[noreturn]] void no_place(const fs::path& path, const char* what) {
-  refuse(path, format("tells no {}: which side is left and where the slice lies is not known; export the "
-                      "series again with its geometry",
+  refuse(path, format("has no {}, so its position and left and right are unknown. Export the series again "
+                      "with its geometry",
                       what));
 }
 
@@ -104,7 +104,7 @@ Geometry geometry_of(const fs::path& path, const DicomElements& elements) {
   const double product = (cosines[0] * cosines[3] + cosines[1] * cosines[4] + cosines[2] * cosines[5]) /
                          row_length / column_length;
   if (!(std::fabs(row_length - 1) < 0.01 && std::fabs(column_length - 1) < 0.01 && std::fabs(product) < 0.01))
-    refuse(path, "is damaged: the directions of its rows and columns are not at right angles");
+    refuse(path, "is damaged: its row and column directions are not at right angles");
   const std::vector<double> spacing = spacing_of(elements);
   Geometry geometry;
   geometry.size = {elements.number(column_count, 0), elements.number(row_count, 0), 1};

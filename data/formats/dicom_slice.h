@@ -1,4 +1,4 @@
-// One DICOM file as one slice of numbers: what it is, where it says that it lies, and its values.
+// One DICOM file as one slice: its header, its position and its values.
 //
 // The elements and pixels that are not compressed are read here, without GDCM, which believes what files say
 // of themselves; it unpacks compressed pixels, between elements that were looked at.

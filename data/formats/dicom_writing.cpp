@@ -1,5 +1,5 @@
-// Writing a DICOM series: for phantoms, so that the way from a hospital's files to a prediction can be tried
-// without a patient.
+// Writes a DICOM series for phantoms, so that prediction from hospital files can be tested without patient
+// data.
 #include "data/formats/dicom_writing.h"
 
 #include <itkGDCMImageIO.h>
@@ -26,7 +26,7 @@ std::vector<std::uint16_t> slice_of(const Image& image, std::int64_t z) {
   for (std::size_t i = 0; i < count; ++i) {
     const float value = image.voxels[static_cast<std::size_t>(z) * count + i];
     if (!(value >= 0 && value <= 65535 && value == std::round(value)))
-      fail(Exit::failed, "{} cannot be stored as DICOM: whole numbers from 0 to 65535 only", number(value));
+      fail(Exit::failed, "{} cannot be stored as DICOM. Use whole numbers from 0 to 65535", number(value));
     pixels[i] = static_cast<std::uint16_t>(value);
   }
   return pixels;
@@ -93,8 +93,8 @@ void write_dicom(const fs::path& folder, const Image& image, const std::string& 
         io->Write(pixels.data());
       });
       if (fs::file_size(temporary) <= pixels.size() * sizeof pixels[0])  // its header comes before them
-        fail(Exit::does_not_fit, "{}: only a part could be written: the disk seems to be full",
-             folder.string());
+        fail(Exit::does_not_fit,
+             "{}: only a part could be written: the disk seems to be full. Free some space", folder.string());
     });
   }
 }

@@ -1,5 +1,4 @@
-// A file that is read here and there, a few bytes at a time. A device that fails is told of as what it is;
-// only the end of the file is an end.
+// Reads a file in small parts. A failing device is reported as such, and never taken for the end of the file.
 #pragma once
 
 #include <cstdint>

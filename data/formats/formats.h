@@ -1,4 +1,4 @@
-// File names and messages of image formats: what reading and writing share.
+// File names and messages of image formats, shared by reading and writing.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// GDCM's objects share state without a lock, readers as well as writers.
+// A lock around GDCM, whose objects share state without one, in readers and writers.
 #pragma once
 
 #include <mutex>

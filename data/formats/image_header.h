@@ -1,4 +1,4 @@
-// What an image's file says of itself before its voxels are read, the same for every format.
+// The header of an image, the same for every format, before its voxels are read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reading: finds the format's reader and holds every file to the same rules.
+// Reading: chooses the reader of the format and applies the same rules to every file.
 #include "data/formats/image_io.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ const Format& format_of(const fs::path& path) {
   if (!fs::exists(path, ignored)) fail(Exit::bad_data, "{}: no such file", path.string());
   if (fs::is_directory(path, ignored)) {
     if (dicom.is(path)) return dicom;
-    fail(Exit::bad_data, "{}: is a directory without DICOM slices, not an image", path.string());
+    fail(Exit::bad_data, "{}: is a folder without DICOM slices, not an image", path.string());
   }
   // Opening a pipe would wait for somebody to write into it.
   if (!fs::is_regular_file(path, ignored))
@@ -46,7 +46,7 @@ const Format& format_of(const fs::path& path) {
   for (const Format* format : {&nifti, &raw_image, &raster}) {
     if (format->is(path)) return *format;
   }
-  fail(Exit::bad_data, "{}: unknown image format; known are {}, {} and folders of DICOM slices",
+  fail(Exit::bad_data, "{}: unknown image format. Known are {}, {} and folders of DICOM slices",
        path.string(), image_extensions_text([](const ImageExtension&) { return true; }),
        raster_extensions_text());
 }
@@ -66,11 +66,10 @@ Image read_image(const fs::path& path, int component) {
   const Format& format = format_of(path);
   const std::int64_t volumes = format.header(path).volumes;
   if (component < 0 && volumes != 1) {
-    fail(Exit::bad_data, "{}: holds {} where one 3D image was expected", path.string(),
-         counted(volumes, "volume"));
+    fail(Exit::bad_data, "{}: holds {}. Expected one 3D image", path.string(), counted(volumes, "volume"));
   }
   if (component >= volumes) {
-    fail(Exit::bad_data, "{}: holds {}, but number {} (counted from 0) was asked for", path.string(),
+    fail(Exit::bad_data, "{}: holds {}, but number {} (counted from 0) is needed", path.string(),
          counted(volumes, "volume"), component);
   }
   return std::move(format.volumes(path, std::max(component, 0), 1).front());
@@ -86,7 +85,7 @@ LabelMap read_label_map(const fs::path& path) {
     if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
         whole > std::numeric_limits<std::int16_t>::max()) {
       fail(Exit::bad_data,
-           "{}: voxel value {} is not a label: a label map holds small whole numbers. Is it an image?",
+           "{}: voxel value {} is not a label. A label map holds small whole numbers; this may be an image",
            path.string(), number(value));
     }
     labels.voxels[i] = static_cast<std::int16_t>(whole);

@@ -1,5 +1,5 @@
-// Writing images, through ITK's writers used without its templates. The whole file is written beside its
-// place, looked at, and renamed.
+// Writes images through ITK's writers, without its templates. The file is written beside its place, verified
+// and renamed.
 #include "data/formats/image_writing.h"
 
 #include <itkMetaImageIO.h>
@@ -64,7 +64,7 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
                   std::size_t element_bytes, const void* voxels, std::size_t volumes) {
   const ImageExtension* const extension = image_extension(path);
   if (extension == nullptr || !extension->written) {
-    fail(Exit::usage, "{}: cannot write this format; name it with one of {}", path.string(),
+    fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
          image_extensions_text([](const ImageExtension& known) { return known.written; }));
   }
   const unsigned dimensions = volumes > 0 ? 4 : 3;
@@ -103,7 +103,7 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
     } catch (const itk::ExceptionObject& error) {
       fail_writing(path, bytes, plain_message(error.GetDescription()));
     }
-    if (!is_whole(temporary, volumes)) fail_writing(path, bytes, "only a part arrived");
+    if (!is_whole(temporary, volumes)) fail_writing(path, bytes, "only a part of it was written");
   });
 }
 

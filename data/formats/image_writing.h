@@ -1,4 +1,4 @@
-// Grids to files, in the format that the name says.
+// Writes grids to files; the extension chooses the format.
 #pragma once
 
 #include <vector>

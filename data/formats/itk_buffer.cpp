@@ -15,7 +15,8 @@ namespace voxswap::data {
 namespace {
 
 [[noreturn]] void fail_unreadable(const fs::path& path, const std::string& why) {
-  fail(Exit::bad_data, "{}: cannot be read as an image: {}. Is it whole, and what its name says?",
+  fail(Exit::bad_data,
+       "{}: cannot be read as an image: {}. Check that it is complete and has the right format",
        path.string(), why);
 }
 
@@ -36,8 +37,8 @@ void convert(const std::vector<char>& buffer, std::int64_t volume, std::int64_t 
 }  // namespace
 
 void no_memory_for(const fs::path& path) {
-  fail(Exit::does_not_fit, "{}: there is not the memory to read it. Free some; the file may be whole",
-       path.string());
+  fail(Exit::does_not_fit,
+       "{}: not enough memory to read it. Free some memory; the file itself may be intact", path.string());
 }
 
 void reading(const fs::path& path, const std::function<void()>& step) {
@@ -76,8 +77,8 @@ Geometry geometry_of(const fs::path& path, const itk::ImageIOBase& io) {
     }
     if (geometry.size[axis] < 1 || !std::isfinite(spacing) || spacing == 0 ||
         !std::isfinite(geometry.origin[axis])) {
-      fail(Exit::bad_data, "{}: its header gives axis {} {} of {} mm at {}", path.string(), axis,
-           counted(geometry.size[axis], "voxel"), spacing, geometry.origin[axis]);
+      fail(Exit::bad_data, "{}: its header gives axis {} with {} of {} mm, starting at {} mm", path.string(),
+           axis, counted(geometry.size[axis], "voxel"), spacing, geometry.origin[axis]);
     }
   }
   return geometry;
@@ -125,7 +126,7 @@ void convert(const fs::path& path, const itk::ImageIOBase& io, const std::vector
     case itk::IOComponentEnum::DOUBLE:
       return convert<double>(buffer, volume, components, voxels);
     default:
-      fail(Exit::bad_data, "{}: its voxels are of a type that is not a number", path.string());
+      fail(Exit::bad_data, "{}: its voxel type is not a number", path.string());
   }
 }
 

@@ -1,4 +1,5 @@
-// What reading and writing DICOM share of ITK: its raw buffers become our grids, its exceptions our messages.
+// What DICOM reading and writing share of ITK: conversion of its raw buffers to our grids, and of its
+// exceptions to our messages.
 #pragma once
 
 #include <cstdint>

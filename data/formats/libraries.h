@@ -1,4 +1,4 @@
-// The libraries that this room is made with, for `voxswap info`.
+// Versions of the libraries of this room, for `voxswap info`.
 #pragma once
 
 #include <string>

@@ -28,8 +28,7 @@ class Parser {
 
   RawImage parse() {
     if (!fields_.contains("NDims") || !fields_.contains("ElementDataFile"))
-      fail(Exit::bad_data,
-           "{}: is not a MetaImage, whatever its name says: it lacks NDims or ElementDataFile",
+      fail(Exit::bad_data, "{}: is not a MetaImage, despite its name: it lacks NDims or ElementDataFile",
            path_.string());
     read_extent();
     read_place();
@@ -86,7 +85,7 @@ class Parser {
     if (const std::string channels = text({"ElementNumberOfChannels"}); !channels.empty()) {
       const std::vector<std::int64_t> read = extents_of(path_, channels);
       if (read.size() != 1 || read[0] > 65536)
-        damaged("its header promises " + channels.substr(0, 80) + " channels");
+        damaged("its header declares " + channels.substr(0, 80) + " channels");
       raw_.components = read[0];
     }
     raw_.image.volumes = raw_.components;
@@ -118,14 +117,14 @@ class Parser {
     const std::string element = text({"ElementType"});
     const auto known = element_names.find(element);
     if (known == element_names.end())
-      fail(Exit::bad_data, "{}: its voxels are not plain numbers (\"{}\")", path_.string(),
+      fail(Exit::bad_data, "{}: its voxel type is not supported (\"{}\")", path_.string(),
            element.substr(0, 80));
     raw_.image.element = known->second;
     const bool big = is_true({"BinaryDataByteOrderMSB", "ElementByteOrderMSB"});
     raw_.swapped = big != (std::endian::native == std::endian::big);
     raw_.packed = is_true({"CompressedData"});
     if (const std::string binary = text({"BinaryData"}); !binary.empty() && !is_true({"BinaryData"}))
-      fail(Exit::bad_data, "{}: its voxels are written as text; save it as binary data", path_.string());
+      fail(Exit::bad_data, "{}: its voxels are stored as text. Save it as binary data", path_.string());
     const std::string file = text({"ElementDataFile"});
     if (file == "LOCAL" || file == "Local" || file == "local") {
       raw_.file = path_;
@@ -133,7 +132,7 @@ class Parser {
       return;
     }
     if (file.empty() || file == "LIST" || file.find('%') != std::string::npos)
-      fail(Exit::bad_data, "{}: its voxels lie in several files; save it as one", path_.string());
+      fail(Exit::bad_data, "{}: its voxels are stored in several files. Save it as one file", path_.string());
     raw_.file = seen_from(path_.parent_path(), file);
     const auto skipped = numbers({"HeaderSize"}, 1, {0});
     raw_.from_end = skipped[0] == -1;

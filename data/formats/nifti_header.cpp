@@ -87,8 +87,8 @@ class Parser {
 
   void recognise() {
     if (bytes_.size() < nifti_1.header_bytes) {
-      fail(Exit::bad_data, "{}: is truncated: {}, less than a NIfTI header", path_.string(),
-           counted(bytes_.size(), "byte"));
+      fail(Exit::bad_data, "{}: is truncated: {}, less than a NIfTI header. Fetch or copy the file again",
+           path_.string(), counted(bytes_.size(), "byte"));
     }
     for (const Fields* fields : {&nifti_1, &nifti_2}) {
       for (const bool swapped : {false, true}) {
@@ -102,12 +102,12 @@ class Parser {
     const std::string_view magic = at_.header_bytes == 0 ? std::string_view() : bytes_.substr(at_.magic, 4);
     if (magic == std::string_view("ni1\0", 4) || magic == std::string_view("ni2\0", 4)) {
       fail(Exit::bad_data,
-           "{}: is only the header of an image whose voxels lie in another file; convert the "
-           "pair to one .nii.gz file",
+           "{}: is only the header of an image whose voxels are in another file. Convert the pair to one "
+           ".nii.gz file",
            path_.string());
     }
     if (magic != std::string_view("n+1\0", 4) && magic != std::string_view("n+2\0", 4)) {
-      fail(Exit::bad_data, "{}: is not a NIfTI image in one file, whatever its name says", path_.string());
+      fail(Exit::bad_data, "{}: is not a single-file NIfTI image, despite its name", path_.string());
     }
     reader_.emplace(bytes_, header_.swapped);
   }
@@ -124,7 +124,7 @@ class Parser {
       const auto extent = reader_->whole(at_.dim + axis * at_.dim_bytes, at_.dim_bytes);
       if (extent < 1) damaged(format("its header gives axis {} an extent of {}", axis, extent));
       total *= static_cast<double>(extent);
-      if (total > most_voxels) damaged(format("its header promises more than {:g} voxels", most_voxels));
+      if (total > most_voxels) damaged(format("its header declares more than {:g} voxels", most_voxels));
       if (axis <= 3) {
         size[axis - 1] = extent;
       } else {
@@ -139,12 +139,12 @@ class Parser {
       if (of_type == code) header_.image.element = name;
     }
     if (header_.image.element.empty()) {
-      fail(Exit::bad_data, "{}: its voxels are not plain numbers (NIfTI data type {})", path_.string(), code);
+      fail(Exit::bad_data, "{}: its voxel type is not supported (NIfTI data type {})", path_.string(), code);
     }
     const double offset = at_.dim_bytes == 8 ? static_cast<double>(reader_->whole(at_.vox_offset, 8))
                                              : reader_->real(at_.vox_offset, 4);
     if (!(offset >= static_cast<double>(at_.header_bytes) && offset < 1e9))
-      damaged(format("its voxels are said to begin at byte {}", offset));
+      damaged(format("its header says that the voxels start at byte {}", offset));
     header_.offset = static_cast<std::size_t>(offset);
     // nifti1.h: a slope of 0 means that nothing is scaled.
     const double slope = reader_->real(at_.slope, at_.real_bytes);
@@ -237,22 +237,20 @@ class Parser {
     if (has_sform && is_finite(s) && skew(s) <= most_skew) {
       constexpr double noticeable = 0.01;  // mm
       if (good_q && distance(s, q) > noticeable)
-        note(format("its qform puts voxels up to {:.3g} mm from where its sform does; the sform is used",
-                    distance(s, q)));
+        note(format("its qform and sform disagree by up to {:.3g} mm; the sform is used", distance(s, q)));
       return s;
     }
     if (has_sform && good_q) {
-      note("the axes of its sform are not at right angles, or have no length; the qform is used");
+      note("the axes of its sform are not at right angles or have no length; the qform is used");
       return q;
     }
     if (has_sform)
-      damaged(is_finite(s) && skew(s) < 1
-                  ? "the axes of its sform are not at right angles, and it has no qform; "
-                    "resample it onto a plain grid"
-                  : "an axis of its sform has no length");
+      damaged(is_finite(s) && skew(s) < 1 ? "the axes of its sform are not at right angles, and it has no "
+                                            "qform. Resample it onto a regular grid"
+                                          : "an axis of its sform has no length");
     if (good_q) return q;
     if (has_qform) damaged("an axis of its qform has no length");
-    note("it has neither qform nor sform: where it lies and which side is left is not known");
+    note("it has neither qform nor sform, so its position and left and right are unknown");
     return {pixdim(1), 0, 0, 0, 0, pixdim(2), 0, 0, 0, 0, pixdim(3), 0};
   }
 

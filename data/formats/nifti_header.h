@@ -1,4 +1,4 @@
-// The header of a NIfTI file: what its voxels are and where they lie, by rules that are written down here.
+// The header of a NIfTI file: type, grid and position of its voxels.
 //
 // Read without the NIfTI library, which believes what a damaged header says. The place of the voxels, as in
 // nifti1.h: the sform when its code is above 0 and its axes stand at right angles, else the qform when its

@@ -53,11 +53,12 @@ void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::str
     if (error == Z_BUF_ERROR) {
       fail(Exit::bad_data,
            "{}: is truncated: its gzip stream ends early, after {}. Fetch or copy the file again",
-           path.string(), counted(bytes.size(), "unpacked byte"));
+           path.string(), counted(bytes.size(), "uncompressed byte"));
     }
     if (got < 0) {
-      fail(Exit::bad_data, "{}: is damaged: its gzip stream breaks after {}. Fetch or copy the file again",
-           path.string(), counted(before, "unpacked byte"));
+      fail(Exit::bad_data,
+           "{}: is damaged: its gzip stream is invalid after {}. Fetch or copy the file again", path.string(),
+           counted(before, "uncompressed byte"));
     }
     if (got == 0) return;
     size -= static_cast<std::size_t>(got);
@@ -109,7 +110,7 @@ void read_past_end(const fs::path& path, gzFile_s* file) {
 }
 
 [[noreturn]] void truncated(const fs::path& path, std::size_t promised, const std::string& there) {
-  fail(Exit::bad_data, "{}: is truncated: its header promises {}, found {}. Fetch or copy the file again",
+  fail(Exit::bad_data, "{}: is truncated: its header declares {}, found {}. Fetch or copy the file again",
        path.string(), counted(promised, "byte"), there);
 }
 

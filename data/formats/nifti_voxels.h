@@ -1,5 +1,5 @@
-// NIfTI files, read without the NIfTI library. That library, and ITK which uses it, replaces NaN by 0 and
-// what is missing of a truncated file by nothing or zeros, says so to nobody, and believes any header.
+// Reads NIfTI files without the NIfTI library. That library, and ITK which uses it, silently replaces NaN by
+// 0 and the missing part of a truncated file by zeros, and trusts any header.
 #pragma once
 
 #include <vector>

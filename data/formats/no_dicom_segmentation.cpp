@@ -1,4 +1,4 @@
-// Where DCMTK is not there.
+// In place of dicom_segmentation.cpp where DCMTK is not installed.
 #include "base/error.h"
 #include "data/formats/dicom_segmentation.h"
 
@@ -10,7 +10,9 @@ bool writes_dicom_segmentations() {
 
 void write_dicom_segmentation(const fs::path& path, const LabelMap&, const std::vector<Segment>&,
                               const fs::path&, const std::string&) {
-  fail(Exit::usage, "{}: this voxswap was built without DCMTK, which writes segmentation objects",
+  fail(Exit::usage,
+       "{}: this voxswap was built without DCMTK, which writes segmentation objects. Install it and build "
+       "again",
        path.string());
 }
 

@@ -60,7 +60,7 @@ class Parser {
     const std::size_t whole = text.size();
     const auto magic = next_line(text);
     if (!magic || !magic->starts_with("NRRD000"))
-      fail(Exit::bad_data, "{}: is not an NRRD image, whatever its name says", path_.string());
+      fail(Exit::bad_data, "{}: is not an NRRD image, despite its name", path_.string());
     while (const auto line = next_line(text)) {
       if (line->empty()) break;
       const std::size_t colon = line->find(": ");
@@ -135,7 +135,7 @@ class Parser {
       }
       return result;
     }
-    raw_.image.oddities.push_back("it has no space directions: which side is left is not known");
+    raw_.image.oddities.push_back("it has no space directions, so left and right are unknown");
     const std::vector<double> spacings =
         fields_.contains("spacings") ? numbers("spacings") : std::vector<double>();
     std::size_t spatial = is_domain(0) || extents_.size() <= 3 ? 0 : 1;
@@ -163,7 +163,7 @@ class Parser {
       if (!towards[axis]) continue;
       first = std::min(first, axis);
       if (spatial == 3 || axis != first + spatial)
-        fail(Exit::bad_data, "{}: its spatial axes do not lie side by side; save its axes in another order",
+        fail(Exit::bad_data, "{}: its spatial axes are not adjacent. Save its axes in another order",
              path_.string());
       size[spatial] = extents_[axis];
       for (std::size_t row = 0; row < 3; ++row) lps[row * 4 + spatial] = (*towards[axis])[row];
@@ -185,7 +185,7 @@ class Parser {
     if (known == spaces.end()) {
       if (!space.empty())
         raw_.image.oddities.push_back(
-            format("its space is \"{}\": which side is left is not known", space.substr(0, 80)));
+            format("its space is \"{}\", so left and right are unknown", space.substr(0, 80)));
       return;
     }
     for (std::size_t i = 0; i < 4; ++i) {
@@ -200,12 +200,12 @@ class Parser {
       if (std::find(spellings.begin(), spellings.end(), type) != spellings.end()) raw_.image.element = name;
     }
     if (raw_.image.element.empty())
-      fail(Exit::bad_data, "{}: its voxels are not plain numbers (\"{}\")", path_.string(),
+      fail(Exit::bad_data, "{}: its voxel type is not supported (\"{}\")", path_.string(),
            type.substr(0, 80));
     const std::string encoding = lower(text("encoding"));
     raw_.packed = encoding == "gzip" || encoding == "gz";
     if (!raw_.packed && encoding != "raw")
-      fail(Exit::bad_data, "{}: its encoding is \"{}\"; save it as raw or gzip", path_.string(),
+      fail(Exit::bad_data, "{}: its encoding is \"{}\". Save it as raw or gzip", path_.string(),
            encoding.substr(0, 80));
     const std::string endian = lower(text("endian"));
     if (!endian.empty() && endian != "little" && endian != "big")
@@ -219,16 +219,20 @@ class Parser {
     raw_.file = file.empty() ? path_ : seen_from(path_.parent_path(), file);
     raw_.offset = file.empty() ? header_bytes_ : 0;
     if (file.starts_with("LIST") || file.find('%') != std::string::npos)
-      fail(Exit::bad_data, "{}: its voxels lie in several files; save it as one", path_.string());
+      fail(Exit::bad_data, "{}: its voxels are stored in several files. Save it as one file", path_.string());
     if (const std::string lines = text("lineskip"); !lines.empty() && lines != "0")
-      fail(Exit::bad_data, "{}: has \"line skip: {}\"; save it anew", path_.string(), lines.substr(0, 80));
+      fail(Exit::bad_data, "{}: has \"line skip: {}\", which is not supported. Save it again without",
+           path_.string(), lines.substr(0, 80));
     if (!fields_.contains("byteskip")) return;
     const std::vector<double> skipped = numbers("byteskip");
     if (skipped.size() != 1 || !(skipped[0] >= -1 && skipped[0] < 1e9))
       damaged("byte skip: " + text("byteskip").substr(0, 80));
     raw_.from_end = skipped[0] == -1 && !raw_.packed;
     if (skipped[0] > 0) {
-      if (raw_.packed) fail(Exit::bad_data, "{}: skips bytes of packed voxels; save it anew", path_.string());
+      if (raw_.packed)
+        fail(Exit::bad_data,
+             "{}: skips bytes of compressed voxels, which is not supported. Save it again without",
+             path_.string());
       raw_.offset += static_cast<std::size_t>(skipped[0]);
     }
   }

@@ -12,8 +12,8 @@ std::string placeholder_at(const fs::path& path) {
   if (fs::is_symlink(path, error) && !fs::exists(path, error)) {
     const std::string target = fs::read_symlink(path, error).string();
     const bool annexed = target.find("/annex/objects/") != std::string::npos;
-    return format("a link to {}, which is not there{}", target,
-                  annexed ? "; `git annex get` or `datalad get` fetches it" : "");
+    return format("a link to {}, which does not exist{}", target,
+                  annexed ? "; `git annex get` or `datalad get` downloads it" : "");
   }
   constexpr std::uintmax_t longest = 1024;  // of a pointer; images are longer
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > longest || error) return {};
@@ -24,9 +24,9 @@ std::string placeholder_at(const fs::path& path) {
     if (trouble.exit() != Exit::bad_data) throw;  // a device that fails, no memory
   }
   if (begin.starts_with("version https://git-lfs.github.com/spec/"))
-    return "a Git LFS pointer, not the file itself; `git lfs pull` fetches it";
+    return "a Git LFS pointer, not the file itself; `git lfs pull` downloads it";
   if (begin.starts_with("/annex/objects/"))
-    return "a git-annex pointer, not the file itself; `git annex get` fetches it";
+    return "a git-annex pointer, not the file itself; `git annex get` downloads it";
   return {};
 }
 

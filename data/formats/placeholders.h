@@ -1,4 +1,4 @@
-// Files that stand for others: what git-lfs and git-annex leave where the content was not fetched.
+// Placeholder files of git-lfs and git-annex, whose content was not downloaded.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// libpng tells of errors by jumping out of itself: nothing that has to be destroyed lives in the functions
-// that it jumps to.
+// libpng reports errors by longjmp: the functions that it jumps to hold nothing that needs a destructor.
 #include "data/formats/png_reading.h"
 
 #include <png.h>
@@ -27,7 +26,7 @@ struct Source {
 
 void hand_on(png_structp png, png_bytep to, std::size_t count) {
   auto* const source = static_cast<Source*>(png_get_io_ptr(png));
-  if (source->size - source->at < count) png_error(png, "the file ends before the picture does");
+  if (source->size - source->at < count) png_error(png, "the file ends before the image does");
   std::memcpy(to, source->bytes + source->at, count);
   source->at += count;
 }
@@ -91,7 +90,8 @@ PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
   Source source{bytes.data(), bytes.size(), 0, {}};
   Reader reader(source);
   const auto refuse = [&](const char* why) {
-    fail(Exit::bad_data, "{}: cannot be read as an image: {}. Is it whole, and what its name says?",
+    fail(Exit::bad_data,
+         "{}: cannot be read as an image: {}. Check that it is complete and has the right format",
          path.string(), why);
   };
   if (reader.info == nullptr) no_memory_for(path);
@@ -105,7 +105,7 @@ PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
   const std::size_t row = png_get_rowbytes(reader.png, reader.info);
   const auto height = static_cast<std::size_t>(pixels.height);
   if (row * height / most_packed / 8 > bytes.size())
-    refuse("its header promises more pixels than it could hold");
+    refuse("its header declares more pixels than it can hold");
   pixels.rows.resize(row * height);
   std::vector<png_bytep> rows(height);
   for (std::size_t y = 0; y < height; ++y)

@@ -1,4 +1,4 @@
-// PNG files, decoded by libpng itself: ITK's reader ends the program where a file does.
+// PNG files, decoded by libpng: ITK's reader ends the program on a damaged file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// TIFF and JPEG through ITK's readers, used without its templates; PNG through libpng. JPEG's library paints
-// what is missing of a file grey and is content, so its end is looked for here.
+// TIFF and JPEG through ITK's readers, without its templates; PNG through libpng. JPEG's library fills the
+// missing part of a truncated file with grey and reports success, so the end of the file is checked here.
 #include "data/formats/raster.h"
 
 #include <itkJPEGImageIO.h>
@@ -41,7 +41,7 @@ void check_end_of_jpeg(const fs::path& path) {
   const std::string bytes = read_file(path);
   const auto scan = bytes.rfind("\xff\xda");
   if (scan == std::string::npos || bytes.find("\xff\xd9", scan) == std::string::npos)
-    fail(Exit::bad_data, "{}: cannot be read as an image: it ends before the picture does. Is it whole?",
+    fail(Exit::bad_data, "{}: cannot be read as an image: it ends early. Check that it is complete",
          path.string());
 }
 
@@ -51,7 +51,8 @@ void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
   const auto promised = static_cast<std::uintmax_t>(io.GetImageSizeInBytes());
   const std::uintmax_t there = fs::file_size(path);
   if (promised / packed > there + least)
-    fail(Exit::bad_data, "{}: its header promises {} of pixels, and the file has {}. Is it whole?",
+    fail(Exit::bad_data,
+         "{}: its header declares {} of pixels, but the file has {}. Check that it is complete",
          path.string(), counted(promised, "byte"), there);
 }
 
@@ -65,8 +66,8 @@ itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
   });
   const unsigned dimensions = io->GetNumberOfDimensions();
   if (dimensions > 2 && io->GetDimensions(2) > 1)
-    fail(Exit::bad_data, "{}: holds {} where one image was expected; save the one that is meant",
-         path.string(), counted(io->GetDimensions(2), "page"));
+    fail(Exit::bad_data, "{}: holds {}. Expected one image", path.string(),
+         counted(io->GetDimensions(2), "page"));
   check_promise(path, *io);
   return io;
 }
@@ -130,7 +131,7 @@ std::vector<Image> png_volumes(const fs::path& path, PngMeaning meaning, std::in
 
 [[noreturn]] void refuse_colours(const fs::path& path) {
   fail(Exit::bad_data,
-       "{}: is in colours, and a mask holds numbers of labels; save it in grey or with a palette",
+       "{}: is a colour image, but a mask holds label numbers. Save it in greyscale or with a palette",
        path.string());
 }
 

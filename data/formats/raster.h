@@ -1,4 +1,4 @@
-// Pictures of one plane: PNG, TIFF and JPEG, grey or in colours.
+// 2D images: PNG, TIFF and JPEG, in greyscale or colour.
 //
 // No such file says where it lies in a patient: pixels are squares of 1 mm, the first one at the origin.
 // Colours are read like the volumes of a 4D file, red, green, blue; how opaque a pixel is, is not read.

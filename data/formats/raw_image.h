@@ -1,5 +1,5 @@
-// What the text header of an NRRD or MetaImage file says: what its voxels are, where they lie in which file,
-// and how they are packed.
+// The text header of an NRRD or MetaImage file: type of the voxels, their file and position, and their
+// compression.
 #pragma once
 
 #include <cstdint>

@@ -82,9 +82,9 @@ std::string unpacked(const fs::path& path, const VoxelFile& file, std::size_t si
   }
   if (status == Z_OK || status == Z_STREAM_END) return bytes;
   if (status == Z_MEM_ERROR) no_memory_for(path);
-  fail(Exit::bad_data, "{}: is {}: its packed voxels end after {}. Fetch or copy the file again",
+  fail(Exit::bad_data, "{}: is {}: its compressed voxels end after {}. Fetch or copy the file again",
        path.string(), status == Z_BUF_ERROR ? "truncated" : "damaged",
-       counted(bytes.size(), "unpacked byte"));
+       counted(bytes.size(), "uncompressed byte"));
 }
 
 // Memory is taken for what the header promises, and no more than the file can hold.
@@ -95,15 +95,14 @@ std::string read_voxels(const fs::path& path, const RawImage& raw) {
   error_code missing;
   const auto there = static_cast<std::size_t>(fs::file_size(raw.file, missing));
   if (missing)
-    fail(Exit::bad_data, "{}: its voxels should lie in {}: no such file", path.string(), raw.file.string());
+    fail(Exit::bad_data, "{}: its voxels should be in {}: no such file", path.string(), raw.file.string());
   const auto truncated = [&](std::size_t found) {
     fail(Exit::bad_data,
-         "{}: is truncated: its header promises {} of voxels, found {}. Fetch or copy the file again",
+         "{}: is truncated: its header declares {} of voxels, found {}. Fetch or copy the file again",
          path.string(), counted(promised, "byte"), found);
   };
   if (const std::string placeholder = placeholder_at(raw.file); !placeholder.empty())
-    fail(Exit::bad_data, "{}: its voxels should lie in {}: {}", path.string(), raw.file.string(),
-         placeholder);
+    fail(Exit::bad_data, "{}: its voxels should be in {}: {}", path.string(), raw.file.string(), placeholder);
   const bool from_end = raw.from_end && there >= promised;
   if (!from_end && raw.offset > there) truncated(0);
   const std::size_t begin = from_end ? there - promised : raw.offset;

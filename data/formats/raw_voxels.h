@@ -1,6 +1,6 @@
-// Images whose headers are text: NRRD and MetaImage. Their headers say where voxels lie in a file and how
-// they are packed; reading them is the same for both. Read without libraries, which believe any header: one
-// that promises two thousand million axes keeps MetaIO busy for hours.
+// Images with text headers: NRRD and MetaImage. The headers say where voxels are and how they are compressed;
+// reading them is the same for both. Read without libraries, which trust any header: one that declares two
+// thousand million axes keeps MetaIO busy for hours.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Slicer's fields stand in a NRRD as key:=value, under the names of its reader (vtkSegmentation).
+// 3D Slicer stores its fields in an NRRD file as key:=value, under the names of its reader (vtkSegmentation).
 #include "data/formats/segmentation_writing.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Label maps for programs that show labels by name and colour: .seg.nrrd for 3D Slicer, and the list of
-// labels that ITK-SNAP loads beside a label map.
+// Label maps for programs that show labels by name and colour: .seg.nrrd for 3D Slicer, and the label list of
+// ITK-SNAP.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Numbers as image files store them: the element types that formats have in common, and their bytes as float.
+// Element types that image formats share, and conversion of their bytes to float.
 #pragma once
 
 #include <cstddef>

@@ -115,7 +115,7 @@ fs::path truth_of(const std::vector<fs::path>& derivatives, const Place& place) 
         found.push_back(folder / file);
   }
   if (found.size() > 1)
-    fail(Exit::bad_data, "case {}: {} and {} are both label maps; which is the truth, {} with {} say",
+    fail(Exit::bad_data, "case {}: {} and {} are both label maps. Choose the ground truth with {} and {}",
          place.id, found[0].string(), found[1].string(), key::data_layout, key::data_files);
   return found.empty() ? fs::path() : found[0];
 }
@@ -165,7 +165,7 @@ CaseFiles case_of(const fs::path& root, const Place& place, const std::vector<st
     } else {
       files.channels.push_back(found->second.front());
       if (found->second.size() > 1)
-        unclear = format("{} and {} are both {}; take one away, or say which, {}: files with {}",
+        unclear = format("{} and {} are both {}. Remove one, or choose one with {}: files and {}",
                          found->second[0].filename().string(), found->second[1].filename().string(), channel,
                          key::data_layout, key::data_files);
     }

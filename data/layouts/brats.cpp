@@ -120,7 +120,7 @@ std::optional<std::string> has_label_4(const Dataset& dataset, std::size_t enoug
       const LabelMap labels = read_label_map(files.truth);
       ++looked_at;
       if (std::find(labels.voxels.begin(), labels.voxels.end(), 4) != labels.voxels.end())
-        return format("{} has the label 4", files.truth.filename().string());
+        return format("{} contains the label 4", files.truth.filename().string());
     } catch (const Error&) {
       continue;  // told when the case itself is read
     }
@@ -143,14 +143,14 @@ void name_paediatric_labels(Dataset& dataset) {
   constexpr std::size_t enough = 40;
   if (const auto reason = has_label_4(dataset, enough)) {
     dataset.labels = {{"enhancing", 1}, {"non_enhancing", 2}, {"cyst", 3}, {"oedema", 4}};
-    dataset.recognised += format("; labels as in 2024, since {}", *reason);
+    dataset.recognised += format("; labels as in 2024, because {}", *reason);
     return;
   }
   dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 3}};
   dataset.recognised += format(
-      "; labels as in 2023 (1 necrosis, 2 oedema, 3 enhancing), since none of the first {} "
-      "truths has the label 4; of 2024 they are {{enhancing: 1, non_enhancing: 2, cyst: 3, "
-      "oedema: 4}}, for {}",
+      "; labels as in 2023 (1 necrosis, 2 oedema, 3 enhancing), because none of the first {} ground truths "
+      "contains the label 4. For labels as in 2024 set {{enhancing: 1, non_enhancing: 2, cyst: 3, oedema: "
+      "4}} in {}",
       enough, key::data_labels);
 }
 
@@ -164,7 +164,7 @@ void name_labels(Dataset& dataset, const Naming& naming) {
   dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 3}};
   if (const auto reason = why_2024(dataset)) {
     dataset.labels.push_back({"resection_cavity", 4});
-    dataset.recognised += format("; labels as in 2024, since {}", *reason);
+    dataset.recognised += format("; labels as in 2024, because {}", *reason);
   } else {
     dataset.recognised += "; labels as in 2023";
   }
@@ -174,7 +174,7 @@ std::string reason(const Found& found) {
   std::string text = format("{} named as in BraTS {}, e.g. {}", counted(found.folders.size(), "case folder"),
                             found.naming->years, found.folders.front().filename().string());
   if (!found.of_other_years.empty())
-    text += format("; {} named as in other years are left out", found.of_other_years.size());
+    text += format("; {} named as in other years skipped", found.of_other_years.size());
   return text;
 }
 
@@ -205,7 +205,7 @@ Dataset list_brats(const DatasetOptions& options) {
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
   for (const fs::path& folder : found.of_other_years)
-    dataset.left_out.push_back({"warning", folder, "a case named as in another year than most"});
+    dataset.left_out.push_back({"warning", folder, "a case named as in another year than most cases"});
   dataset.recognised = reason(found);
   name_labels(dataset, *found.naming);
   return dataset;

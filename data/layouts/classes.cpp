@@ -1,5 +1,5 @@
-// Pictures sorted into folders: one per class, whose name is the class's. A folder of nothing but pictures
-// holds some of which nobody knows the class.
+// Layout classes: 2D images sorted into one folder per class, named after the class. A folder with only
+// images has images of unknown class.
 #include <algorithm>
 #include <optional>
 
@@ -28,7 +28,7 @@ int label_of(const std::string& folder, const fs::path& root, const Labels& labe
   const auto found =
       std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == folder; });
   if (found == labels.end())
-    fail(Exit::bad_data, "{}: its class is not in {}; name it there, or move the folder away",
+    fail(Exit::bad_data, "{}: its class is not in {}. Name it there, or remove the folder",
          (root / folder).string(), key::data_labels);
   return found->second;
 }
@@ -40,7 +40,7 @@ std::optional<std::string> recognise_classes(const DatasetOptions& options) {
   for (const std::string& folder : folders_in(options.root))
     classes += !pictures_in(options.root / folder).empty();
   if (classes < 2) return std::nullopt;
-  return format("{} with pictures", counted(classes, "folder"));
+  return format("{} with 2D images", counted(classes, "folder"));
 }
 
 Dataset list_classes(const DatasetOptions& options) {
@@ -56,13 +56,13 @@ Dataset list_classes(const DatasetOptions& options) {
     dataset.labels.emplace_back(folder, static_cast<int>(dataset.labels.size()) + 1);
   if (!options.labels.empty()) dataset.labels = options.labels;
   if (!folders.empty() && (folders.size() < 2 || folders.size() > most_classes))
-    fail(Exit::bad_data, "{}: {} of classes; there may be 2 to {}", options.root.string(),
+    fail(Exit::bad_data, "{}: {} of classes found. Expected 2 to {}", options.root.string(),
          counted(folders.size(), "folder"), most_classes);
   for (const std::string& folder : folders) {
     const fs::path path = options.root / folder;
     const std::vector<std::string> pictures = pictures_in(path);
     if (pictures.empty())
-      fail(Exit::bad_data, "{}: the folder of a class holds no picture ({}); fill it or move it away",
+      fail(Exit::bad_data, "{}: this folder of a class contains no image ({}). Add images or remove it",
            path.string(), raster_extensions_text());
     for (const std::string& name : pictures) {
       CaseFiles files = picture_case(format("{}_{}", folder, raster_stem(name)), path / name);

@@ -1,4 +1,4 @@
-// A data set on disk: which cases it has, which files belong to each, and what its label values mean.
+// A data set on disk: its cases, the files of each, and the meaning of its label values.
 #pragma once
 
 #include <algorithm>

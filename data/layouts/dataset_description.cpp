@@ -44,7 +44,7 @@ Dataset read_description(const fs::path& path) {
     dataset.classes = json.value("classes", false);
   } catch (const Json::exception&) {
     fail(Exit::bad_data,
-         "{}: does not describe a data set as a run leaves it; remove it to look at the data again",
+         "{}: is not a description of a data set by voxswap. Remove it, and the data is listed again",
          path.string());
   }
   return dataset;

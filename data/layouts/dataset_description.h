@@ -1,5 +1,5 @@
-// What a run must remember of the data set that it was trained on, so that new scans can be predicted where
-// the training data no longer lies.
+// What a run stores of its training data, so that new cases can be predicted where the training data is not
+// available.
 #pragma once
 
 #include "base/filesystem.h"

@@ -28,7 +28,7 @@ class Parser {
   explicit Parser(const fs::path& root) : path_(dataset_json_path(root)) {
     json_ = Json::parse(read_file(path_), nullptr, false);
     if (!json_.is_object())
-      fail(Exit::bad_data, "{}: is not a JSON object; repair it, or remove it to list the folders instead",
+      fail(Exit::bad_data, "{}: is not a JSON object. Repair it, or remove it to list the folders instead",
            path_.string());
   }
 
@@ -189,7 +189,7 @@ std::optional<DatasetJson> read_dataset_json(const fs::path& root) {
   const fs::path path = dataset_json_path(root);
   if (!fs::exists(path, ignored)) return std::nullopt;
   if (!fs::is_regular_file(path, ignored))
-    fail(Exit::bad_data, "{}: is not a file; put a dataset.json there or remove it", path.string());
+    fail(Exit::bad_data, "{}: is not a file. Put a dataset.json there or remove it", path.string());
   if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
     fail(Exit::bad_data, "{}: {}", path.string(), placeholder);
   return Parser(root).parse();

@@ -1,5 +1,5 @@
-// dataset.json, which the Decathlon and nnU-Net put beside their images, as plain values with every type
-// checked. What is not in the file is empty here.
+// dataset.json of the Decathlon and nnU-Net, with every type checked. What the file does not have is empty
+// here.
 #pragma once
 
 #include <optional>

@@ -46,7 +46,7 @@ struct Found {
 // The channels whose patterns fit a series: "*T1*PRE*|MPRAGE", of its description or its folder's name.
 SequenceName by_patterns(const std::map<std::string, std::string>& patterns, const std::string& folder,
                          const std::string& description) {
-  SequenceName found{{}, true, true, format("it fits no pattern in {}", key::data_files)};
+  SequenceName found{{}, true, true, format("it matches no pattern in {}", key::data_files)};
   for (const auto& [channel, pattern] : patterns) {
     if (channel == truth_key) continue;
     const std::vector<std::string> ways = split(pattern, '|');
@@ -56,7 +56,7 @@ SequenceName by_patterns(const std::map<std::string, std::string>& patterns, con
       found.could_be.push_back(channel);
   }
   found.certain = found.could_be.size() < 2;
-  if (!found.certain) found.why = format("it fits several patterns in {}", key::data_files);
+  if (!found.certain) found.why = format("it matches several patterns in {}", key::data_files);
   return found;
 }
 
@@ -134,7 +134,7 @@ std::string reason(const Found& found) {
   std::string text = format("{} with DICOM series named like MRI sequences, e.g. {}",
                             counted(found.cases.size(), "folder"), found.cases.begin()->first);
   if (!found.left_out.empty()) {
-    text += format("; {} skipped, whose description names no MRI sequence, e.g. {}",
+    text += format("; {} skipped: the description names no MRI sequence, e.g. {}",
                    counted(found.left_out.size(), "series"), found.left_out.front().path.filename().string());
   }
   return text;
@@ -185,16 +185,14 @@ void add_channel(const std::string& channel, const FoundCase& of_case, const fs:
   if (!sure.empty()) {
     path = sure[0]->folder;
     if (sure.size() > 1)
-      unclear = format(
-          "two series look like {}: {} (\"{}\") and {} (\"{}\"); move one away, or say which is "
-          "meant, {}",
-          channel, path.string(), sure[0]->written, sure[1]->folder.string(), sure[1]->written,
-          how_to_say(channel, *sure[0]));
+      unclear = format("two series look like {}: {} (\"{}\") and {} (\"{}\"). Remove one, or choose one, {}",
+                       channel, path.string(), sure[0]->written, sure[1]->folder.string(), sure[1]->written,
+                       how_to_say(channel, *sure[0]));
   } else if (!unsure.empty()) {
     path = unsure[0]->folder;
-    unclear = format("whether {} (\"{}\") is {} is not clear: {}; rename it, or say what is meant, {}",
-                     path.string(), unsure[0]->written, channel, unsure[0]->sequence.why,
-                     how_to_say(channel, *unsure[0]));
+    unclear =
+        format("it is not clear whether {} (\"{}\") is {}: {}. Rename it, or assign it, {}", path.string(),
+               unsure[0]->written, channel, unsure[0]->sequence.why, how_to_say(channel, *unsure[0]));
   }
   files.channels.push_back(path);
   files.components.push_back(-1);
@@ -218,9 +216,10 @@ void tell_names(const Found& found, Dataset& dataset) {
                        dataset.modalities.end();
           });
       if (!needed)
-        dataset.left_out.push_back({"note", series.folder,
-                                    format("a series that could be {} (\"{}\"), which its case has: {}",
-                                           join(sequence.could_be, " or "), series.written, sequence.why)});
+        dataset.left_out.push_back(
+            {"note", series.folder,
+             format("a series that could be {} (\"{}\"), but its case has one already: {}",
+                    join(sequence.could_be, " or "), series.written, sequence.why)});
     }
   }
   for (const auto& [names, cases] : guesses) dataset.guesses.push_back({names.first, names.second, cases});
@@ -243,8 +242,8 @@ std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
 Dataset list_dicom(const DatasetOptions& options) {
   if (asks_for_cases(options))
     fail(Exit::usage,
-         "{}: patterns with {{case}} need {}: files; layout dicom matches series descriptions, e.g. "
-         "t1ce: \"*T1*POST*\"",
+         "{}: patterns with {{case}} need {}: files. Patterns of layout dicom match series descriptions, "
+         "e.g. t1ce: \"*T1*POST*\"",
          key::data_files, key::data_layout);
   const Found found = Finder(options).find();
   Dataset dataset;

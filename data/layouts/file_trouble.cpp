@@ -19,23 +19,22 @@ bool is_readable_kind(const fs::path& path) {
 
 FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel) {
   if (!files.unclear.empty() && !files.unclear[channel].empty())
-    return {format("case {}: {}", files.id, files.unclear[channel]),
-            format("say which is meant with {}, or leave the channel out of {}", key::data_files,
-                   key::data_modalities)};
+    return {
+        format("case {}: {}", files.id, files.unclear[channel]),
+        format("choose one with {}, or leave the channel out of {}", key::data_files, key::data_modalities)};
   if (files.lacks(channel)) return {};
   const fs::path& path = files.channels[channel];
   const std::string name =
       channel < dataset.modalities.size() ? dataset.modalities[channel] : format("number {}", channel);
   if (const std::string placeholder = placeholder_at(path); !placeholder.empty())
     return {format("case {}: channel {}: {}: {}", files.id, name, path.string(), placeholder),
-            "fetch its content"};
+            "download its content"};
   error_code ignored;
   if (!fs::exists(path, ignored))
-    return {
-        format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
-        format("add the file, move the case away, leave the channel out of {}, or set {}: true, which has "
-               "zeros in its place",
-               key::data_modalities, key::data_missing_modalities)};
+    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
+            format("add the file, remove the case, leave the channel out of {}, or set {}: true to replace "
+                   "the channel by 0",
+                   key::data_modalities, key::data_missing_modalities)};
   if (!is_readable_kind(path))
     return {
         format("case {}: channel {}: {} is not a file (a pipe or a device)", files.id, name, path.string()),
@@ -47,14 +46,14 @@ FileTrouble truth_trouble(const CaseFiles& files) {
   error_code ignored;
   if (files.truth.empty()) return {};
   if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
-    return {format("case {}: the truth {}: {}", files.id, files.truth.string(), placeholder),
-            "fetch its content"};
+    return {format("case {}: ground truth {}: {}", files.id, files.truth.string(), placeholder),
+            "download its content"};
   if (!fs::exists(files.truth, ignored))
-    return {format("case {}: the truth is missing: expected {}", files.id, files.truth.string()),
+    return {format("case {}: the ground truth is missing: expected {}", files.id, files.truth.string()),
             "add the file"};
   if (!is_readable_kind(files.truth))
     return {
-        format("case {}: the truth {} is not a file (a pipe or a device)", files.id, files.truth.string()),
+        format("case {}: ground truth {} is not a file (a pipe or a device)", files.id, files.truth.string()),
         "put the label map itself there"};
   return {};
 }

@@ -1,4 +1,4 @@
-// Whether the files of a case can be what the data set says, before any of them is read.
+// Checks whether the files of a case exist and can be used, before any of them is read.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Any other arrangement: somebody writes down one pattern per channel. In a pattern {case} stands for the
-// case's name and * and ? for any characters, none of them across folders: "{case}/Flair*.nii.gz". What fits
-// may also be a folder of DICOM slices.
+// Layout files: one pattern per channel. In a pattern {case} stands for the case's name, * and ? for any
+// characters, none of them across folders: "{case}/Flair*.nii.gz". A match may also be a folder of DICOM
+// slices.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -79,7 +79,7 @@ void match(const fs::path& folder, const std::vector<std::string>& parts, std::s
 Matches match(const fs::path& root, const std::string& channel, const std::string& pattern) {
   if (pattern.find("{case}") == std::string::npos) {
     fail(Exit::usage,
-         "{}.{}: \"{}\" does not say where the case's name stands; write {{case}} there, e.g. "
+         "{}.{}: \"{}\" does not show where the name of the case is. Write {{case}} there, e.g. "
          "\"{{case}}/Flair*.nii.gz\"",
          key::data_files, channel, pattern);
   }
@@ -104,7 +104,7 @@ fs::path only_file(const fs::path& root, const std::string& channel, const std::
   const auto found = matches.find(id);
   if (found == matches.end()) return root / with_case(pattern, id);
   if (found->second.size() > 1) {
-    fail(Exit::bad_data, "case {}, {}: {} match \"{}\": {} and {}; make the pattern in {} narrower", id,
+    fail(Exit::bad_data, "case {}, {}: {} match \"{}\": {} and {}. Make the pattern in {} more specific", id,
          channel, counted(found->second.size(), "file"), pattern, found->second[0].filename().string(),
          found->second[1].filename().string(), key::data_files);
   }
@@ -140,12 +140,12 @@ Dataset list_files(const DatasetOptions& options) {
   }
   if (dataset.modalities.empty()) {
     fail(Exit::usage,
-         "layout files: {} has no channel; give a pattern for each, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
+         "layout files: {} has no channel. Give a pattern for each, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
          key::data_files);
   }
   const bool has_truth = options.files.contains(truth_key);
   if (has_truth && options.labels.empty()) {
-    fail(Exit::usage, "layout files: {} must say what the values of the truth mean, e.g. {{tumor: 1}}",
+    fail(Exit::usage, "layout files: {} must name the values of the ground truth, e.g. {{tumor: 1}}",
          key::data_labels);
   }
   std::map<std::string, Matches> found;

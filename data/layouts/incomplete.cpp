@@ -20,8 +20,8 @@ int value_named(const Dataset& dataset, const std::string& name, const fs::path&
     names.push_back(known);
   }
   const std::string guess = nearest(name, names);
-  fail(Exit::usage, "{}: {}: there is no label '{}'{}; there are {}", key::data_annotated, table.string(),
-       name, guess.empty() ? "" : ", did you mean '" + guess + "'?", join(names, ", "));
+  fail(Exit::usage, "{}: {}: unknown label '{}'.{} There are {}", key::data_annotated, table.string(), name,
+       guess.empty() ? "" : " Did you mean '" + guess + "'?", join(names, ", "));
 }
 
 }  // namespace
@@ -33,12 +33,12 @@ std::map<std::string, std::set<int>> read_told(const fs::path& table, const std:
   std::map<std::string, std::set<int>> told;
   for (const auto& row : csv.rows) {
     const auto [found, fresh] = told.try_emplace(row[id]);
-    if (!fresh) fail(Exit::bad_data, "{}: {}: case '{}' is there twice", asked_by, table.string(), row[id]);
+    if (!fresh) fail(Exit::bad_data, "{}: {}: case '{}' is listed twice", asked_by, table.string(), row[id]);
     for (const std::string& part : split(row[labels], ';'))
       if (const std::string label = trim(part); !label.empty()) found->second.insert(value(label));
     if (found->second.empty())
       fail(Exit::bad_data,
-           "{}: {}: case '{}' has no label; remove its truth, or name the labels that were annotated",
+           "{}: {}: case '{}' has no label. Remove its ground truth, or list the labels that were annotated",
            asked_by, table.string(), row[id]);
   }
   return told;

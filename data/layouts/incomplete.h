@@ -1,4 +1,4 @@
-// Cases that lack something: files of some channels, or labels that nobody drew.
+// Incomplete cases: with missing channels, or with labels that were not annotated.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How the files of a data set are arranged: one row per known arrangement; a source of its own each.
+// The table of layouts: how the files of a data set are arranged; one source each.
 //
 // A layout says where a file should be, whether it is there or not; that files exist, that channels are
 // selected and that labels are overridden is looked after once, in open_dataset.cpp.

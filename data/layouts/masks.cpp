@@ -1,5 +1,5 @@
-// Pictures and masks: a folder `images` and beside it `masks` (or `labels`), a picture and its mask of one
-// name, the mask's perhaps with _mask or _seg behind. A folder of nothing but pictures is one without masks.
+// Layout masks: 2D images in `images` and masks with the same names in `masks` (or `labels`), perhaps with
+// _mask or _seg. A folder with only images has no masks.
 #include <map>
 #include <optional>
 #include <set>
@@ -33,7 +33,7 @@ std::map<std::string, fs::path> masks_in(const fs::path& folder) {
       if (ends_with(stem, mark)) stem.resize(stem.size() - std::string(mark).size());
     const auto [found, fresh] = masks.try_emplace(stem, folder / name);
     if (!fresh)
-      fail(Exit::bad_data, "{} and {} are both masks of {}; keep one of them", found->second.string(),
+      fail(Exit::bad_data, "{} and {} are both masks of {}. Remove one of them", found->second.string(),
            (folder / name).string(), stem);
   }
   return masks;
@@ -44,7 +44,7 @@ std::map<std::string, fs::path> masks_in(const fs::path& folder) {
 std::optional<std::string> recognise_masks(const DatasetOptions& options) {
   const fs::path masks = folder_of_masks(options.root);
   if (masks.empty() || pictures_in(options.root / folder_of_images).empty()) return std::nullopt;
-  return format("it has pictures in {} and a folder {}", folder_of_images, masks.filename().string());
+  return format("it has 2D images in {} and a folder {}", folder_of_images, masks.filename().string());
 }
 
 Dataset list_masks(const DatasetOptions& options) {
@@ -61,7 +61,7 @@ Dataset list_masks(const DatasetOptions& options) {
   }
   for (const auto& [stem, mask] : masks)
     dataset.left_out.push_back(
-        {"warning", mask, format("a mask without a picture {} in {}", stem, images.filename().string())});
+        {"warning", mask, format("a mask without an image {} in {}", stem, images.filename().string())});
   name_colours(dataset, options);
   if (options.labels.empty()) dataset.labels = observed_labels(dataset);
   return dataset;

@@ -65,8 +65,8 @@ std::vector<std::string> counted_modalities(const std::vector<CaseFiles>& cases)
     const std::int64_t volumes = read_header(files.channels.front()).volumes;
     if (volumes == 1) break;
     if (volumes > 1000) {
-      fail(Exit::bad_data, "{}: holds {}; that many channels cannot be meant",
-           files.channels.front().string(), counted(volumes, "volume"));
+      fail(Exit::bad_data, "{}: holds {}, which is too many to be channels", files.channels.front().string(),
+           counted(volumes, "volume"));
     }
     std::vector<std::string> names;
     for (std::int64_t i = 0; i < volumes; ++i) names.push_back(format("channel_{}", i));
@@ -79,7 +79,7 @@ void name_labels(const fs::path& root, const std::optional<DatasetJson>& json, D
   if (!json) return;
   for (const auto& [name, values] : json->labels) {
     if (values.size() > 1) {
-      fail(Exit::bad_data, "{}: \"labels\": {} has {}; lists are nnU-Net's, and {} is msd",
+      fail(Exit::bad_data, "{}: \"labels\": {} has {}. Lists of values are used by nnU-Net, and {} is msd",
            dataset_json_path(root).string(), name, counted(values.size(), "value"), key::data_layout);
     }
     if (values[0] != 0) dataset.labels.emplace_back(name, values[0]);
@@ -93,7 +93,7 @@ void name_labels(const fs::path& root, const std::optional<DatasetJson>& json, D
 std::optional<std::string> recognise_msd(const DatasetOptions& options) {
   const std::optional<DatasetJson> json = read_dataset_json(options.root);
   if (json && json->by_nnunet) return std::nullopt;
-  if (json && json->by_decathlon) return "its dataset.json is the Decathlon's";
+  if (json && json->by_decathlon) return "its dataset.json is that of the Decathlon";
   error_code ignored;
   for (const char* folder : {"imagesTr", "imagesTs"}) {
     if (fs::is_directory(options.root / folder, ignored)) return format("it has a folder {}", folder);

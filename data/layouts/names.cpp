@@ -77,7 +77,7 @@ Labels observed_labels(const Dataset& dataset) {
     if (value > 0) labels.push_back({format("label_{}", value), value});
   }
   if (!labels.empty()) {
-    log::warn("{} is missing: found {} in the first {}; name them there", key::data_labels,
+    log::warn("{} is not set: found {} in the first {}. Name them there", key::data_labels,
               counted(labels.size(), "label"), counted(looked_at, "label map"));
   }
   return labels;

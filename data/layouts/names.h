@@ -1,4 +1,4 @@
-// What layouts call channels, labels and regions, however their files write them.
+// Names of channels, labels and regions, normalised.
 #pragma once
 
 #include <string>

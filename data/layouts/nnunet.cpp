@@ -114,7 +114,7 @@ class Lister {
       const std::optional<NumberedFile> file = numbered_file(name);
       if (!file || file->ending != ending_) continue;
       if (file->channel >= channels_.size()) {
-        fail(Exit::bad_data, "{}: is channel number {}, but the data set names {} ({}), counted from 0",
+        fail(Exit::bad_data, "{}: is channel number {}, but the data set has {} ({}), counted from 0",
              (folder / name).string(), file->channel, counted(channels_.size(), "channel"),
              join(channels_, ", "));
       }
@@ -188,14 +188,14 @@ class Lister {
 
 std::optional<std::string> recognise_nnunet(const DatasetOptions& options) {
   const std::optional<DatasetJson> json = read_dataset_json(options.root);
-  if (json && json->by_nnunet) return "its dataset.json has channel_names, as nnU-Net's";
+  if (json && json->by_nnunet) return "its dataset.json has channel_names, as in nnU-Net";
   const std::optional<NumberedFile> file = Lister::any_numbered(options.root);
   if (!file) return std::nullopt;
   error_code ignored;
   // The Decathlon's own list counts for more than a number at the end of a name.
   if (json && !json->training.empty() && fs::exists(options.root / json->training[0].images[0], ignored))
     return std::nullopt;
-  return format("it has a file per channel, e.g. {}_{:04}{}", file->id, file->channel, file->ending);
+  return format("it has one file per channel, e.g. {}_{:04}{}", file->id, file->channel, file->ending);
 }
 
 Dataset list_nnunet(const DatasetOptions& options) {

@@ -1,5 +1,5 @@
-// Opening a data set: the layout lists what there should be; here that is narrowed to what the experiment
-// asks for, and checked.
+// Opens a data set: the layout lists its cases, which are then restricted to what the experiment needs, and
+// checked.
 #include "data/layouts/open_dataset.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ const Layout& layout_named(const std::string& name) {
   }
   std::vector<std::string> known = layout_names();
   const std::string meant = nearest(name, known);
-  fail(Exit::usage, "{}: unknown layout \"{}\"{}; there are {}", key::data_layout, name,
-       meant.empty() ? "" : format(", did you mean {}?", meant), join(known, ", "));
+  fail(Exit::usage, "{}: unknown layout \"{}\".{} There are {}", key::data_layout, name,
+       meant.empty() ? "" : format(" Did you mean {}?", meant), join(known, ", "));
 }
 
 // The first layout that recognises the folder; its reason becomes Dataset::recognised.
@@ -35,11 +35,12 @@ const Layout& recognised_layout(const DatasetOptions& options) {
     if (layout.recognise(options)) return layout;
   }
   if (fs::is_empty(options.root)) {
-    fail(Exit::bad_data, "{}: the data set is empty: the folder holds nothing", options.root.string());
+    fail(Exit::bad_data, "{}: the data set is empty: the folder contains nothing", options.root.string());
   }
   std::string known;
   for (const Layout& layout : layouts()) known += format("\n  {}: {}", layout.name, layout.looks_like);
-  fail(Exit::bad_data, "{}: no cases of a known layout there. Is it the right folder? Known layouts ({}):{}",
+  fail(Exit::bad_data,
+       "{}: no cases of a known layout found. Check that it is the right folder. Known layouts ({}):{}",
        options.root.string(), key::data_layout, known);
 }
 
@@ -52,7 +53,7 @@ std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
     });
   }
   if (found == known.end()) {
-    fail(Exit::usage, "{}: unknown modality \"{}\"; this data set has {}", key::data_modalities, wanted,
+    fail(Exit::usage, "{}: unknown modality \"{}\". This data set has {}", key::data_modalities, wanted,
          join(known, ", "));
   }
   return static_cast<std::size_t>(found - known.begin());
@@ -101,7 +102,7 @@ void check_labels(const Labels& labels, const Source& source) {
   std::set<std::string> names;
   for (const auto& [name, value] : labels) {
     if (value < 1 || value > 32767) {
-      fail(source.exit, "{}: {}: {} cannot be a label; labels are 1 to 32767, 0 is the background",
+      fail(source.exit, "{}: {}: {} cannot be a label. Labels are 1 to 32767; 0 is the background",
            source.name, name, value);
     }
     if (!values.insert(value).second)
@@ -119,7 +120,7 @@ void check_regions(const Dataset& dataset, const Source& source) {
       if (known) continue;
       std::vector<std::string> listed;
       for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
-      fail(source.exit, "{}: {}: {} is not a label; the labels are {{{}}}", source.name, name, value,
+      fail(source.exit, "{}: {}: {} is not a label. The labels are {{{}}}", source.name, name, value,
            join(listed, ", "));
     }
   }
@@ -134,7 +135,7 @@ void choose_ignored(Dataset& dataset, const DatasetOptions& options) {
   if (options.labels.empty()) return static_cast<void>(std::erase_if(dataset.labels, is_ignored));
   const auto found = std::find_if(dataset.labels.begin(), dataset.labels.end(), is_ignored);
   if (found != dataset.labels.end())
-    fail(Exit::usage, "{}: {} is the label {} of {}; a voxel is either ignored or has a label",
+    fail(Exit::usage, "{}: {} is also the label {} of {}. A value is either ignored or a label",
          key::data_ignore_label, dataset.ignore_label, found->first, key::data_labels);
 }
 
@@ -161,12 +162,12 @@ void check_cases(const Dataset& dataset, const Layout& layout) {
   constexpr std::size_t longest_id = 180;
   for (const CaseFiles& files : dataset.cases) {
     if (files.id.size() > longest_id)
-      fail(Exit::bad_data, "{}: the name of case {} has {}; files are named after cases: give it at most {}",
+      fail(Exit::bad_data, "{}: the name of case {} has {}. Files are named after cases, so use at most {}",
            dataset.root.string(), files.id, counted(files.id.size(), "byte"), longest_id);
   }
   for (std::size_t i = 1; i < dataset.cases.size(); ++i) {
     if (dataset.cases[i].id == dataset.cases[i - 1].id) {
-      fail(Exit::bad_data, "{}: two cases are named {}: {} and {}", dataset.root.string(),
+      fail(Exit::bad_data, "{}: two cases have the name {}: {} and {}", dataset.root.string(),
            dataset.cases[i].id, dataset.cases[i - 1].channels.front().string(),
            dataset.cases[i].channels.front().string());
     }
@@ -185,11 +186,10 @@ void tell_guesses(const Dataset& dataset) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, dataset.guesses.size()); ++i) {
     const SeriesGuess& guess = dataset.guesses[i];
-    log::info("series \"{}\" ({} case{}) is taken for {}", guess.written, guess.cases,
-              guess.cases == 1 ? "" : "s", guess.channel);
+    log::info("series \"{}\" ({}) is used as {}", guess.written, counted(guess.cases, "case"), guess.channel);
   }
   if (dataset.guesses.size() > most)
-    log::info("{} recognised as well; `voxswap check` lists all",
+    log::info("{} recognised; `voxswap check` lists all",
               counted(dataset.guesses.size() - most, "other series name"));
 }
 
@@ -201,7 +201,7 @@ Dataset list_dataset(const DatasetOptions& given) {
   if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
   error_code ignored;
   if (!fs::is_directory(options.root, ignored)) {
-    fail(Exit::bad_data, "{}: {}; {} must be the folder of a data set", options.root.string(),
+    fail(Exit::bad_data, "{}: {}. {} must be the folder of a data set", options.root.string(),
          fs::exists(options.root, ignored) ? "is not a folder" : "no such folder", key::data_root);
   }
   const Layout& layout = automatic ? recognised_layout(options) : layout_named(options.layout);
@@ -210,8 +210,7 @@ Dataset list_dataset(const DatasetOptions& given) {
   dataset.layout = layout.name;
   dataset.align = options.align;
   const std::string reason = dataset.recognised.empty() ? "" : format(": {}", dataset.recognised);
-  dataset.recognised =
-      format("layout {} {}{}", layout.name, automatic ? "recognised" : "as asked for", reason);
+  dataset.recognised = format("layout {} {}{}", layout.name, automatic ? "recognised" : "as set", reason);
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
   dataset.all_modalities = dataset.modalities;
@@ -226,7 +225,7 @@ Dataset list_dataset(const DatasetOptions& given) {
 namespace {
 
 void stop_if(const FileTrouble& trouble) {
-  if (trouble) fail(Exit::bad_data, "{}. To mend it, {}", trouble.what, trouble.fix);
+  if (trouble) fail(Exit::bad_data, "{}. To fix it, {}", trouble.what, trouble.fix);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// From options to a data set: the layout lists what there should be, which is narrowed to what was asked for
-// and checked.
+// From options to a data set: the layout lists its cases, which are then restricted to what the experiment
+// needs, and checked.
 //
 // Layouts are rows of the table in layouts/layouts.cpp; `auto` asks each whether it recognises the folder.
 #pragma once

@@ -1,5 +1,5 @@
-// What layouts of pictures share (data/formats/raster.h): cases of one plane, and what their colours are
-// called.
+// What the layouts of 2D images share (data/formats/raster.h): cases with one plane, and names of colour
+// channels.
 #pragma once
 
 #include <string>

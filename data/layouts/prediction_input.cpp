@@ -109,7 +109,7 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   // The channels may have other names there, in the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())
-    fail(Exit::usage, "{}: {} for the {} of the network ({})", key::data_modalities,
+    fail(Exit::usage, "{}: {}, but the network has {} ({})", key::data_modalities,
          counted(wanted.modalities.size(), "name"), counted(trained.modalities.size(), "channel"),
          join(trained.modalities, ", "));
   wanted.known_modalities = trained.all_modalities;

@@ -1,5 +1,4 @@
-// What `voxswap predict` is given: scans like those that a network was trained on, in whatever way they lie
-// there.
+// The input of `voxswap predict`: images like those that the network was trained on, in any layout.
 #pragma once
 
 #include "base/filesystem.h"

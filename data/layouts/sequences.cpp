@@ -223,7 +223,7 @@ std::optional<SequenceName> own_name(const std::string& written) {
 
 SequenceName t1_by_contrast(const Contrast& contrast) {
   if (contrast.with && contrast.without)
-    return {{"t1", "t1ce"}, false, false, "its description names both contrast and no contrast"};
+    return {{"t1", "t1ce"}, false, false, "its description names contrast and also no contrast"};
   return {{contrast.with ? "t1ce" : "t1"}, true, false, ""};
 }
 
@@ -249,7 +249,7 @@ SequenceName sequence_of(const std::string& written) {
   if (t1) return t1_by_contrast(contrast);
   if (flair) return {{"flair"}, true, false, ""};
   if (t2 && any_of(words, {"pd", "pdw", "dual"}))
-    return {{"t2"}, false, false, "its description names another echo beside T2"};
+    return {{"t2"}, false, false, "its description names another echo besides T2"};
   if (t2) return {{"t2"}, true, false, ""};
   if (contrast.with && contrast.named)
     return {{"t1ce"}, false, false, "its description names contrast, but not T1"};
@@ -265,7 +265,7 @@ SequenceName sequence_of(const std::string& folder, const std::string& descripti
   for (const std::string& one : by_folder.could_be) {
     if (!is_one_of(one, by_description.could_be)) by_description.could_be.push_back(one);
   }
-  return {by_description.could_be, false, false, "its folder and its description tell different things"};
+  return {by_description.could_be, false, false, "its folder and its description name different sequences"};
 }
 
 }  // namespace voxswap::data

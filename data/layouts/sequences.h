@@ -1,6 +1,6 @@
-// What the name of a series tells of its sequence: "AX T1 FLAIR +C" is a T1 with contrast. Scanners,
-// hospitals and countries name series as they like, so a name is read word by word, and one that could be
-// meant in two ways is never decided here.
+// Recognises an MRI sequence from the name of a series: "AX T1 FLAIR +C" is a T1 with contrast. Naming varies
+// by scanner, hospital and country, so a name is read word by word, and an ambiguous one is never decided
+// here.
 #pragma once
 
 #include <span>

@@ -39,8 +39,9 @@ class Walk {
     look_into(plain(dataset_.root), 0);
     for (const CaseFiles& files : dataset_.cases) {
       if (!files.labelled())
-        found_.push_back({note, files.channels.front(),
-                          "an image without labels: it can be predicted, but neither trained on nor scored"});
+        found_.push_back(
+            {note, files.channels.front(),
+             "an image without ground truth: it can be predicted, but neither trains nor validates"});
     }
     return std::move(found_);
   }
@@ -91,8 +92,8 @@ class Walk {
     if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that belongs to no case");
     const bool images = holds_image(path, depth);
     tell(images ? warning : note, path,
-         images ? format("a folder with images, but none is named as layout {} names them", dataset_.layout)
-                : "a folder without any image");
+         images ? format("a folder with images, but none is named as layout {} requires", dataset_.layout)
+                : "a folder without images");
   }
 
   bool holds_image(const fs::path& folder, int depth) const {
@@ -116,15 +117,15 @@ class Walk {
       return tell(warning, path, "a pipe or a device");
     if (image) {
       const std::string folder = path.parent_path().filename().string();
-      if (folder.starts_with("labels")) return tell(warning, path, "labels without an image");
+      if (folder.starts_with("labels")) return tell(warning, path, "a label map without an image");
       if (folder.starts_with("images"))
         return tell(warning, path,
-                    format("an image that layout {} does not list as a case's", dataset_.layout));
+                    format("an image that layout {} does not assign to a case", dataset_.layout));
       return tell(any_in_use(path.parent_path()) ? note : warning, path,
-                  "neither a channel nor the truth of a case");
+                  "neither a channel nor the ground truth of a case");
     }
     if (is_other_format(path) && !belongs_to_used(path))
-      tell(note, path, "an image of a format that is not read");
+      tell(note, path, "an image in a format that voxswap does not read");
   }
 
   bool any_in_use(const fs::path& folder) const {

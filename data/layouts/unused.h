@@ -1,6 +1,5 @@
-// What lies in the folder of a data set and is of no case: a series that tells of no sequence, labels without
-// an image, an empty folder. A scan that is overlooked is missed by nobody, so everything that could be one
-// is named.
+// Files in the folder of a data set that belong to no case: a series without a known sequence, a label map
+// without an image, an empty folder. They are listed, because nobody would notice an overlooked image.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Contrast and acquisition of one phantom subject: what four scans of the anatomy show.
+// Contrast and acquisition of one phantom subject: its anatomy in four sequences.
 //
 // Edges are as soft as a voxel is wide, in place of partial volume. Nothing depends on anything but seed,
 // index and size.

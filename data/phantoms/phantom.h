@@ -1,4 +1,4 @@
-// Multimodal brain phantoms with nested tumours: something to train and test on where no patient data may go.
+// Multimodal brain phantoms with nested tumours, for training and tests without patient data.
 #pragma once
 
 #include <cstdint>

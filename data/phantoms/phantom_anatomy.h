@@ -1,5 +1,4 @@
-// What a phantom subject looks like inside: bodies in millimetres, and the signed distances that a grid
-// samples.
+// The anatomy of a phantom subject: bodies in millimetres, as signed distances that a grid samples.
 //
 // Everything lies in a field of view of 240 x 240 x 155 mm (BraTS's) and is deformed by smooth random fields,
 // so a grid of any size shows the same subject. Signed distances are in mm, negative inside.

@@ -48,7 +48,7 @@ void remove_earlier(const fs::path& root, const fs::path& manifest) {
     earlier.cases = json.at("cases").get<int>();
     earlier.size = json.at("size").get<Size3>();
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: not written by voxswap phantom; choose another --out or remove it",
+    fail(Exit::bad_data, "{}: was not written by voxswap phantom. Choose another --out or remove it",
          manifest.string());
   }
   const PhantomLayout& layout = phantom_layout(earlier.layout);
@@ -71,7 +71,7 @@ void refuse_to_overwrite(const PhantomOptions& options, const PhantomLayout& lay
   if (layout.description) ours.emplace_back("dataset.json");
   for (const fs::path& file : ours) {
     if (fs::exists(options.out / file)) {
-      fail(Exit::usage, "{} is there already and no phantom: choose another --out",
+      fail(Exit::usage, "{}: exists already and is not a phantom. Choose another --out",
            (options.out / file).string());
     }
   }
@@ -104,7 +104,7 @@ bool write_phantoms(const PhantomOptions& options) {
   if (fs::exists(manifest)) {
     const std::string present = read_file(manifest);
     if (present == manifest_text(options, true) && all_there(options, layout)) {
-      log::info("{}: keeping {} made with the same options", options.out.string(),
+      log::info("{}: keeping {}, which were made with the same options", options.out.string(),
                 counted(options.cases, "phantom"));
       return false;
     }

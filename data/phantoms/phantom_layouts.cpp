@@ -59,7 +59,7 @@ const std::array<Naming, 8> namings{{
      {"_t1.nii.gz", "_t1ce.nii.gz", "_t2.nii.gz", "_flair.nii.gz", "_seg.nii.gz"},
      same_values},
     {"brats2018",
-     "the same, unpacked: …_t1.nii",
+     "the same, not compressed: …_t1.nii",
      [](int i) { return in_folder(format("Brats18_TCIA_{:03}_1", i), grade(i)); },
      {"_t1.nii", "_t1ce.nii", "_t2.nii", "_flair.nii", "_seg.nii"},
      same_values},
@@ -137,7 +137,7 @@ void write_bids_case(const fs::path& root, int index, const Volume& volume) {
   write_label_map(root / files[4], volume.truth);
   if (index > 0) return;
   const std::array<std::string, 5> texts = {
-      bids_description("Brain phantoms"), "Brain phantoms: made up by a program, of nobody.\n",
+      bids_description("Brain phantoms"), "Synthetic brain phantoms, not images of a person.\n",
       bids_description("True labels", "phantom", "1"),
       bids_labels({{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}}), "phantom.json\n"};
   for (std::size_t i = 0; i < texts.size(); ++i) write_file(root / files[5 + i], texts[i]);

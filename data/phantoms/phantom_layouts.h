@@ -1,4 +1,4 @@
-// How phantoms are laid out on disk: a row per arrangement that people's data sets have.
+// The layouts in which phantoms are written.
 #pragma once
 
 #include <cstdint>

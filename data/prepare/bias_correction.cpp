@@ -120,11 +120,11 @@ void check_values(const Image& image, float background, const std::string& what)
     ++foreground;
     if (!(value > 0)) ++impossible;
   }
-  if (foreground == 0) fail(Exit::bad_data, "{}: no foreground, so there is no bias to correct", what);
+  if (foreground == 0) fail(Exit::bad_data, "{}: no foreground, so the bias field cannot be corrected", what);
   if (impossible * 100 > foreground)
     fail(Exit::bad_data,
-         "{}: bias correction works on logarithms, but {:.0f} % of the foreground is 0 or below; use "
-         "{}: none for images that were normalised before, or set {}",
+         "{}: bias correction needs positive intensities, but {:.0f} % of the foreground is 0 or below. Set "
+         "{}: none for images that are normalised already, or set {}",
          what, 100.0 * static_cast<double>(impossible) / static_cast<double>(foreground),
          key::preprocess_bias_correction, key::preprocess_background);
 }
@@ -138,13 +138,13 @@ std::vector<bool> corrected_channels(const std::vector<std::string>& wanted,
   for (std::size_t i = 0; i < modalities.size() && by_name; ++i) corrected[i] = is_t1_or_t2(modalities[i]);
   if (by_name && std::find(corrected.begin(), corrected.end(), true) == corrected.end())
     fail(Exit::usage,
-         "{}: n4 takes what is T1- or T2-weighted by its name; of the channels {} "
-         "none is. Name the ones to correct: [{}]",
+         "{}: n4 corrects channels named as T1- or T2-weighted, and none of {} is. Name the channels to "
+         "correct: [{}]",
          key::preprocess_bias_correction, join(modalities, ", "), join(modalities, ", "));
   for (std::size_t i = 0; i < wanted.size() && !by_name; ++i) {
     const auto found = std::find(modalities.begin(), modalities.end(), wanted[i]);
     if (found == modalities.end())
-      fail(Exit::usage, "{}: '{}' is not a channel; there are {}", key::preprocess_bias_correction, wanted[i],
+      fail(Exit::usage, "{}: '{}' is not a channel. There are {}", key::preprocess_bias_correction, wanted[i],
            join(modalities, ", "));
     corrected[static_cast<std::size_t>(found - modalities.begin())] = true;
   }

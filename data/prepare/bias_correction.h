@@ -1,5 +1,6 @@
-// The smooth multiplicative field that a coil leaves over an image, found and divided out: N4 (Tustison et
-// al., "N4ITK: improved N3 bias correction", IEEE Transactions on Medical Imaging 29, 2010), as ITK has it.
+// N4 bias field correction as in ITK (Tustison et al., "N4ITK: improved N3 bias correction", IEEE
+// Transactions on Medical Imaging 29, 2010): estimates the smooth multiplicative field of the coil and
+// divides it out.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Prepared cases on disk. A file is named after what it was made of, so nothing is ever stale, and carries a
-// checksum, so nothing damaged is ever used. Layout: magic, payload size, checksum, payload; numbers as this
-// machine has them.
+// Prepared cases on disk. A file is named after its inputs, so it is never out of date, and carries a
+// checksum, so a damaged one is never used. Format: magic, payload size, checksum, payload; native byte
+// order.
 #include "data/prepare/cache.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ std::optional<PreparedCase> load(const fs::path& path) {
   try {
     content = read_file(path);
   } catch (const Error& error) {
-    log::warn("{}; it is made anew", error.what());
+    log::warn("{}. It is prepared again", error.what());
     return std::nullopt;
   }
   Reader reader{content};
@@ -130,7 +130,7 @@ std::optional<PreparedCase> load(const fs::path& path) {
     fields(reader, prepared);
     if (reader.good) return prepared;
   }
-  log::warn("{}: this cached case is damaged; it is made anew", path.string());
+  log::warn("{}: this cached case is damaged and is prepared again", path.string());
   return std::nullopt;
 }
 
@@ -163,7 +163,7 @@ PreparedCache::PreparedCache(Dataset dataset, PrepareOptions options, fs::path f
   try {
     make_writable_directory(folder_);
   } catch (const Error& error) {  // what is in it can still be read
-    log::warn("prepared cases are not kept for the next run: {}", error.what());
+    log::warn("prepared cases cannot be cached: {}", error.what());
     writable_ = false;
   }
 }
@@ -221,7 +221,7 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   if (folder_.empty()) return prepare(read_case(dataset_, files), options_);
   const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
   if (auto cached = load(path)) {
-    log::debug("{}: prepared before, in {}", files.id, path.string());
+    log::debug("{}: read from the cache, {}", files.id, path.string());
     cached->missing = files.missing;
     return std::move(*cached);
   }
@@ -234,7 +234,7 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   try {
     save(path, prepared);
   } catch (const Error& error) {
-    log::warn("the prepared case is not kept for the next run: {}", error.what());
+    log::warn("the prepared case cannot be cached: {}", error.what());
   }
   return prepared;
 }

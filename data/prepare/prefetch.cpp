@@ -70,7 +70,8 @@ Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> pro
   } catch (const std::exception& error) {
     // Fewer do the same in more time; without one nothing would ever come.
     if (state_->threads.empty())
-      fail(Exit::failed, "no thread can be started to load data: {}", error.what());
+      fail(Exit::failed, "no thread can be started to load data: {}. End other programs or raise ulimit -u",
+           error.what());
   }
 }
 

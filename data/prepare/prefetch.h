@@ -1,4 +1,4 @@
-// Threads that get the next samples ready while the network trains on the present one.
+// Threads that prepare the next samples while the network trains on the current one.
 #pragma once
 
 #include <cstdint>

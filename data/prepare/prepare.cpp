@@ -58,7 +58,8 @@ void clip(Image& image, float background, double low, double high) {
 void check_options(const PrepareOptions& options) {
   for (const std::int64_t side : options.resolution) {
     if (side < 1)
-      fail(Exit::usage, "{}: {} along an axis are none", key::preprocess_resolution, counted(side, "voxel"));
+      fail(Exit::usage, "{}: {} along an axis is impossible. Use at least 1", key::preprocess_resolution,
+           counted(side, "voxel"));
   }
 }
 

@@ -1,4 +1,4 @@
-// From a volume to what the network reads: crop, resize, remember the way back.
+// From a volume to the network's input: crop, resize, and keep the way back.
 #pragma once
 
 #include <array>

@@ -42,12 +42,12 @@ std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregr
         std::any_of(advice.begin(), advice.end(), [&](const auto& one) { return one.size == size; });
     if (!known) advice.push_back(judged(size, why, foregrounds));
   };
-  add(largest, "a box in which no case loses detail");
-  add(median, "a box that fits the median case");
+  add(largest, "box in which no case loses detail");
+  add(median, "box that fits the median case");
   for (const double part : {0.5, 0.75, 1.0}) {  // cubes, as in the study: 144^3 against 192^3
     const std::int64_t side =
         round_up(static_cast<std::int64_t>(part * static_cast<double>(cube_of_all)), multiple);
-    add({side, side, side}, side == cube_of_all ? "a cube in which no case loses detail" : "a smaller cube");
+    add({side, side, side}, side == cube_of_all ? "cube in which no case loses detail" : "smaller cube");
   }
   std::sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) {
     return a.size[0] * a.size[1] * a.size[2] < b.size[0] * b.size[1] * b.size[2];

@@ -1,4 +1,4 @@
-// Which resolutions make sense for a data set, from how large its foregrounds are.
+// Suggests resolutions for a data set, from the sizes of its foregrounds.
 #pragma once
 
 #include <span>

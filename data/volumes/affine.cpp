@@ -32,8 +32,8 @@ Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& siz
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double spacing = length(lps, axis), origin = lps[axis * 4 + 3];
     if (!std::isfinite(spacing) || spacing < 1e-10 || spacing > 1e10 || !std::isfinite(origin)) {
-      fail(Exit::bad_data, "{}: is damaged: its header gives axis {} {} of {} mm at {}", path.string(), axis,
-           counted(size[axis], "voxel"), number(spacing), number(origin));
+      fail(Exit::bad_data, "{}: is damaged: its header gives axis {} with {} of {} mm, starting at {} mm",
+           path.string(), axis, counted(size[axis], "voxel"), number(spacing), number(origin));
     }
     geometry.spacing[axis] = spacing;
     geometry.origin[axis] = origin + 0.0;  // no negative zeros
@@ -41,7 +41,7 @@ Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& siz
       geometry.direction[row * 3 + axis] = lps[row * 4 + axis] / spacing + 0.0;
   }
   if (skew(lps) > most_skew) {
-    fail(Exit::bad_data, "{}: its axes are not at right angles; resample it onto a plain grid",
+    fail(Exit::bad_data, "{}: its axes are not at right angles. Resample it onto a regular grid",
          path.string());
   }
   return geometry;

@@ -1,4 +1,4 @@
-// From voxel indices to millimetres in the world, as file headers give it, and what makes such a map a grid.
+// The map from voxel indices to world millimetres of a file header, and whether it is a regular grid.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Voxels of one grid read on another, wherever both lie in the world: for channels of a case that were
-// scanned on grids of their own (`data.align`).
+// Resamples a volume onto another grid by world coordinates, for channels of a case that have different grids
+// (`data.align`).
 //
 // No registration: positions in the files are believed. A voxel centre outside the moving grid, which reaches
 // half a voxel beyond its outermost centres, gets `outside`.

@@ -15,7 +15,8 @@ std::string gzipped(std::string_view bytes) {
   };
   constexpr int level = 6;  // zlib's own default; more takes longer for a hundredth less
   const std::unique_ptr<libdeflate_compressor, Free> compressor(libdeflate_alloc_compressor(level));
-  if (!compressor) fail(Exit::does_not_fit, "no memory to compress {}", counted(bytes.size(), "byte"));
+  if (!compressor)
+    fail(Exit::does_not_fit, "not enough memory to compress {}", counted(bytes.size(), "byte"));
   std::string packed(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
   packed.resize(
       libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), packed.data(), packed.size()));

@@ -1,4 +1,4 @@
-// Bytes packed as gzip has them, which every program and every browser unpacks.
+// Compresses bytes as gzip.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the values of a label map are called, and what is scored of them.
+// Names of the values of a label map, and the regions that are scored.
 #pragma once
 
 #include <string>

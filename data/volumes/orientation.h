@@ -1,5 +1,5 @@
-// One frame for all images: axes as near to left, posterior, superior (ITK's LPS) as turning and flipping
-// whole axes gets them. Nothing is resampled, so the way back is exact.
+// One orientation for all images: axes are flipped and permuted to be as near as possible to left, posterior,
+// superior (ITK's LPS). Nothing is resampled, so it can be undone exactly.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ std::string encode(std::int64_t width, std::int64_t height, png_uint_32 format, 
     made = png_image_write_to_memory(&picture, bytes.data(), &size, 0, pixels, 0, nullptr) != 0;
   }
   if (!made)
-    fail(Exit::failed, "a picture of {}x{} pixels cannot be made: {}", width, height,
+    fail(Exit::failed, "a picture of {}x{} pixels cannot be created: {}", width, height,
          picture.message[0] != '\0' ? picture.message : "it is too large");
   bytes.resize(size);
   return bytes;

@@ -1,4 +1,4 @@
-// Pictures as PNG files: in colours for reports, in grey for masks and phantoms.
+// PNG files: in colour for reports, in greyscale for masks and phantoms.
 #pragma once
 
 #include <cstdint>

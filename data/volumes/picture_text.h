@@ -1,4 +1,4 @@
-// Words that a PNG file carries beside its pixels, where image viewers and `exiftool` show them.
+// Text inside PNG files, which image viewers and `exiftool` show.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Linear filters that work along one axis after the other: Gaussian blur, and what a coarser grid loses.
+// Separable linear filters: Gaussian blur, and the smoothing of a coarser grid.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Voxels with their place in the world: what every image becomes on its way in, and is again on its way out.
+// Voxels with their position in the world: the form of every image inside the program.
 //
 // Grids are stored x fastest, then y, then z, as in the file. World coordinates are ITK's: millimetres, LPS.
 #pragma once

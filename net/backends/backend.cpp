@@ -5,8 +5,7 @@
 namespace voxswap::net {
 
 std::unique_ptr<Memory> Backend::allocate_unified(std::int64_t) {
-  fail(Exit::usage,
-       "device memory and host memory are one on the {} backend: there is none that moves by itself", name());
+  fail(Exit::usage, "the {} backend has no unified memory, because device and host share theirs", name());
 }
 
 }  // namespace voxswap::net

@@ -65,7 +65,7 @@ const Row& find_row(const std::string& name) {
   std::vector<std::string> all;
   for (const Row& row : backend_table) all.emplace_back(row.name);
   const std::string near = nearest(name, all);
-  fail(Exit::usage, "there is no backend '{}'; there are {}{}", name, join(all, ", "),
+  fail(Exit::usage, "unknown backend '{}'. There are {}{}", name, join(all, ", "),
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 

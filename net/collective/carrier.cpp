@@ -113,7 +113,7 @@ std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend) {
   if (std::find(all.begin(), all.end(), computes_on_host) != all.end()) return nullptr;
   for (const std::string& why : all)
     if (!why.empty()) {
-      log::info("gradients go from rank to rank through the host's memory, not from GPU to GPU: {}", why);
+      log::info("gradients are exchanged through host memory, not directly between GPUs: {}", why);
       return nullptr;
     }
   const std::string meeting = hand_on(ranks, ranks.is_first() ? device->new_meeting() : "");

@@ -60,12 +60,12 @@ void* open_module() {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "libvoxswap_mpi.so";
   if (!fs::exists(beside))
     fail(Exit::usage,
-         "launched with {}, but this voxswap was built without MPI ({} is missing): build it where "
-         "libopenmpi-dev is installed, or start one",
+         "launched with {}, but this voxswap was built without MPI ({} is missing). Install libopenmpi-dev "
+         "and build again, or start one rank",
          counted(launched_count(), "rank"), beside.string());
   void* const module = dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr)
-    fail(Exit::failed, "launched with {}, but MPI cannot be loaded ({}): install OpenMPI, or start one",
+    fail(Exit::failed, "launched with {}, but MPI cannot be loaded ({}). Install OpenMPI, or start one rank",
          counted(launched_count(), "rank"), dlerror());
   return module;
 }
@@ -73,7 +73,9 @@ void* open_module() {
 template <class Function>
 Function function_in(void* module, const char* name) {
   const auto function = reinterpret_cast<Function>(dlsym(module, name));
-  if (function == nullptr) fail(Exit::failed, "libvoxswap_mpi.so has no {}: it is of another version", name);
+  if (function == nullptr)
+    fail(Exit::failed, "libvoxswap_mpi.so has no {}, because it belongs to another version. Build again",
+         name);
   return function;
 }
 
@@ -84,8 +86,7 @@ Ranks& join() {
   mpi.ranks = function_in<decltype(&voxswap_join_mpi)>(module, "voxswap_join_mpi")();
   if (mpi.ranks == nullptr)
     fail(Exit::failed,
-         "the MPI that this voxswap uses takes calls of one thread alone; it needs one built with "
-         "MPI_THREAD_SERIALIZED, as OpenMPI is");
+         "this MPI supports calls from one thread only. Use one with MPI_THREAD_SERIALIZED, such as OpenMPI");
   return *mpi.ranks;
 }
 

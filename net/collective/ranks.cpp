@@ -105,8 +105,8 @@ void agree(Ranks& ranks, const std::string& what, const std::string& text) {
   for (std::size_t other = 1; other < all.size(); ++other) {
     if (all[other] == all[0]) continue;
     const auto [theirs, ours] = first_difference(all[other], all[0]);
-    fail(Exit::usage, "rank {} has another {} than rank 0: {}, not {}; ranks of one run have to be alike",
-         other, what, theirs, ours);
+    fail(Exit::usage, "rank {} has another {} than rank 0: {}, not {}. The ranks of a run must agree", other,
+         what, theirs, ours);
   }
 }
 

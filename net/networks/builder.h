@@ -111,6 +111,7 @@ class NetworkBuilder {
 
 struct Network {
   std::string name;
+  const char* meaning;  // in a few words
   std::int64_t least_depth, most_depth;
   bool halves;  // the sides from level to level: they are then multiples of 2^(depth - 1)
   void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take

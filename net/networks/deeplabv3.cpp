@@ -47,6 +47,7 @@ ValueId build(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
 
 const Network& deeplabv3() {
   static const Network network = {"deeplabv3",
+                                  "torchvision's DeepLabV3 on a ResNet-50, without auxiliary head",
                                   1,
                                   2000,
                                   /*halves=*/false,

@@ -53,11 +53,11 @@ void check_frozen(const NetworkOptions& options, const ForwardGraph& network) {
       return matches(pattern, network.graph.value(id).name);
     });
     if (!known)
-      fail(Exit::usage, "{}: '{}' is the name of no parameter of {}, nor how one begins; its parts are {}",
+      fail(Exit::usage, "{}: '{}' is neither a parameter of {} nor the beginning of one. Its parts are {}",
            key::training_freeze, pattern, options.name, parts_of(network));
   }
   if (network.trained.empty())
-    fail(Exit::usage, "{}: {} would have nothing left to train; leave a part of it out: {}",
+    fail(Exit::usage, "{}: {} would have nothing left to train. Leave out one of its parts: {}",
          key::training_freeze, options.name, parts_of(network));
 }
 

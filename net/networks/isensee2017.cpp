@@ -15,7 +15,7 @@ namespace {
 void check(const NetworkOptions& options) {
   check_no_output_stride(options);
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is a choice of unet3d alone; isensee2017 takes nearest neighbours always",
+    fail(Exit::usage, "{}: {} is for unet3d only. isensee2017 always upsamples by nearest neighbours",
          key::network_upsampling, choice_name(options.upsampling));
 }
 
@@ -78,7 +78,13 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& isensee2017() {
-  static const Network network = {"isensee2017", 2, 8, /*halves=*/true, check, build};
+  static const Network network = {"isensee2017",
+                                  "residual U-Net of BraTS 2017, with summed logits of several levels",
+                                  2,
+                                  8,
+                                  /*halves=*/true,
+                                  check,
+                                  build};
   return network;
 }
 

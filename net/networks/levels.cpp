@@ -27,19 +27,19 @@ KernelAxes axes_of(const Along& kernel, const Along& stride) {
 
 void check_given(const std::vector<Along>& given, const char* key, const Along& allowed, std::int64_t depth) {
   if (static_cast<std::int64_t>(given.size()) > depth)
-    fail(Exit::usage, "{}: {} have one, and {} is {}", key, counted(given.size(), "level"),
-         key::network_depth, depth);
+    fail(Exit::usage, "{}: {} given, but {} is {}", key, counted(given.size(), "level"), key::network_depth,
+         depth);
   for (const Along& of_axes : given)
     for (const std::int64_t side : of_axes)
       if (std::find(allowed.begin(), allowed.end(), side) == allowed.end())
-        fail(Exit::usage, "{}: expected {} or {} along an axis, found {}", key, allowed[0], allowed[1], side);
+        fail(Exit::usage, "{}: expected {} or {} per axis, found {}", key, allowed[0], allowed[1], side);
 }
 
 // The lowest level has no logits: those above it have one loss each.
 void check_supervision(const NetworkOptions& options) {
   const std::vector<double>& weights = options.deep_supervision;
   if (static_cast<std::int64_t>(weights.size()) >= options.depth)
-    fail(Exit::usage, "{}: {} have logits where {} is {}, found {}", key::training_deep_supervision,
+    fail(Exit::usage, "{}: {} have logits when {} is {}, found {}", key::training_deep_supervision,
          counted(options.depth - 1, "level"), key::network_depth, options.depth,
          counted(weights.size(), "weight"));
   for (const double weight : weights)
@@ -69,14 +69,13 @@ void check_levels(const NetworkOptions& options) {
     fail(Exit::usage, "{}: {} has plain heads, found '{}'", key::network_heads, options.name,
          choice_name(options.heads));
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} takes transposed convolutions always",
+    fail(Exit::usage, "{}: {} is for unet3d only. {} always uses transposed convolutions",
          key::network_upsampling, choice_name(options.upsampling), options.name);
   check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
   check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
   check_supervision(options);
   if (level_stride(options, 0) != Along{1, 1, 1})
-    fail(Exit::usage, "{}: the first level has the sides of the volume: expected 1, found {}",
-         key::network_strides,
+    fail(Exit::usage, "{}: the first level has full resolution. Expected 1, found {}", key::network_strides,
          Shape{options.strides[0][0], options.strides[0][1], options.strides[0][2]}.text());
 }
 
@@ -103,8 +102,10 @@ KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level)
   return axes_of(level_kernel(options, level), level_stride(options, level));
 }
 
-Network network_of_levels(const char* name, ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t)) {
+Network network_of_levels(const char* name, const char* meaning,
+                          ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t)) {
   return {.name = name,
+          .meaning = meaning,
           .least_depth = 2,
           .most_depth = 8,
           .halves = false,

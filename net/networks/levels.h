@@ -24,7 +24,8 @@ KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level)
 
 // A network of such levels. Its check throws Exit::usage for kernels, strides and weights of levels that
 // there are none of.
-Network network_of_levels(const char* name, ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t outputs));
+Network network_of_levels(const char* name, const char* meaning,
+                          ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t outputs));
 
 // Convolution, instance norm, leaky ReLU: parameters NAME.conv and NAME.norm.
 ValueId level_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,

@@ -30,7 +30,7 @@ const Network& find_network(const std::string& name) {
     if (network->name == name) return *network;
   const std::string near = nearest(name, network_names());
   fail(Exit::usage, "{}: expected one of {}, found '{}'{}", key::network_name, join(network_names(), ", "),
-       name, near.empty() ? std::string() : format("; did you mean {}?", near));
+       name, near.empty() ? std::string() : format(". Did you mean {}?", near));
 }
 
 void check_no_levels(const NetworkOptions& options) {
@@ -39,7 +39,7 @@ void check_no_levels(const NetworkOptions& options) {
                             : !options.deep_supervision.empty() ? key::training_deep_supervision
                                                                 : nullptr;
   if (given != nullptr)
-    fail(Exit::usage, "{}: only plain_unet and resenc_unet take it; {} has its own", given, options.name);
+    fail(Exit::usage, "{}: only plain_unet and resenc_unet support it, not {}", given, options.name);
 }
 
 void check_options(const NetworkOptions& options, std::int64_t outputs) {
@@ -47,7 +47,7 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
   if (options.base_filters < 1 || options.base_filters > 1024)
     fail(Exit::usage, "{}: expected 1 to 1024, found {}", key::network_base_filters, options.base_filters);
   if (options.depth < least || options.depth > most)
-    fail(Exit::usage, "{}: {} takes {} to {}, found {}", key::network_depth, options.name, least, most,
+    fail(Exit::usage, "{}: {} supports {} to {}, found {}", key::network_depth, options.name, least, most,
          options.depth);
   if (!(options.dropout >= 0 && options.dropout < 1))
     fail(Exit::usage, "{}: expected at least 0 and below 1, found {}", key::network_dropout,
@@ -67,7 +67,7 @@ void check_input(const NetworkOptions& options, const Shape& input) {
   if (input.rank() != 5 || input.count() < 1)
     fail(Exit::usage, "network input: expected N,D,H,W,C all at least 1, found {}", input.text());
   if (takes_images(options.name) && input[1] != 1)
-    fail(Exit::usage, "{} takes images, volumes of one plane, found volumes of {}", options.name,
+    fail(Exit::usage, "{} takes 2D images, found volumes of {}", options.name,
          Shape{input[1], input[2], input[3]}.text());
   const Along multiples = side_multiples(options);
   Shape sides = {input[1], input[2], input[3]}, smaller = sides, larger = sides;
@@ -80,10 +80,9 @@ void check_input(const NetworkOptions& options, const Shape& input) {
     has_smaller = has_smaller && smaller[axis] > 0;
   }
   if (fits) return;
-  fail(Exit::usage,
-       "{} of depth {} takes volumes whose sides are multiples of {}, found {}; the nearest that fit: {}{}",
-       options.name, options.depth, side_multiples_text(options), sides.text(),
-       has_smaller ? smaller.text() + " and " : std::string(), larger.text());
+  fail(Exit::usage, "{} of depth {} needs sides that are multiples of {}, found {}. Use {}{}", options.name,
+       options.depth, side_multiples_text(options), sides.text(),
+       has_smaller ? smaller.text() + " or " : std::string(), larger.text());
 }
 
 Shape with_rows_as_planes(const Shape& image) {
@@ -124,6 +123,10 @@ bool has_levels(const std::string& name) {
 bool takes_images(const std::string& name) {
   return find_network(name).images;
 }
+const char* network_meaning(const std::string& name) {
+  return find_network(name).meaning;
+}
+
 bool classifies_images(const std::string& name) {
   return find_network(name).classifies;
 }

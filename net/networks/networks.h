@@ -20,6 +20,7 @@ ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, 
                            ElementType activations, bool training, std::int64_t voxel_alignment = 1);
 
 std::vector<std::string> network_names();
+const char* network_meaning(const std::string& name);  // in a few words
 // Sides along x, y, z must be multiples of these: 2^(depth-1) for a U-Net whose levels halve all of them.
 // REQUIRES: a known name, a depth that it takes.
 Along side_multiples(const NetworkOptions& options);

@@ -25,7 +25,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& plain_unet() {
-  static const Network network = network_of_levels("plain_unet", build);
+  static const Network network = network_of_levels("plain_unet", "nnU-Net's U-Net", build);
   return network;
 }
 

@@ -63,7 +63,7 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& resenc_unet() {
-  static const Network network = network_of_levels("resenc_unet", build);
+  static const Network network = network_of_levels("resenc_unet", "nnU-Net's residual encoder U-Net", build);
   return network;
 }
 

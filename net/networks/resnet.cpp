@@ -81,8 +81,10 @@ void check(const NetworkOptions& options) {
   check_no_output_stride(options);
 }
 
-Network network_of(const char* name, decltype(Network::build) build_it, std::int64_t least_depth = 1) {
+Network network_of(const char* name, const char* meaning, decltype(Network::build) build_it,
+                   std::int64_t least_depth = 1) {
   return {name,
+          meaning,
           least_depth,
           2000,
           /*halves=*/false,
@@ -128,36 +130,37 @@ void check_image_network(const NetworkOptions& options) {
     fail(Exit::usage, "{}: {} has one plain head, found '{}'", key::network_heads, options.name,
          choice_name(options.heads));
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is a choice of unet3d alone; {} has no such levels", key::network_upsampling,
+    fail(Exit::usage, "{}: {} is for unet3d only. Leave it out for {}", key::network_upsampling,
          choice_name(options.upsampling), options.name);
 }
 
 void check_no_output_stride(const NetworkOptions& options) {
   if (options.output_stride != NetworkOptions().output_stride)
-    fail(Exit::usage, "{}: {} is a choice of deeplabv3 alone; leave it out for {}",
-         key::network_output_stride, choice_name(options.output_stride), options.name);
+    fail(Exit::usage, "{}: {} is for deeplabv3 only. Leave it out for {}", key::network_output_stride,
+         choice_name(options.output_stride), options.name);
 }
 
 const Network& resnet18() {
-  static const Network network = network_of("resnet18", build<resnet18_layout>);
+  static const Network network = network_of("resnet18", "torchvision's ResNet-18", build<resnet18_layout>);
   return network;
 }
 const Network& resnet50() {
-  static const Network network = network_of("resnet50", build<resnet50_layout>);
+  static const Network network = network_of("resnet50", "torchvision's ResNet-50", build<resnet50_layout>);
   return network;
 }
 const Network& resnet101() {
-  static const Network network = network_of("resnet101", build<resnet101_layout>);
+  static const Network network = network_of("resnet101", "torchvision's ResNet-101", build<resnet101_layout>);
   return network;
 }
 const Network& resnet152() {
-  static const Network network = network_of("resnet152", build<resnet152_layout>);
+  static const Network network = network_of("resnet152", "torchvision's ResNet-152", build<resnet152_layout>);
   return network;
 }
 
 const Network& resnet() {
   static const Network network =
-      network_of("resnet", build_deep, bottlenecks(resnet152_layout) - resnet152_layout.blocks[2] + 1);
+      network_of("resnet", "ResNet-152 with a chosen number of bottlenecks", build_deep,
+                 bottlenecks(resnet152_layout) - resnet152_layout.blocks[2] + 1);
   return network;
 }
 

@@ -17,7 +17,7 @@ void check(const NetworkOptions& options) {
     fail(Exit::usage, "{}: resnet3d has one plain head, found '{}'", key::network_heads,
          choice_name(options.heads));
   if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is a choice of unet3d alone; resnet3d has no levels", key::network_upsampling,
+    fail(Exit::usage, "{}: {} is for unet3d only. resnet3d has no levels", key::network_upsampling,
          choice_name(options.upsampling));
 }
 
@@ -40,7 +40,8 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& resnet3d() {
-  static const Network network = {"resnet3d", 1, 2000, /*halves=*/false, check, build};
+  static const Network network = {
+      "resnet3d", "residual blocks at full resolution", 1, 2000, /*halves=*/false, check, build};
   return network;
 }
 

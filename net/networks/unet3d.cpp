@@ -53,7 +53,8 @@ ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 }  // namespace
 
 const Network& unet3d() {
-  static const Network network = {"unet3d", 2, 8, /*halves=*/true, check, build};
+  static const Network network = {"unet3d", "3D U-Net (Çiçek et al. 2016)", 2, 8, /*halves=*/true, check,
+                                  build};
   return network;
 }
 

@@ -37,8 +37,8 @@ void check_target(const StepOptions& options) {
          counted(most_loss_weights, "output"), loss.weights.size());
   if (classifies_images(options.network.name) && (!options.loss.classes || options.loss.dice > 0))
     fail(Exit::usage,
-         "{}: {} gives an image one class, and the loss is of labels of voxels; take {}: {}, or another "
-         "network",
+         "{}: {} predicts one class per image, but the loss needs labels per voxel. Set {}: {}, or use "
+         "another network",
          key::network_name, options.network.name, key::training_loss,
          choice_name(Loss::softmax_cross_entropy));
 }
@@ -48,7 +48,7 @@ void check_share(const StepOptions& options, const Graph& graph) {
                                  [](const Node& node) { return node.operation->mixes_samples; });
   if (mixes && options.share.batch > 1)
     fail(Exit::usage,
-         "{}: {} norms the samples of a batch together, which ranks cannot share out: train it on one",
+         "{}: {} has batch norm over the whole batch, which ranks cannot divide. Train it on one rank",
          key::network_name, options.network.name);
 }
 

@@ -78,10 +78,11 @@ std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& t
   const std::size_t count = names.size();
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    fail(Exit::usage, "{}: {}: '{}' is a label and a region of more; give one of them another name in {}",
+    fail(Exit::usage,
+         "{}: {}: '{}' is the name of a label and of a region with several labels. Rename one of them in {}",
          key::training_targets, choice_name(training.targets), *twice, key::data_regions);
   if (count == 0) {
-    fail(Exit::usage, "{}: {} gives no output channel. Name the ones that matter in {}",
+    fail(Exit::usage, "{}: {} gives no output channel. Name the ones that you need in {}",
          key::training_targets, choice_name(training.targets),
          training.targets == Targets::regions ? key::data_regions : key::data_labels);
   }
@@ -100,17 +101,18 @@ void check_suits(const RunOptions& options, const data::Dataset& dataset) {
   const bool images = net::takes_images(network), sliced = options.preprocess.slices != data::Slices::none;
   if (dataset.images && !images)
     fail(Exit::usage,
-         "{}: {} takes volumes, and the data set is of images (layout {}); take deeplabv3 or a resnet",
+         "{}: {} needs volumes, but the data set has 2D images (layout {}). Use deeplabv3 or a resnet",
          key::network_name, network, dataset.layout);
   if (dataset.images && sliced)
-    fail(Exit::usage, "{}: {} is for volumes, and the data set is of images (layout {}); leave it out",
+    fail(Exit::usage, "{}: {} needs volumes, but the data set has 2D images (layout {}). Leave it out",
          key::preprocess_slices, choice_name(options.preprocess.slices), dataset.layout);
   if (!dataset.images && images && !sliced)
-    fail(Exit::usage, "{}: {} takes images, and the data set is of volumes (layout {}); set {}: axial",
+    fail(Exit::usage, "{}: {} needs 2D images, but the data set has volumes (layout {}). Set {}: axial",
          key::network_name, network, dataset.layout, key::preprocess_slices);
   if (dataset.classes != net::classifies_images(network))
-    fail(Exit::usage, "{}: {} gives {} a label, and the data set has one for each {} (layout {}); take {}",
-         key::network_name, network, dataset.classes ? "every voxel" : "an image as a whole",
+    fail(Exit::usage,
+         "{}: {} predicts a label for {}, but the data set has one for each {} (layout {}). Use {}",
+         key::network_name, network, dataset.classes ? "every voxel" : "a whole image",
          dataset.classes ? "image" : "voxel", dataset.layout, dataset.classes ? "a resnet" : "deeplabv3");
 }
 
@@ -278,7 +280,7 @@ std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& c
   std::vector<std::int64_t> counts;
   for (const std::size_t index : cases) counts.push_back(static_cast<std::int64_t>(planes_.at(index).size()));
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; }))
-    fail(Exit::bad_data, "{}: no slice of any of the {} holds a label; there is nothing to learn",
+    fail(Exit::bad_data, "{}: no slice of the {} contains a label. Check the ground truth",
          dataset().root.string(), counted(cases.size(), "training case"));
   return counts;
 }

@@ -58,7 +58,7 @@ std::string key_of(const RunOptions& options, const data::Dataset& dataset,
 
 // Errors are left to those who read the case: they stop.
 Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector<data::Unused>& unused) {
-  Csv csv{{"case", "problem", "what_to_do"}, {}};
+  Csv csv{header_of(warning_columns()), {}};
   const fs::path root = dataset.root;
   const data::CheckReport report =
       data::check_listed(std::move(dataset),
@@ -84,7 +84,7 @@ Csv known_or_found(const RunOptions& options, data::Dataset dataset,
     make_writable_directory(kept.parent_path());
     write_sealed(kept, csv_text(csv));
   } catch (const Error& error) {
-    log::debug("the warnings are not kept for the next run: {}", error.what());
+    log::debug("the warnings cannot be cached: {}", error.what());
   }
   return csv;
 }
@@ -104,12 +104,19 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
   if (count > most) left_out.resize(most);
   csv.rows.push_back(
       {"",
-       format("{} names {} of {} that have a truth in neither part: {}{}", options.split.file.string(), count,
+       format("{} leaves out {} of {} that have ground truth: {}{}", options.split.file.string(), count,
               counted(dataset.cases.size(), "case"), join(left_out, ", "), count > most ? " and others" : ""),
-       "add them to the file, if they were meant to take part"});
+       "add them to the file if they should take part"});
 }
 
 }  // namespace
+
+const std::vector<CsvColumn>& warning_columns() {
+  static const std::vector<CsvColumn> columns = {{"case", "name of the case; empty: of the whole data set"},
+                                                 {"problem", "what is unusual, and in which file"},
+                                                 {"what_to_do", "what to do about it"}};
+  return columns;
+}
 
 void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split) {
   const std::vector<data::Unused> unused = data::unused_in(dataset);

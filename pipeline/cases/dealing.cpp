@@ -63,8 +63,8 @@ std::map<std::string, std::string> patients_by_name(const data::Dataset& dataset
   for (const data::CaseFiles& files : dataset.cases) {
     std::smatch match;
     if (!std::regex_match(files.id, match, regex))
-      fail(Exit::usage, "{}: the name of the case '{}' does not fit '{}'", key::data_split_patient, files.id,
-           pattern);
+      fail(Exit::usage, "{}: the name of the case '{}' does not match '{}'", key::data_split_patient,
+           files.id, pattern);
     patients[files.id] = match[1];
   }
   return patients;
@@ -119,7 +119,7 @@ void set_strata(const data::Dataset& dataset, const SplitOptions& options, std::
   if (options.stratify.empty()) return;
   if (options.stratify == SplitOptions::by_foreground) {
     if (dataset.classes)
-      fail(Exit::usage, "{}: these images have a class each and nothing labelled; name a column",
+      fail(Exit::usage, "{}: these images have a class each and no labelled voxels. Name a column",
            key::data_split_stratify);
     return measure_foreground(dataset, patients);
   }

@@ -1,6 +1,5 @@
-// How cases are dealt out into parts that train and validate where it matters which of them go together:
-// cases of one patient lie on one side, and cases of each stratum (a hospital, a grade, a size of what is
-// labelled) are spread evenly.
+// Divides cases into training and validation when grouping matters: cases of one patient stay together, and
+// cases of each stratum (a hospital, a grade, a size of the foreground) are spread evenly.
 #pragma once
 
 #include <cstdint>

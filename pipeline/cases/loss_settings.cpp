@@ -15,9 +15,7 @@ void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
   training.unknown = unknown_in(dataset);
   if (training.unknown == net::Unknown::outputs && net::loss_options(training.loss).classes)
     fail(Exit::usage,
-         "{}: {} gives every voxel one class of all, and the truths of some cases tell of some labels only "
-         "({}); "
-         "take {}",
+         "{}: {} needs exclusive labels, but some cases are annotated for some labels only ({}). Use {}",
          key::training_loss, choice_name(training.loss), key::data_annotated,
          choice_name(net::Loss::dice_cross_entropy));
   const auto& given = training.class_weights.by_name;
@@ -28,8 +26,8 @@ void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const std::string guess = nearest(name, names);
-      fail(Exit::usage, "{}: no output is named '{}'{}; there are {}", key::training_class_weights, name,
-           guess.empty() ? "" : ", did you mean '" + guess + "'?", join(names, ", "));
+      fail(Exit::usage, "{}: no output has the name '{}'.{} There are {}", key::training_class_weights, name,
+           guess.empty() ? "" : " Did you mean '" + guess + "'?", join(names, ", "));
     }
     training.output_weights[static_cast<std::size_t>(found - names.begin())] = weight;
   }

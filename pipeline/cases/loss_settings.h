@@ -1,4 +1,4 @@
-// The loss of a run: what the experiment says of it, and what follows from the data.
+// The loss of a run, from the experiment and the data.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Everything a run needs to know, with its defaults: the experiment file's sections as plain structs.
+// All options of a run with their defaults: the experiment file's sections as plain structs.
 #pragma once
 
 #include <array>

@@ -52,7 +52,7 @@ std::vector<std::size_t> wanted_cases(const data::Dataset& dataset, const Split&
     if (found == names.end()) {
       const std::string guess = nearest(name, names);
       fail(Exit::usage, "--case: the data set has no case '{}'{}", name,
-           guess.empty() ? "" : "; did you mean '" + guess + "'?");
+           guess.empty() ? "" : ". Did you mean '" + guess + "'?");
     }
     wanted.push_back(static_cast<std::size_t>(found - names.begin()));
   }

@@ -1,5 +1,4 @@
-// A sheet to look at before training: prepared cases, and what augmentation makes of them in the first
-// epochs.
+// A preview image before training: prepared cases and their augmentation in the first epochs.
 #pragma once
 
 #include <string>

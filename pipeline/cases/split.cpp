@@ -72,7 +72,8 @@ void check_patients(const data::Dataset& dataset, const Split& split, const Spli
   for (const std::size_t index : split.validation) {
     const std::string& id = dataset.cases[index].id;
     if (const auto found = trains.find(patients.at(id)); found != trains.end())
-      fail(Exit::bad_data, "{}: '{}' trains and '{}' validates, and both are of the patient '{}'",
+      fail(Exit::bad_data,
+           "{}: '{}' trains and '{}' validates, but both belong to the patient '{}'. Put both into one part",
            options.file.string(), found->second, id, found->first);
   }
 }
@@ -85,7 +86,7 @@ Parts parts_of_csv(const fs::path& path) {
   Parts parts;
   for (const auto& row : csv.rows) {
     if (row[part] != "training" && row[part] != "validation") {
-      fail(Exit::bad_data, "{}: case '{}': part is '{}', expected training or validation", path.string(),
+      fail(Exit::bad_data, "{}: case '{}': part is '{}'. Expected training or validation", path.string(),
            row[id], row[part]);
     }
     parts.emplace_back(row[id], row[part]);
@@ -99,7 +100,7 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   Parts parts;
   try {
     if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
-      fail(Exit::usage, "{}: {} holds {}, counted from 0; there is no fold {}", key::data_split_fold,
+      fail(Exit::usage, "{}: {} holds {}, counted from 0. There is no fold {}", key::data_split_fold,
            path.string(), counted(folds.size(), "fold"), fold);
     }
     const Json& one = folds.at(static_cast<std::size_t>(fold));
@@ -108,7 +109,7 @@ Parts parts_of_json(const fs::path& path, std::int64_t fold) {
     }
   } catch (const Json::exception&) {
     fail(Exit::bad_data,
-         "{}: is not a list of folds as in nnU-Net's splits_final.json: expected [{{\"train\": [case, …], "
+         "{}: is not a list of folds as in nnU-Net's splits_final.json. Expected [{{\"train\": [case, …], "
          "\"val\": [case, …]}}, …]",
          path.string());
   }
@@ -131,7 +132,8 @@ Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
     }
     if (!seen.insert(id).second) fail(Exit::bad_data, "{}: case '{}' is listed twice", path.string(), id);
     if (!dataset.cases[found->second].labelled()) {
-      fail(Exit::bad_data, "{}: case '{}' has no truth and cannot take part in {}", path.string(), id, part);
+      fail(Exit::bad_data, "{}: case '{}' has no ground truth and cannot be used for {}", path.string(), id,
+           part);
     }
     (part == "training" ? split.training : split.validation).push_back(found->second);
   }
@@ -156,17 +158,17 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
     }
     if (cases.size() < 2) {
       fail(Exit::bad_data,
-           "{}: {} of {} with a truth; training needs at least one training and one validation case",
+           "{}: {} of {} have ground truth. Training needs at least one training and one validation case",
            dataset.root.string(), cases.size(), counted(dataset.cases.size(), "case"));
     }
     if (options.folds > static_cast<std::int64_t>(cases.size()))
-      fail(Exit::bad_data, "{}: {}: {} with a truth cannot be divided into {}", dataset.root.string(),
+      fail(Exit::bad_data, "{}: {}: {} with ground truth cannot be divided into {}", dataset.root.string(),
            key::data_split_folds, counted(cases.size(), "case"), counted(options.folds, "fold"));
     split = options.patient.empty() && options.stratify.empty() ? drawn(cases, options)
                                                                 : dealt_out(dataset, cases, options);
   }
   if (split.training.empty() || split.validation.empty()) {
-    fail(Exit::bad_data, "{}: the split has {} and {}; each part needs at least one case",
+    fail(Exit::bad_data, "{}: the split has {} and {}. Each part needs at least one case",
          options.file.empty() ? dataset.root.string() : options.file.string(),
          counted(split.training.size(), "training case"),
          counted(split.validation.size(), "validation case"));
@@ -176,8 +178,14 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
   return split;
 }
 
+const std::vector<CsvColumn>& split_columns() {
+  static const std::vector<CsvColumn> columns = {{"case", "name of the case"},
+                                                 {"part", "training or validation"}};
+  return columns;
+}
+
 Csv split_csv(const data::Dataset& dataset, const Split& split) {
-  Csv csv{{"case", "part"}, {}};
+  Csv csv{header_of(split_columns()), {}};
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool trains = std::binary_search(split.training.begin(), split.training.end(), i);
     if (trains || std::binary_search(split.validation.begin(), split.validation.end(), i)) {

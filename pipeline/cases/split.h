@@ -1,4 +1,4 @@
-// Which cases train and which validate: seeded, saved as split.csv, reusable.
+// The split into training and validation cases: seeded, saved as split.csv, reusable.
 #pragma once
 
 #include <string>
@@ -20,6 +20,7 @@ bool has_folds(const SplitOptions& options);
 // Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
 // names a case that is not there.
 Split make_split(const data::Dataset& dataset, const SplitOptions& options);
+const std::vector<CsvColumn>& split_columns();
 Csv split_csv(const data::Dataset& dataset, const Split& split);  // case,part
 void write_split(const fs::path& path, const data::Dataset& dataset, const Split& split);
 

@@ -1,4 +1,4 @@
-// Steps on random volumes: what a training step really takes, beside what was predicted.
+// Measures training steps on random volumes, beside the prediction.
 #pragma once
 
 #include <cstdint>

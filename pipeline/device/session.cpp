@@ -286,7 +286,7 @@ void Session::check(const Checkpoint& checkpoint, const std::string& where, bool
     const net::Value& value = graph().value(id);
     const Tensor& tensor = checkpoint.tensor(value.name, where);
     if (tensor.shape != value.shape) {
-      fail(Exit::bad_data, "{}: '{}' is {}, the experiment's network needs {}", where, value.name,
+      fail(Exit::bad_data, "{}: '{}' has shape {}, but the experiment's network needs {}", where, value.name,
            tensor.shape.text(), value.shape.text());
     }
   }

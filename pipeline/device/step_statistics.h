@@ -1,4 +1,4 @@
-// What the steps of a process took, added up.
+// Sums over the steps of a process.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ void copy_record(const fs::path& from, const fs::path& to) {
 
 void import_run(const RunOptions& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
   if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: holds something already; choose a new folder with --out DIR", out.string());
+    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   const TrainedNetwork network = trained_network(run, repeat, "");
   Checkpoint best{network.weights.checkpoint.metadata, imported_weights(file, network.graph)};
   best.metadata["imported"] = file.filename().string();

@@ -1,4 +1,4 @@
-// A run with weights that another program made: what `voxswap import` leaves, and `voxswap predict` takes.
+// `voxswap import`: a run with weights from another program, for `voxswap predict`.
 #pragma once
 
 #include <cstdint>

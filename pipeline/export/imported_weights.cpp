@@ -67,8 +67,8 @@ std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGra
   for (const auto& [name, tensor] : by_name) unknown.push_back(name);
   std::vector<std::string> troubles;
   if (!missing.empty()) troubles.push_back("lacks " + listed(missing));
-  if (!other.empty()) troubles.push_back("has other shapes: " + listed(other));
-  if (!unknown.empty()) troubles.push_back("has what the network has no place for: " + listed(unknown));
+  if (!other.empty()) troubles.push_back("has tensors of other shapes: " + listed(other));
+  if (!unknown.empty()) troubles.push_back("has tensors that the network does not have: " + listed(unknown));
   if (!troubles.empty())
     fail(Exit::bad_data, "{}: does not hold the weights of the run's network: it {}", file.string(),
          join(troubles, "; it "));

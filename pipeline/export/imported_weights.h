@@ -1,5 +1,4 @@
-// Weights that another program made for a network of ours, as it must have them: all of its parameters in
-// their shapes, and nothing else.
+// Weights of another program for one of our networks: all parameters in their shapes, and nothing else.
 #pragma once
 
 #include <string>

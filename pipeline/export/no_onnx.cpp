@@ -1,4 +1,4 @@
-// In place of onnx_file.cpp where the library of the format is not there.
+// In place of onnx_file.cpp where the ONNX library is not installed.
 #include "base/error.h"
 #include "pipeline/export/onnx_file.h"
 
@@ -6,7 +6,7 @@ namespace voxswap::pipeline {
 
 std::string onnx_file(const OnnxGraph&, const std::string&, const std::map<std::string, std::string>&) {
   fail(Exit::usage,
-       "this voxswap was built without the library of ONNX; take --to pytorch, or install it (Debian: "
+       "this voxswap was built without the ONNX library. Use --to pytorch, or install it (Debian: "
        "libonnx-dev) and build again");
 }
 

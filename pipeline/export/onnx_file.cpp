@@ -88,12 +88,12 @@ std::string onnx_file(const OnnxGraph& graph, const std::string& name,
   set_graph(*model.mutable_graph(), graph);
   model.mutable_graph()->set_name(name);
   if (model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    fail(Exit::failed, "{}: its weights take {}, and an ONNX file holds at most 2 GiB", name,
-         counted(model.ByteSizeLong(), "byte"));
+    fail(Exit::failed, "{}: its weights take {}, but an ONNX file holds at most 2 GiB. Use --to pytorch",
+         name, counted(model.ByteSizeLong(), "byte"));
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& error) {
-    fail(Exit::failed, "{}: ONNX's checker refuses what was made of it: {}", name, error.what());
+    fail(Exit::failed, "{}: the exported model fails ONNX's check: {}", name, error.what());
   }
   return model.SerializeAsString();
 }

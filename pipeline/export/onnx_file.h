@@ -1,4 +1,4 @@
-// A network as the bytes of an .onnx file, by the library of the format, where the program was built with it.
+// Writes a network as an .onnx file, if the program was built with the ONNX library.
 #pragma once
 
 #include <map>

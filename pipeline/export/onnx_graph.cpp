@@ -210,7 +210,9 @@ void Translation::transposed_convolution(const net::Node& node) {
     return axis.kernel == axis.stride && axis.before == 0 && axis.behind == 0;
   });
   if (node.inputs.size() != 3 || !is_patchwise)
-    fail(Exit::failed, "'{}': only transposed convolutions of kernels as long as their strides become ONNX",
+    fail(Exit::failed,
+         "'{}': only transposed convolutions whose kernels are as long as their strides can be exported to "
+         "ONNX",
          node.name);
   const std::int64_t inputs = w.shape[0], outputs = w.shape[1];
   const std::int64_t kd = w.shape[2], kh = w.shape[3], kw = w.shape[4], block = kd * kh * kw;
@@ -337,8 +339,8 @@ void Translation::translate(const net::Node& node) {
   };
   const auto found = table.find(node.operation->name);
   if (found == table.end())
-    fail(Exit::failed, "'{}' of the network is a {}, which is not made ONNX yet", node.name,
-         node.operation->name);
+    fail(Exit::failed, "'{}' of the network is a {}, which cannot be exported to ONNX yet. Use --to pytorch",
+         node.name, node.operation->name);
   (this->*found->second)(node);
 }
 

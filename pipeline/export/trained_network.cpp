@@ -98,8 +98,8 @@ Shape input_shape(const RunOptions& run, std::int64_t channels) {
 TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, const std::string& version) {
   const RunOptions run = confirmed_for_prediction(given);
   if (repeat < 1 || repeat > run.training.repeats)
-    fail(Exit::usage, "--repeat: expected 1 to {}, as many as the run has, found {}", run.training.repeats,
-         repeat);
+    fail(Exit::usage, "--repeat: expected 1 to {}, the number of repeats of the run, found {}",
+         run.training.repeats, repeat);
   const data::Dataset dataset = trained_on(run);
   TrainedNetwork network;
   network.options = run.network;
@@ -115,8 +115,8 @@ TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, con
     const net::Value& value = network.graph.graph.value(id);
     const Tensor& found = network.weights.checkpoint.tensor(value.name, network.weights.where);
     if (found.shape != value.shape)
-      fail(Exit::bad_data, "{}: '{}' is {}, the experiment's network needs {}", network.weights.where,
-           value.name, found.shape.text(), value.shape.text());
+      fail(Exit::bad_data, "{}: '{}' has shape {}, but the experiment's network needs {}",
+           network.weights.where, value.name, found.shape.text(), value.shape.text());
   }
   network.about = description(network, run, dataset);
   network.about["voxswap"] = version;

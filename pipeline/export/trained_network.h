@@ -1,5 +1,5 @@
-// The network of a finished run as other programs get it: its graph, its weights, and in words and JSON all
-// that is needed to feed it and to read what it says.
+// The network of a finished run for other programs: its graph, its weights, and a description of its inputs
+// and outputs as text and JSON.
 #pragma once
 
 #include <cstdint>

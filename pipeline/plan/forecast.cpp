@@ -37,8 +37,8 @@ DataShape shape_without_data(const RunOptions& options) {
     shape.outputs = output_count(named, options.training);
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
-         "{}: there is no such folder ({}); without the data set, {} and {} have to name the channels and "
-         "outputs, e.g. {}=[t1,t2] {}={}",
+         "{}: folder not found ({}). Without the data set, set {} and {} to name the channels and outputs, "
+         "e.g. {}=[t1,t2] {}={}",
          options.data.root.string(), key::data_root, key::data_modalities, outputs, key::data_modalities,
          outputs, by_region ? "{whole: [1, 2]}" : "{core: 1, edge: 2}");
   return shape;

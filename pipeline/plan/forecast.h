@@ -1,5 +1,5 @@
-// What a run would take, without running it. Nothing is written but measured costs into the cache, if
-// they may be.
+// Memory, disk and time of a run, without running it. Nothing is written except measured costs in the cache,
+// where allowed.
 #pragma once
 
 #include <cstdint>

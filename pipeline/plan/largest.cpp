@@ -212,10 +212,9 @@ class Search {
 std::vector<Largest> find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
                                   Dimension dimension) {
   if (options.training.patch && dimension == Dimension::resolution)
-    fail(
-        Exit::usage,
-        "{} is set: what is trained on has its size whatever {} is; for the largest whole volume set {}=none",
-        key::training_patch, key::preprocess_resolution, key::training_patch);
+    fail(Exit::usage,
+         "{} is set, so the size of a sample does not depend on {}. For the largest whole volume set {}=none",
+         key::training_patch, key::preprocess_resolution, key::training_patch);
   if (as.empty() || options.memory.host_bytes)
     return {Search(options, data, as, dimension, std::nullopt, nullptr).run(nullptr)};
   std::vector<Largest> all;

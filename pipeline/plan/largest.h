@@ -1,5 +1,5 @@
-// The largest volume, batch or network whose training step fits, and the largest whose step waits little for
-// memory: found by bisection.
+// The largest volume, batch or network whose training step fits, and the largest with little overhead, by
+// bisection.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What is known about a step before it runs: its kernels and what its parts cost on the target; and the plans
-// that follow from that. Sessions run such plans, forecasts only tell them.
+// What is known about a step before it runs: its kernels, their costs on the target, and the resulting plans.
+// Sessions execute such plans, forecasts only report them.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class PlannedRanks final : public net::Ranks {
 void check_share(std::int64_t batch, std::int64_t ranks) {
   if (batch % ranks == 0) return;
   const std::int64_t less = batch / ranks * ranks, more = less + ranks;
-  fail(Exit::usage, "{}: {} cannot be shared out equally among {}; the nearest that can: {}{}",
+  fail(Exit::usage, "{}: {} cannot be divided equally among {}. The nearest possible: {}{}",
        key::training_batch_size, counted(batch, "sample"), counted(ranks, "rank"),
        less > 0 ? format("{} and ", less) : "", more);
 }
@@ -48,11 +48,11 @@ std::string RanksForecast::limit() const {
   instant.message_seconds = 0;
   const double by_rate = swap::exchange_seconds(exchanged_bytes, instant);
   const std::string what = by_rate > exchange_seconds - by_rate
-                               ? network.machines > 1 ? "the rate of the network" : "the rate of the links"
-                               : "the latency of messages, of which each level of the tree has its own";
-  return exchange_seconds > alone_seconds ? format("{}: to exchange takes longer than to compute", what)
-                                          : format("{}: {} of the exchange come after all is computed", what,
-                                                   format_seconds(exposed_seconds()));
+                               ? network.machines > 1 ? "network bandwidth" : "link bandwidth"
+                               : "latency of messages, once per level of the tree";
+  return exchange_seconds > alone_seconds
+             ? format("{}: the exchange takes longer than computing", what)
+             : format("{}: {} of the exchange come after computing", what, format_seconds(exposed_seconds()));
 }
 
 RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,

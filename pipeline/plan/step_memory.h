@@ -1,4 +1,4 @@
-// memory.csv: what a step's plan holds in each memory over the time that it should take.
+// memory.csv: planned contents of each memory over the predicted time of a step.
 #pragma once
 
 #include "pipeline/report/tables.h"

@@ -30,8 +30,8 @@ swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& me
   swap::Budgets budgets;
   if (!memory.budget_bytes && memory.host_bytes && *memory.host_bytes >= usable)
     fail(Exit::does_not_fit,
-         "{}: {} are as much as device and host, which share their memory here, have free "
-         "together ({}); lower it, or set {} as well",
+         "{}: {} is not less than the memory that device and host share here ({} free). Lower it, or set {} "
+         "as well",
          key::memory_host, format_bytes(*memory.host_bytes), format_bytes(usable), key::memory_budget);
   budgets.device = memory.budget_bytes ? *memory.budget_bytes
                                        : std::max<std::int64_t>(usable - shared_pool(memory, usable), 1);
@@ -56,8 +56,8 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision 
   if (precision == Precision::automatic) return device.fastest;
   const net::ElementType type = element_type(precision);
   if (type == net::ElementType::bf16 && device.fastest == net::ElementType::f16)
-    fail(Exit::usage, "{}: {} does not run in bf16; f16, f32 and auto are what it can do",
-         key::training_precision, device.name);
+    fail(Exit::usage, "{}: {} does not support bf16. Use f16, f32 or auto", key::training_precision,
+         device.name);
   return type;
 }
 
@@ -76,7 +76,7 @@ std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOp
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     fail(Exit::does_not_fit,
-         "{}: {}: no CUDA device: {}; `voxswap info` lists the devices, {}: cpu needs none",
+         "{}: {}: no CUDA device: {}. `voxswap info` lists the devices; {}: cpu needs none",
          key::memory_device, device, error.what(), key::memory_device);
   }
 }
@@ -88,7 +88,8 @@ std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
     return net::make_backend("cuda", options);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
-    log::warn("{}: auto: the CPU computes, because the GPU cannot: {}", key::memory_device, error.what());
+    log::warn("{}: auto: using the CPU, because the GPU cannot be used: {}", key::memory_device,
+              error.what());
     return net::make_backend("onednn", options);
   }
 }
@@ -107,7 +108,7 @@ std::unique_ptr<net::Backend> open_device(const std::string& device, const net::
   if (device == "cpu") return net::make_backend("onednn", options);
   if (device == "reference") return net::make_backend("reference", options);
   if (device == "cuda" || device.starts_with("cuda:")) return open_gpu(device, options);
-  fail(Exit::usage, "{}: there is no device '{}'; there are auto, cpu, cuda, cuda:N, reference",
+  fail(Exit::usage, "{}: unknown device '{}'. There are auto, cpu, cuda, cuda:N, reference",
        key::memory_device, device);
 }
 
@@ -122,7 +123,7 @@ net::ElementType choose_precision(const net::Backend& backend, Precision precisi
   if (precision == Precision::automatic) return backend.fastest_type();
   const net::ElementType type = element_type(precision);
   if (!backend.supports(type) || (precision == Precision::tf32 && backend.computes_on_host())) {
-    fail(Exit::usage, "{}: {} does not run in {} here ({})", key::training_precision, backend.name(),
+    fail(Exit::usage, "{}: {} does not support {} here ({})", key::training_precision, backend.name(),
          choice_name(precision), backend.description());
   }
   return type;
@@ -150,7 +151,7 @@ int gpu_of_rank(const net::Ranks& ranks) {
 }  // namespace
 
 std::string Target::description() const {
-  return backend ? backend->description() : "as if on " + rates->name;
+  return backend ? backend->description() : "simulated " + rates->name;
 }
 
 bool Target::sums_in_blocks(net::ElementType type) const {
@@ -170,8 +171,8 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
     target.backend = open_device(options.memory.device, how);
     if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
       fail(Exit::usage,
-           "{}: unified is for a GPU, whose memory it lets move to the host by itself; the device "
-           "here is the CPU: choose {}",
+           "{}: unified needs a GPU, whose driver moves pages to the host, but the device here is the CPU. "
+           "Choose {}",
            key::memory_planner, join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, options.training.precision);
@@ -184,7 +185,7 @@ Target open_target(const RunOptions& options, const std::string& as, bool tuned)
   target.budgets.device = memory.budget_bytes.value_or(target.rates->memory_bytes);
   target.budgets.host = memory.host_bytes.value_or(assumed_host_bytes);
   if (!memory.host_bytes)
-    log::info("{} is not set: the host of a {} is assumed to have {}", key::memory_host, target.rates->name,
+    log::info("{} is not set: assuming that the host of a {} has {}", key::memory_host, target.rates->name,
               format_bytes(assumed_host_bytes));
   target.budgets.disk = memory.disk_bytes;
   return target;

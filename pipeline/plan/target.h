@@ -1,4 +1,4 @@
-// Where steps are to run: the device, and which memories they may use.
+// The device for the steps, and the memories that they may use.
 #pragma once
 
 #include <cstdint>

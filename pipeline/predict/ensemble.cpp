@@ -26,8 +26,8 @@ std::map<std::string, std::string> used_as(const RunOptions& run, const PredictO
 
 void refuse(const RunOptions& one, const RunOptions& other, const std::string& what) {
   fail(Exit::usage,
-       "{} and {} cannot predict together: {}. An ensemble is of runs that differ in their fold, seed or "
-       "training alone",
+       "{} and {} cannot predict together: {}. The runs of an ensemble may differ in fold, seed and training "
+       "only",
        one.output.string(), other.output.string(), what);
 }
 
@@ -53,7 +53,7 @@ void check_alike(const std::vector<RunOptions>& runs, const std::vector<data::Da
     for (const auto& [name, value] : used_as(runs[i], how))
       if (const auto found = first.find(name); found == first.end() || found->second != value)
         refuse(runs.front(), runs[i],
-               format("{} is {} and {}", name, found == first.end() ? "not known" : found->second, value));
+               format("{} is {} and {}", name, found == first.end() ? "unknown" : found->second, value));
   }
 }
 

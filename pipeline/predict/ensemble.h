@@ -1,4 +1,5 @@
-// Several runs that predict together: the folds of a cross-validation, or networks that began otherwise.
+// Ensembles: several runs that predict together, as the folds of a cross-validation or models with other
+// seeds.
 #pragma once
 
 #include <vector>

@@ -40,7 +40,7 @@ std::string case_name(const std::string& stem) {
 void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
   const auto [found, fresh] = cases.try_emplace(case_name(stem(path)), path);
   if (!fresh) {
-    fail(Exit::bad_data, "{} and {} are both label maps of case '{}'; keep one of them",
+    fail(Exit::bad_data, "{} and {} are both label maps of case '{}'. Remove one of them",
          found->second.string(), path.string(), found->first);
   }
 }
@@ -49,7 +49,7 @@ void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
 // only files marked _seg count, the rest being images.
 std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    fail(Exit::bad_data, "{}: {}; expected a folder of label maps", folder.string(),
+    fail(Exit::bad_data, "{}: {}. Expected a folder of label maps", folder.string(),
          fs::exists(folder) ? "is not a folder" : "no such folder");
   }
   std::map<std::string, fs::path> cases;
@@ -66,7 +66,7 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
     }
   }
   if (cases.empty()) {
-    fail(Exit::bad_data, "{}: holds no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, {})",
+    fail(Exit::bad_data, "{}: contains no label map (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, {})",
          folder.string(), data::raster_extensions_text());
   }
   return cases;
@@ -75,7 +75,7 @@ std::map<std::string, fs::path> label_maps(const fs::path& folder) {
 void require_same_grid(const fs::path& truth_path, const data::Geometry& truth,
                        const fs::path& prediction_path, const data::Geometry& prediction) {
   if (data::same_grid(truth, prediction)) return;
-  fail(Exit::bad_data, "{} ({}) is not on the grid of {} ({}); resample it there first",
+  fail(Exit::bad_data, "{} ({}) has another grid than {} ({}). Resample it onto that grid first",
        prediction_path.string(), data::describe(prediction), truth_path.string(), data::describe(truth));
 }
 
@@ -93,14 +93,14 @@ std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction
       cases.push_back({id, path, predictions.at(id)});
     } else if (!partial) {
       fail(Exit::bad_data,
-           "case '{}' has a truth ({}) but no prediction in {}; expected {}.nii.gz there, or --partial to "
-           "leave such cases out",
+           "case '{}' has ground truth ({}) but no prediction in {}. Expected {}.nii.gz there; --partial "
+           "skips such cases",
            id, path.string(), prediction.string(), id);
     }
   }
   for (const auto& [id, path] : predictions) {
     if (!truths.contains(id))
-      log::warn("{}: no truth for this case in {}; left out", path.string(), truth.string());
+      log::warn("{}: no ground truth for this case in {}; skipped", path.string(), truth.string());
   }
   if (cases.empty())
     fail(Exit::bad_data, "{} and {} have no case in common", truth.string(), prediction.string());
@@ -145,8 +145,8 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
     values->erase(options.evaluate.ignored);
   for (const int value : scores.in_truth) {
     if (!tells(options, paths.id, {value}))
-      fail(Exit::bad_data, "{}: has the label {}, of which case '{}' is not annotated", paths.truth.string(),
-           value, paths.id);
+      fail(Exit::bad_data, "{}: contains the label {}, which is not annotated in case '{}'",
+           paths.truth.string(), value, paths.id);
   }
   data::Regions regions = options.regions;
   if (regions.empty()) {
@@ -166,7 +166,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
   std::set<int> values, only_predicted;
   for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
   if (values.empty())
-    fail(Exit::bad_data, "{}: the truth holds nothing but background in all of its {}",
+    fail(Exit::bad_data, "{}: the ground truth is background only in all of its {}",
          paths.front().truth.parent_path().string(), counted(cases.size(), "case"));
   data::LabelMap nothing;
   nothing.geometry.size = {1, 1, 1};
@@ -188,7 +188,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     cases[i].rows = std::move(rows);
   }
   for (int value : only_predicted)
-    log::warn("label {} is predicted, but is in no truth; it is not scored by itself", value);
+    log::warn("label {} is predicted, but is in no ground truth. It gets no score of its own", value);
 }
 
 // A value that nothing has is more likely a slip than a tumour that nobody had.
@@ -204,8 +204,8 @@ void warn_of_absent_values(const std::vector<CaseScores>& cases, const data::Reg
   for (const auto& [name, values] : regions) {
     for (const int value : values) {
       if (in_truth.contains(value)) continue;
-      log::warn("{}: the label {} occurs in no truth{}; there are {}", name, value,
-                anywhere.contains(value) ? ", though it is predicted" : " and in no prediction",
+      log::warn("{}: the label {} is in no ground truth{}. The labels there: {}", name, value,
+                anywhere.contains(value) ? ", although it is predicted" : " and in no prediction",
                 there.empty() ? "none" : join(there, ", "));
     }
   }
@@ -222,7 +222,7 @@ std::vector<DiceRow> score(const std::string& case_id, const data::LabelMap& tru
                            const data::LabelMap& prediction, const data::Regions& regions,
                            const EvaluateOptions& options) {
   if (!data::same_grid(truth.geometry, prediction.geometry)) {
-    fail(Exit::bad_data, "case '{}': truth ({}) and prediction ({}) are on different grids", case_id,
+    fail(Exit::bad_data, "case '{}': ground truth ({}) and prediction ({}) have different grids", case_id,
          data::describe(truth.geometry), data::describe(prediction.geometry));
   }
   std::vector<std::vector<int>> values;
@@ -260,7 +260,8 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
     const auto truths = label_maps(truth);
     for (const auto& [id, labels] : options.told)
       if (!truths.contains(id))
-        fail(Exit::bad_data, "case '{}' is annotated with some labels, but is not in {}", id, truth.string());
+        fail(Exit::bad_data, "case '{}' is listed with the labels annotated in it, but is not in {}", id,
+             truth.string());
   }
   std::vector<CaseScores> cases(paths.size());
   Progress progress("scoring", "cases", static_cast<std::int64_t>(paths.size()));
@@ -295,7 +296,7 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
     if (box.statistics.n > 0) scored.insert(box.metric);
   }
   std::vector<std::vector<std::string>> lines(1, {"Dice", "mean", "median", "sd", "lowest", "cases"});
-  if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "evaluated at"});
+  if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "grid"});
   for (const BoxRow& box : boxes) {
     const metrics::BoxStatistics& of = box.statistics;
     if (box.metric == "dice") {

@@ -1,4 +1,4 @@
-// Scores label maps against the truth.
+// Scores label maps against the ground truth.
 #pragma once
 
 #include <map>

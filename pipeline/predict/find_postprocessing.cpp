@@ -281,14 +281,15 @@ void write_postprocessing(const std::vector<RunOptions>& runs, const data::Datas
   const Postprocessing found = find_postprocessing(runs, dataset);
   write_file(folder / postprocessing_file, postprocessing_json(found));
   if (found.steps.empty())
-    return log::info("post-processing: nothing helps on the {}", counted(found.cases, "validation case"));
+    return log::info("post-processing: no step improves the Dice of the {}",
+                     counted(found.cases, "validation case"));
   double before = 0, after = 0;
   for (const Postprocessing::Gain& gain : found.gains) {
     before += gain.before / static_cast<double>(found.gains.size());
     after += gain.after / static_cast<double>(found.gains.size());
   }
-  log::info("post-processing: mean Dice {:.4f} becomes {:.4f} on the {}; predict does it ({})", before, after,
-            counted(found.cases, "validation case"), (folder / postprocessing_file).string());
+  log::info("post-processing: mean Dice {:.4f} improves to {:.4f} on the {}; predict applies it ({})", before,
+            after, counted(found.cases, "validation case"), (folder / postprocessing_file).string());
   for (const PostStep& step : found.steps)
     log::info("post-processing: {} (+{:.4f})", step_words(step), step.gain);
 }

@@ -1,6 +1,6 @@
-// Which post-processing helps, found on cases whose truth is known: as nnU-Net's largest component, and
-// BraTS's rule that a few voxels of enhancing tumour are none (Isensee et al. 2021), but of every region, and
-// with sizes that are tried.
+// Selects post-processing on cases with ground truth: nnU-Net's largest component, and BraTS's rule that few
+// voxels of enhancing tumour are none (Isensee et al. 2021), for every region, and with sizes that are
+// searched.
 #pragma once
 
 #include <functional>

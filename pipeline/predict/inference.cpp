@@ -40,7 +40,7 @@ void infer(Session& session, const data::PreparedCase& prepared, std::int64_t ou
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (options.window[axis] > prepared.size[axis])
       fail(Exit::usage,
-           "the window of {} voxels is larger than the prepared volume of {}; choose a smaller one",
+           "the window of {} voxels is larger than the prepared volume of {}. Choose a smaller one",
            resolution_text(options.window), resolution_text(prepared.size));
   }
   if (options.of_images)

@@ -1,5 +1,5 @@
-// What a network says about a prepared case: the probability of every output channel at every voxel of the
-// training grid.
+// The network's probabilities for a prepared case: of every output channel at every voxel of the training
+// grid.
 #pragma once
 
 #include <array>

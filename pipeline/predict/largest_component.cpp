@@ -53,7 +53,7 @@ data::Regions choose_regions(const data::Regions& regions, const std::vector<std
   for (const auto& [name, values] : regions) known.push_back(name);
   for (const std::string& name : names) {
     if (name != "all" && std::find(known.begin(), known.end(), name) == known.end())
-      fail(Exit::usage, "there is no region '{}'; expected all or some of {}", name, join(known, ", "));
+      fail(Exit::usage, "there is no region '{}'. Expected all or some of {}", name, join(known, ", "));
   }
   data::Regions chosen = regions;
   if (std::find(names.begin(), names.end(), "all") == names.end())

@@ -1,5 +1,5 @@
-// Keeping the largest connected component of a region in a label map: what a network puts far from an organ
-// or a tumour of which there can be only one is an error.
+// Keeps the largest connected component of a region in a label map: of an organ or a tumour that exists once,
+// other components are errors.
 #pragma once
 
 #include <string>

@@ -54,7 +54,7 @@ void write_probabilities(const Write& write, const PredictionFiles& files, const
 void write_dicom(const Write& write, const fs::path& file, const data::LabelMap& labels,
                  const data::Dataset& dataset, const data::CaseFiles& files, const PredictOptions& how) {
   if (std::all_of(labels.voxels.begin(), labels.voxels.end(), [](auto label) { return label == 0; }))
-    return log::warn("{}: nothing is labelled: there is no segmentation object of it", files.id);
+    return log::warn("{}: the label map is empty, so no segmentation object was written", files.id);
   write(file, [&] {
     data::write_dicom_segmentation(file, labels, segments_of(dataset), files.first_channel(), how.version);
   });
@@ -63,11 +63,13 @@ void write_dicom(const Write& write, const fs::path& file, const data::LabelMap&
 // A segmentation object names the slices that it was made of.
 void check_for_dicom(const data::Dataset& dataset) {
   if (!data::writes_dicom_segmentations())
-    fail(Exit::usage, "--dicom-seg: this voxswap was built without DCMTK, which writes them; leave it out");
+    fail(Exit::usage,
+         "--dicom-seg: this voxswap was built without DCMTK, which writes segmentation objects. Leave it "
+         "out, or install DCMTK and build again");
   for (const data::CaseFiles& files : dataset.cases)
     if (!fs::is_directory(files.first_channel()))
       fail(Exit::usage,
-           "--dicom-seg: {} of case {} is not a DICOM series; --segmentations writes a .seg.nrrd",
+           "--dicom-seg: {} of case {} is not a DICOM series. Use --segmentations to write a .seg.nrrd",
            files.first_channel().string(), files.id);
 }
 
@@ -122,9 +124,10 @@ Csv classes_of_scans(const std::vector<ClassRow>& rows) {
 // What is asked for of label maps.
 void check_for_classes(const PredictOptions& how) {
   if (how.probabilities)
-    fail(Exit::usage, "--probabilities: classes.csv has those of every image already; leave it out");
+    fail(Exit::usage, "--probabilities: classes.csv contains those of every image already. Leave it out");
   if (!how.largest.empty())
-    fail(Exit::usage, "--keep-largest: is for label maps, and this run gives images one class; leave it out");
+    fail(Exit::usage,
+         "--keep-largest: needs label maps, but this run predicts one class per image. Leave it out");
 }
 
 void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes, const Outputs& outputs,
@@ -139,7 +142,7 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
 void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
               const fs::path& out) {
   if (!left_out.empty())
-    fail(Exit::bad_data, "{} of {} could not be predicted: {}; {} has the others", left_out.size(),
+    fail(Exit::bad_data, "{} of {} could not be predicted: {}. The others are in {}", left_out.size(),
          counted(dataset.cases.size(), "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());
   log::info("{}{} in {}", counted(dataset.cases.size() * each, dataset.classes ? "class" : "label map"),
             each == 1 ? ""
@@ -153,7 +156,7 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
   if (dataset.classes) check_for_classes(how);
   for (const auto& [asked, name] : {std::pair{how.segmentations, "--segmentations"}, {how.bids, "--bids"}})
     if (asked && dataset.images)
-      fail(Exit::usage, "{}: is for volumes, and these cases are pictures; leave it out", name);
+      fail(Exit::usage, "{}: needs volumes, but these cases are 2D images. Leave it out", name);
   if (how.dicom_segmentations) check_for_dicom(dataset);
 }
 
@@ -165,12 +168,13 @@ PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOpti
     for (std::size_t i = 0; i < dataset.modalities.size(); ++i)
       if (files.lacks(i)) names.push_back(dataset.modalities[i]);
     if (names.empty()) continue;
-    log::warn("{}: there is no {}; it is predicted with 0 in its place", files.id, join(names, ", "));
+    log::warn("{}: has no {}, which is replaced by 0", files.id, join(names, ", "));
     missing[files.id] = std::move(names);
   }
   if (!missing.empty() && run.training.augment.channel_dropout == 0)
-    log::warn("{} was 0: unless its own cases lacked channels too, the network never had to do without one",
-              key::training_augment_channel_dropout);
+    log::warn(
+        "{} was 0, so the network was never trained without a channel, unless its own cases lacked some",
+        key::training_augment_channel_dropout);
   return missing;
 }
 
@@ -280,7 +284,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
           predictor.predict(files, team.files, write);
       } catch (const Error& error) {  // a damaged case does not cost the others
         if (error.exit() != Exit::bad_data || dataset.cases.size() == 1) throw;
-        log::warn("{}: left out: {}", files.id, error.what());
+        log::warn("{}: skipped: {}", files.id, error.what());
         left_out.insert(files.id);
       }
       progress.advance();

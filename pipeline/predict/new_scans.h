@@ -1,5 +1,4 @@
-// Prediction of scans that were not there in training, with the weights of a finished run: what `voxswap
-// predict` does. Nothing is known of a truth.
+// `voxswap predict`: predicts new cases, without ground truth, with the weights of a finished run.
 #pragma once
 
 #include <vector>

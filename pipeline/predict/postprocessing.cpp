@@ -17,7 +17,7 @@ const std::vector<int>& values_of(const data::Regions& regions, const std::strin
   const auto found =
       std::find_if(regions.begin(), regions.end(), [&](const auto& region) { return region.first == name; });
   if (found == regions.end())
-    fail(Exit::bad_data, "{}: there is no region '{}'; remove its step, or the file", file.string(), name);
+    fail(Exit::bad_data, "{}: there is no region '{}'. Remove its step, or the file", file.string(), name);
   return found->second;
 }
 
@@ -82,8 +82,8 @@ std::string postprocessing_json(const Postprocessing& what) {
   for (const Postprocessing::Gain& gain : what.gains)
     dice[gain.region] = {{"before", gain.before}, {"after", gain.after}};
   return Json{{"about",
-               "What voxswap predict does to label maps, as it helped on validation cases. Remove a step, or "
-               "this file, and it is not done."},
+               "Post-processing by voxswap predict, selected on the validation cases. Remove a step, or this "
+               "file, to switch it off."},
               {"steps", steps},
               {"found_on_cases", what.cases},
               {"mean_dice", dice}}
@@ -108,7 +108,7 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
     for (const auto& [region, dice] : gains.items())
       result.gains.push_back({region, dice.at("before").get<double>(), dice.at("after").get<double>()});
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: is not a list of steps as voxswap writes it; remove it", file.string());
+    fail(Exit::bad_data, "{}: is not a list of steps as voxswap writes it. Remove it", file.string());
   }
   return result;
 }
@@ -116,11 +116,11 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
 std::string step_words(const PostStep& step) {
   switch (step.remove) {
     case Removal::all_but_largest:
-      return format("{}: all but the largest component is removed", step.region);
+      return format("{}: only the largest component is kept", step.region);
     case Removal::small_components:
       return format("{}: components smaller than {} mm3 are removed", step.region, step.below_mm3);
     case Removal::small_whole:
-      return format("{}: removed where it is smaller than {} mm3 in all", step.region, step.below_mm3);
+      return format("{}: removed where its total volume is below {} mm3", step.region, step.below_mm3);
   }
   return {};
 }

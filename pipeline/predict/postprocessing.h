@@ -1,6 +1,6 @@
-// What is done to label maps after a network made them: parts of a region that are too small to be believed
-// are taken away. Which steps those are is found on validation cases (find_postprocessing.h) and stands in a
-// small file, postprocessing.json, that prediction obeys.
+// Post-processing of label maps: removes parts of a region that are too small to be plausible. The steps are
+// selected on validation cases (find_postprocessing.h) and stored in postprocessing.json, which prediction
+// applies.
 #pragma once
 
 #include <array>

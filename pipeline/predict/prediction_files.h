@@ -1,5 +1,4 @@
-// Where predictions of new scans go, in one folder of them: as files named after cases, or as a BIDS
-// derivative.
+// File names of predictions, named after cases or as a BIDS derivative.
 #pragma once
 
 #include <string>

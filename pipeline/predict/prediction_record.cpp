@@ -105,7 +105,7 @@ void PredictionRecord::read() {
     sound = false;
   }
   if (!sound)
-    fail(Exit::bad_data, "{}: is not what a prediction writes; remove it or choose another --out",
+    fail(Exit::bad_data, "{}: is not a record of predictions. Remove it or choose another --out",
          file.string());
 }
 
@@ -122,7 +122,7 @@ void PredictionRecord::finish() {
       if (before.empty()) continue;
       for (const std::string& file : before.mapped()) {
         if (files.contains(file)) continue;
-        log::debug("{}: of a former prediction, removed", (folder_ / file).string());
+        log::debug("{}: removed, because an earlier prediction wrote it", (folder_ / file).string());
         fs::remove(folder_ / file);
       }
     }
@@ -146,7 +146,7 @@ void PredictionRecord::write() const {
   add(now_);
   write_file(folder_ / file_name, Json{{"predictions", predictions}}.dump(2) + "\n");
   if (others > 0)
-    log::warn("{}: also holds {} predicted with other options; see {}", folder_.string(),
+    log::warn("{}: also contains {} predicted with other options. See {}", folder_.string(),
               counted(others, "other case"), file_name);
 }
 

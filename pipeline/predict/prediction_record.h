@@ -1,6 +1,5 @@
-// OUT/prediction.json: with which run and options the label maps beside it were made, and which files are of
-// which case. A later prediction of the same cases takes away what it does not write anew, so that no file is
-// left that belongs to another.
+// OUT/prediction.json: the run and options of the label maps, and the files of each case. A later prediction
+// of the same cases removes files that it does not write again.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 // The run as if it had been trained with the window that is asked for.
 RunOptions with_window(RunOptions options, const PredictOptions& how) {
   if (net::classifies_images(options.network.name) && how.window)
-    fail(Exit::usage, "--window: {} gives an image one class, of all that it sees of it; leave it out",
+    fail(Exit::usage, "--window: {} predicts one class per image, from the whole of it. Leave it out",
          options.network.name);
   if (how.whole) options.training.patch.reset();
   if (how.window) options.training.patch = how.window;
@@ -24,18 +24,20 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
   const data::Size3 window = input_size(options);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (window[axis] % multiples[axis] != 0)
-      fail(Exit::usage, "--window: {} voxels do not fit the network: sides must be multiples of {}",
+      fail(Exit::usage, "--window: {} voxels do not fit the network. Each side must be a multiple of {}",
            resolution_text(window), net::side_multiples_text(options.network));
     if (window[axis] > options.preprocess.resolution[axis])
-      fail(Exit::usage, "--window: {} voxels are more than the prepared volume has ({})",
-           resolution_text(window), resolution_text(options.preprocess.resolution));
+      fail(Exit::usage, "--window: {} voxels exceed the prepared volume ({})", resolution_text(window),
+           resolution_text(options.preprocess.resolution));
   }
   return options;
 }
 
 void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
   if (how.raw_weights && options.training.averaging.name == Averaging::none)
-    fail(Exit::usage, "--raw-weights: this run averaged none ({} is none), and has no others; leave it out",
+    fail(Exit::usage,
+         "--raw-weights: this run has no averaged weights ({} is none), so its weights are raw already. "
+         "Leave it out",
          key::training_averaging_name);
 }
 
@@ -46,13 +48,13 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
   axes[2] = axes[2] && input_size(options)[2] > 1;  // an image is the same from behind
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
-         "--tta: this run was trained without mirroring ({} is false, flip is 0), "
-         "and what such a network says of a mirrored scan means nothing; predict without --tta",
+         "--tta: this run was trained without mirroring ({} is false, flip is 0), so predictions of mirrored "
+         "images are unreliable. Leave --tta out",
          key::training_augment_symmetries);
   std::string names;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (axes[axis]) names += std::string(names.empty() ? "" : ", ") + "xyz"[axis];
-  log::info("--tta: mirrors along {}, as training did", names);
+  log::info("--tta: mirroring along {}, as in training", names);
   return axes;
 }
 

@@ -1,4 +1,4 @@
-// A finished run's network, ready to predict: with the weights of one repeat, or of several whose
+// The network of a finished run, ready to predict: with the weights of one repeat, or of several whose
 // probabilities are averaged.
 #pragma once
 

@@ -97,7 +97,7 @@ std::map<std::string, std::string> take_checksums(Checkpoint& checkpoint, std::s
   if (checksums.empty() && checkpoint.digest.empty()) return {};
   const std::size_t place = place_of_digest(header);
   if (place == header.npos || digest_of_header(std::string(header), place) != checkpoint.digest)
-    throw Unreadable("it is damaged: its header is not what its checksum says");
+    throw Unreadable("it is damaged: its header does not match its checksum");
   return checksums;
 }
 
@@ -106,7 +106,7 @@ std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::siz
   std::size_t count = 1;
   for (const std::int64_t extent : shape.extents()) {
     if (extent < 0 || (extent > 0 && count > most / static_cast<std::size_t>(extent)))
-      throw Unreadable("tensor '" + name + "' lies outside the file");
+      throw Unreadable("tensor '" + name + "' is outside the file");
     count *= static_cast<std::size_t>(extent);
   }
   return count * of_number;
@@ -127,7 +127,7 @@ Tensor read_tensor(const std::string& name, const Json& entry, std::string_view 
   const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
   const std::size_t bytes = bytes_of_shape(name, tensor.shape, *of_number, data.size());
   if (end > data.size() || begin > end || end - begin != bytes)
-    throw Unreadable("tensor '" + name + "' lies outside the file, or is not as long as its shape says");
+    throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
   tensor.values = read_numbers(type, data.substr(begin, bytes));
   pieces.push_back({begin, end, name});
   return tensor;
@@ -141,7 +141,7 @@ bool is_counter(const std::string& name, const Json& entry) {
 Piece place_of(const std::string& name, const Json& entry, std::string_view data) {
   const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
   if (end > data.size() || end - begin != sizeof(std::int64_t))
-    throw Unreadable("tensor '" + name + "' lies outside the file, or is not as long as its shape says");
+    throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
   return {begin, end, name};
 }
 
@@ -153,7 +153,7 @@ void check_coverage(std::vector<Piece> pieces, std::size_t size) {
   std::size_t reached = 0;
   for (const Piece& piece : pieces) {
     if (piece.begin < reached) throw Unreadable("tensor '" + piece.name + "' overlaps another");
-    if (piece.begin > reached) throw Unreadable("no tensor has the bytes before '" + piece.name + "'");
+    if (piece.begin > reached) throw Unreadable("there are unused bytes before tensor '" + piece.name + "'");
     reached = piece.end;
   }
   if (reached != size)
@@ -165,19 +165,19 @@ void check_values(const Checkpoint& checkpoint, const std::map<std::string, std:
     const auto found = checksums.find(tensor.name);
     if (!checkpoint.digest.empty() &&
         (found == checksums.end() || found->second != checksum(bytes_of(tensor))))
-      throw Unreadable("it is damaged: tensor '" + tensor.name + "' is not what its checksum says");
+      throw Unreadable("it is damaged: tensor '" + tensor.name + "' does not match its checksum");
     if (const auto at = not_finite(tensor))
-      throw Unreadable(format("tensor '{}' holds {} at place {}; weights are finite numbers", tensor.name,
+      throw Unreadable(format("tensor '{}' holds {} at index {}; weights must be finite", tensor.name,
                               tensor.values[*at], *at));
   }
 }
 
 std::uint64_t header_size(std::string_view content, std::uint64_t file_size) {
   std::uint64_t size = 0;
-  if (content.size() < sizeof size) throw Unreadable("it is cut off");
+  if (content.size() < sizeof size) throw Unreadable("it is truncated");
   std::memcpy(&size, content.data(), sizeof size);
   if (size > largest_header) throw Unreadable("it does not begin with the length of a header");
-  if (size > file_size - sizeof size) throw Unreadable("it is cut off");
+  if (size > file_size - sizeof size) throw Unreadable("it is truncated");
   return size;
 }
 
@@ -200,7 +200,7 @@ Checkpoint reading(const fs::path& path, const Read& read) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    fail(Exit::bad_data, "{}: is not a usable safetensors file: {}", path.string(), error.what());
+    fail(Exit::bad_data, "{}: is not a valid safetensors file: {}", path.string(), error.what());
   }
 }
 
@@ -210,13 +210,13 @@ const Tensor& Checkpoint::tensor(const std::string& name, const std::string& whe
   for (const Tensor& candidate : tensors) {
     if (candidate.name == name) return candidate;
   }
-  fail(Exit::bad_data, "{}: has no tensor '{}'; it was made by another network", where, name);
+  fail(Exit::bad_data, "{}: has no tensor '{}', so it belongs to another network", where, name);
 }
 
 const std::string& Checkpoint::text(const std::string& key, const std::string& where) const {
   const auto found = metadata.find(key);
   if (found == metadata.end())
-    fail(Exit::bad_data, "{}: says nothing about '{}'; it is not a voxswap checkpoint", where, key);
+    fail(Exit::bad_data, "{}: has no entry '{}', so it is not a voxswap checkpoint", where, key);
   return found->second;
 }
 
@@ -224,8 +224,8 @@ std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint)
   for (const Tensor& tensor : checkpoint.tensors) {
     if (const auto at = not_finite(tensor))
       fail(Exit::failed,
-           "{}: not written: '{}' became {} (the one of before stays). Try a lower {}, or "
-           "precision f32",
+           "{}: not written, because '{}' became {}. The previous one is kept. Try a lower {}, or precision "
+           "f32",
            path.string(), tensor.name, tensor.values[*at], key::training_optimizer_learning_rate);
   }
   std::string digest;
@@ -268,7 +268,7 @@ Checkpoint read_checkpoint_header(const fs::path& path) {
     const std::string start = read_file(path, sizeof(std::uint64_t));
     const std::uint64_t size = header_size(start, fs::file_size(path));
     const std::string content = read_file(path, sizeof size + size);
-    if (content.size() < sizeof size + size) throw Unreadable("it is cut off");
+    if (content.size() < sizeof size + size) throw Unreadable("it is truncated");
     Checkpoint checkpoint;
     std::map<std::string, std::string> checksums;
     parse_header(content.substr(sizeof size), checkpoint, checksums);

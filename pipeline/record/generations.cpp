@@ -36,7 +36,7 @@ void give_name(const fs::path& file, const fs::path& name) {
   fs::remove(name, error);
   fs::create_hard_link(file, name, error);
   if (error) fs::rename(file, name, error);
-  if (error) fail(Exit::failed, "{}: cannot be made: {}", name.string(), error.message());
+  if (error) fail(Exit::failed, "{}: cannot be created: {}", name.string(), error.message());
 }
 
 void keep(const fs::path& file) {
@@ -45,8 +45,8 @@ void keep(const fs::path& file) {
 
 [[noreturn]] void fail_missing(const fs::path& file) {
   fail(Exit::bad_data,
-       "{}: is missing, though the run had it: put it back from a copy; or remove {}, and voxswap run ... "
-       "--resume trains again",
+       "{}: is missing, although the run wrote it. Restore it from a copy; or remove {} and train again with "
+       "voxswap run ... --resume",
        file.string(), file.parent_path().string());
 }
 
@@ -67,8 +67,8 @@ fs::path find_kept(const fs::path& folder, const char* name, const std::string& 
   if (!is_there(best)) fail_missing(best);
   read_checkpoint(best);  // says what is wrong, if it is damaged
   fail(Exit::bad_data,
-       "{}: is not the {} that {} tells of, but an older one or another run's: put back the one of this "
-       "run; or remove {}, and voxswap run ... --resume trains again",
+       "{}: is not the {} that belongs to {}, but an older one or another run's. Restore the one of this "
+       "run; or remove {} and train again with voxswap run ... --resume",
        best.string(), name, last_of(folder).filename().string(), folder.string());
 }
 
@@ -114,7 +114,7 @@ std::optional<Checkpoint> Generations::resume(const Check& check_last, const Che
     try {
       Usable usable = read_generation(folder_, file, check_last, check_best);
       if (file != newest) {
-        log::warn("{}; going on from {}, the checkpoint before it", trouble, file.filename().string());
+        log::warn("{}. Resuming from {}, the checkpoint before it", trouble, file.filename().string());
         give_name(file, newest);
       }
       for (std::size_t i = 0; i < kept_names.size(); ++i) {
@@ -179,17 +179,19 @@ Checkpoint read_best(const fs::path& folder, const Generations::Check& check, co
   std::string trouble;
   const std::optional<Checkpoint> last = newest_last(folder, trouble);
   if (!last && !is_there(best))
-    fail(Exit::bad_data,
-         "{}: is not there: no epoch of this run is finished yet; voxswap run ... --resume continues it",
-         best.string());
+    fail(
+        Exit::bad_data,
+        "{}: does not exist: no epoch of this run is finished yet. Continue it with voxswap run ... --resume",
+        best.string());
   if (!last && !trouble.empty())
-    log::warn("{}; whether {} is the newest cannot be told", trouble, best.filename().string());
+    log::warn("{}. It cannot be verified that {} is the newest", trouble, best.filename().string());
   fs::path file = best;
   const bool of_others = is_there(best) && digest_of(best) == "";
   if (last && !of_others) {
     const auto told = last->metadata.find(name);
     if (told != last->metadata.end() && told->second.empty())
-      fail(Exit::bad_data, "{}: no epoch of this run is finished yet; voxswap run ... --resume continues it",
+      fail(Exit::bad_data,
+           "{}: no epoch of this run is finished yet. Continue it with voxswap run ... --resume",
            folder.string());
     if (told != last->metadata.end()) file = find_kept(folder, name, told->second);
     if (!is_there(file)) fail_missing(file);

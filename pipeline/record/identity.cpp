@@ -61,11 +61,10 @@ void add_change(std::vector<std::string>& changes, const char* what, const std::
 }
 
 [[noreturn]] void refuse_data(const fs::path& root, const std::vector<std::string>& changes) {
-  fail(
-      Exit::bad_data,
-      "{}: is not the data that the run was begun with: {}. Put it back as it was, or begin another run with "
-      "--out DIR",
-      root.string(), join(changes, "; "));
+  fail(Exit::bad_data,
+       "{}: is not the data that the run was started with: {}. Restore it, or start another run with --out "
+       "DIR",
+       root.string(), join(changes, "; "));
 }
 
 }  // namespace
@@ -105,10 +104,10 @@ RunIdentity read_identity(const fs::path& folder) {
     for (const Json& one : json.at("cases"))
       identity.cases.emplace_back(one.at("case").get<std::string>(), one.at("content").get<std::string>());
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: does not say what a run is; put it back as the run left it", file.string());
+    fail(Exit::bad_data, "{}: is not the identity of a run. Restore it as the run wrote it", file.string());
   }
   if (identity.run != run_of(identity))
-    fail(Exit::bad_data, "{}: was changed after the run was begun; put it back as the run left it",
+    fail(Exit::bad_data, "{}: was changed after the run was started. Restore it as the run wrote it",
          file.string());
   return identity;
 }
@@ -145,24 +144,25 @@ void check_experiment(const RunIdentity& identity, const RunOptions& options,
   }
   if (!changes.empty())
     fail(Exit::bad_data,
-         "{}: is not the experiment that this run was begun with: {}. Set that back, or begin another run",
+         "{}: is not the experiment that this run was started with: {}. Undo that change, or start another "
+         "run",
          (options.output / "experiment.yaml").string(), join(changes, "; "));
 }
 
 void check_batches(const RunIdentity& identity, const RunOptions& options) {
   if (options.training.batch_size == 1 || identity.experiment.contains(samples_of_a_batch)) return;
   fail(Exit::bad_data,
-       "{}: was begun by a version of voxswap that took the {} of a batch at once; this one takes them one "
-       "after the other, which rounds otherwise, so that the run would not be that of either. Go on with the "
-       "version that began it, or begin another run with --out DIR",
+       "{}: was started by a version of voxswap that computed the {} of a batch at once. This version "
+       "computes them one after the other, which rounds differently. Continue with the old version, or start "
+       "another run with --out DIR",
        options.output.string(), counted(options.training.batch_size, "sample"));
 }
 
 void check_split(const RunIdentity& identity, const fs::path& split_file) {
   if (Hasher().add(csv_text(read_csv(split_file))).digest() != identity.split)
     fail(Exit::bad_data,
-         "{}: was changed after the run was begun; put it back as the run left it, or begin another run with "
-         "{}={}",
+         "{}: was changed after the run was started. Restore it as the run wrote it, or start another run "
+         "with {}={}",
          split_file.string(), key::data_split_file, split_file.string());
 }
 
@@ -174,7 +174,7 @@ void check_case_list(const RunIdentity& identity, const data::Dataset& dataset) 
   std::sort(now.begin(), now.end());
   std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
   std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
-  add_change(changes, "cases are gone", gone);
+  add_change(changes, "cases are missing", gone);
   add_change(changes, "cases are new", added);
   if (!changes.empty()) refuse_data(dataset.root, changes);
 }
@@ -186,7 +186,7 @@ void check_contents(const RunIdentity& identity, const CaseContents& now, const 
     const auto found = before.find(id);
     if (found == before.end() || found->second != content) changed.push_back(id);
   }
-  add_change(changes, "the files of cases have other bytes", changed);
+  add_change(changes, "files of cases have changed", changed);
   if (!changes.empty()) refuse_data(root, changes);
 }
 
@@ -213,10 +213,10 @@ void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, st
     const std::string& found = checkpoint.text(key, where);
     if (found == value) continue;
     if (key == "run")
-      fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}); put back the one of this run", where,
+      fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}). Restore the one of this run", where,
            found, value);
-    fail(Exit::bad_data, "{}: was trained with {} '{}', here it is '{}'; put back what was changed", where,
-         key, found, value);
+    fail(Exit::bad_data, "{}: was trained with {} '{}', but here it is '{}'. Undo that change", where, key,
+         found, value);
   }
 }
 

@@ -1,5 +1,5 @@
-// What a run is: its experiment, the data it was begun with and its split, as identity.json in its folder has
-// them. Whoever goes on with a run, or uses what it left, looks whether all of it is still the same.
+// The identity of a run: its experiment, data and split, as identity.json in its folder. Resuming and
+// predicting verify that all of it is unchanged.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// How a network's inputs were normalised, as a checkpoint's metadata tells it.
+// The normalization of a network's inputs, in a checkpoint's metadata.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string
   for (const std::string& part : split(checkpoint.text(key, where), ' ')) {
     if (part.empty()) continue;
     const auto value = parse_number<double>(part);
-    if (!value) fail(Exit::bad_data, "{}: '{}' holds '{}' where a number should be", where, key, part);
+    if (!value) fail(Exit::bad_data, "{}: '{}' contains '{}', which is not a number", where, key, part);
     values.push_back(*value);
   }
   return values;

@@ -26,7 +26,7 @@ bool holds_checkpoints(const fs::path& folder) {
 void check_tables(const fs::path& folder) {
   for (const std::string& name : changed_files(folder)) {
     if (name == "epochs.csv" || name == "validation.csv" || name == "timing.csv")
-      fail(Exit::bad_data, "{}: was changed after the run wrote it; put it back as the run left it",
+      fail(Exit::bad_data, "{}: was changed after the run wrote it. Restore it as the run wrote it",
            (folder / name).string());
   }
 }
@@ -39,8 +39,8 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
   if (!has_identity(folder)) {
     if (!holds_checkpoints(folder)) return std::nullopt;  // killed before it trained
     fail(Exit::bad_data,
-         "{}: holds no identity.json, as runs of versions before 0.2: whether data and split are still the "
-         "same cannot be told. Predict with it, or begin another run with --out DIR",
+         "{}: contains no identity.json, as runs of versions before 0.2, so data and split cannot be "
+         "verified. Predict with it, or start another run with --out DIR",
          folder.string());
   }
   RunIdentity begun = read_identity(folder);
@@ -64,8 +64,8 @@ Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& option
     const Split now = make_split(dataset, options.split);
     if (now.training != split.training || now.validation != split.validation)
       fail(Exit::bad_data,
-           "{}: no longer has the split that the run in {} was begun with; put it back as it was, or begin "
-           "another run with --out DIR",
+           "{}: differs from the split that the run in {} was started with. Restore it, or start another run "
+           "with --out DIR",
            given.string(), options.output.string());
   }
   return split;
@@ -87,7 +87,7 @@ RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& option
 RunOptions confirmed_for_prediction(RunOptions options) {
   const fs::path& folder = options.output;
   if (!has_identity(folder)) {
-    log::warn("{}: holds no identity.json: whether its files belong together cannot be told",
+    log::warn("{}: contains no identity.json, so it cannot be verified that its files belong together",
               folder.string());
     return options;
   }
@@ -96,7 +96,7 @@ RunOptions confirmed_for_prediction(RunOptions options) {
   if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
   const fs::path description = folder / "dataset.json";
   if (const std::string run = data::described_run(description); !run.empty() && run != identity.run)
-    fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}); put back the one of this run",
+    fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}). Restore the one of this run",
          description.string(), run, identity.run);
   options.identity = identity.run;
   return options;

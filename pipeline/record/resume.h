@@ -1,4 +1,5 @@
-// Going on with a run: whether what is there is still what it was begun with. Nothing is written here.
+// Resuming a run: verifies that experiment, data and files are those that it was started with. Nothing is
+// written here.
 #pragma once
 
 #include <optional>

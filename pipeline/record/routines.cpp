@@ -90,7 +90,7 @@ void remember_routines(const net::Backend& backend, const RunOptions& options) {
     make_writable_directory(file.parent_path());
     write_sealed(file, all);
   } catch (const Error& error) {
-    log::warn("which routines are fastest is not kept for the next run: {}", error.what());
+    log::warn("the fastest routines cannot be cached: {}", error.what());
   }
 }
 

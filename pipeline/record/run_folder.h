@@ -1,4 +1,4 @@
-// What lies where in a run's folder.
+// Names of files in a run's folder.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a training tells other programs while it goes on (training.log): events for TensorBoard in
-// tensorboard/, and log.jsonl, a line of JSON per step and epoch. The tables of a run are written besides.
+// Logs for other programs during training (training.log): events for TensorBoard in tensorboard/, and
+// log.jsonl, a line of JSON per step and epoch. The tables of a run are written separately.
 #pragma once
 
 #include <cstdint>

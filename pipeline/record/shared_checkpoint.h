@@ -1,4 +1,4 @@
-// A checkpoint that rank 0 read comes to all ranks.
+// Broadcasts a checkpoint that rank 0 read to all ranks.
 #pragma once
 
 #include <optional>

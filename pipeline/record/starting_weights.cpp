@@ -113,7 +113,7 @@ constexpr std::size_t most_lines = 12;
 fs::path weights_file(const fs::path& run_or_file) {
   error_code ignored;
   if (!fs::exists(run_or_file, ignored))
-    fail(Exit::bad_data, "{}: {}: there is no such run or file", key::network_init, run_or_file.string());
+    fail(Exit::bad_data, "{}: {}: no such run or file", key::network_init, run_or_file.string());
   if (!fs::is_directory(run_or_file, ignored)) return run_or_file;
   for (const char* folder : {"checkpoints", "checkpoints/repeat_1"})
     for (const char* name : {averaged_weights_name, best_weights_name}) {
@@ -121,7 +121,7 @@ fs::path weights_file(const fs::path& run_or_file) {
       if (fs::exists(file, ignored)) return file;
     }
   fail(Exit::bad_data,
-       "{}: {}: holds no checkpoints/best.safetensors: expected a run that has finished an epoch, or a "
+       "{}: {}: contains no checkpoints/best.safetensors. Expected a run with a finished epoch, or a "
        ".safetensors file",
        key::network_init, run_or_file.string());
 }
@@ -157,7 +157,8 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
     weights.rows.push_back({Fate::unused, tensor->name, tensor->shape.text()});
   if (weights.count(Fate::taken) + weights.count(Fate::by_channel) == 0)
     fail(Exit::bad_data,
-         "{}: {}: has none of the network's {} in its shape, the first of which is '{}' of {}",
+         "{}: {}: no tensor matches any of the network's {} in name and shape. The first is '{}' with shape "
+         "{}",
          key::network_init, file.string(), counted(random.size(), "parameter"), random.front().name,
          random.front().shape.text());
   weights.tensors = std::move(random);
@@ -170,7 +171,7 @@ std::size_t StartingWeights::count(Fate fate) const {
 }
 
 std::string StartingWeights::table() const {
-  std::string text = format("{}: {} of {} begin as in {}", key::network_init, count(Fate::taken),
+  std::string text = format("{}: {} of {} are initialised from {}", key::network_init, count(Fate::taken),
                             counted(tensors.size(), "parameter"), file.string());
   for (const Fate fate : {Fate::by_channel, Fate::other_shape, Fate::missing, Fate::unused}) {
     std::size_t told = 0;

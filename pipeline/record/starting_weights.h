@@ -1,6 +1,6 @@
-// Weights that a training begins with instead of random ones: of another run, or of torchvision's networks,
-// whose names of parameters ours have. What fits by name and shape is taken, and what became of every
-// parameter is told. What an optimiser kept beside the weights is not.
+// Pretrained weights: of another run, or of torchvision's networks, whose parameter names ours have. Tensors
+// that match in name and shape are used, and the result for each parameter is reported. Optimiser state is
+// not used.
 #pragma once
 
 #include <string>

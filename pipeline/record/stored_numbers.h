@@ -1,4 +1,4 @@
-// Numbers as files of other programs store them: safetensors' types of floating point, read as f32.
+// Floating point types of safetensors files, read as f32.
 #pragma once
 
 #include <cstddef>

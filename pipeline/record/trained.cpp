@@ -44,8 +44,9 @@ BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset
           predicting_weights(options, repeat, raw)),
       {}};
   if (weights.checkpoint.digest.empty())
-    log::warn("{}: nothing vouches for these weights: they have no checksums, as other programs' files",
-              weights.where);
+    log::warn(
+        "{}: these weights have no checksums, as in files of other programs, so damage cannot be detected",
+        weights.where);
   if (options.preprocess.normalize == data::Normalize::dataset)
     weights.normalization = normalization_from(weights.checkpoint, dataset.modalities.size(), weights.where);
   return weights;

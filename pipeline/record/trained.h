@@ -1,5 +1,5 @@
-// What a finished run knows, for whoever uses it without training: the data that it was trained on and the
-// best weights of its repeats.
+// What a finished run provides for prediction: the description of its data and the best weights of its
+// repeats.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// calibration.csv: how far the probabilities of validation cases are what they say (metrics/calibration.h),
-// where the network computes.
+// calibration.csv: calibration of the probabilities of validation cases (metrics/calibration.h), on the
+// training grid.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct CalibrationRow {
 
 void set_scores(CalibrationRow& row, const metrics::Calibration& found);
 
+const std::vector<CsvColumn>& calibration_columns();
 Csv calibration_csv(const std::vector<CalibrationRow>& rows);
 // The way back; throws Exit::bad_data naming `where` for what no run writes there.
 std::vector<CalibrationRow> calibration_rows(const Csv& csv, const std::string& where);

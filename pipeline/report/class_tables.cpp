@@ -39,8 +39,43 @@ constexpr std::int64_t most_repeats = 1000000, most_epochs = 1000000000;
 
 }  // namespace
 
+const std::vector<CsvColumn>& class_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"run", "name of the run"},
+      {"repeat", "repeat, counted from 1"},
+      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
+      {"case", "name of the image"},
+      {"truth", "true class"},
+      {"predicted", "class with the highest probability"},
+      {std::string(probability_prefix) + "NAME", "probability of the class NAME, a column per class"}};
+  return columns;
+}
+
+const std::vector<CsvColumn>& accuracy_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"run", "name of the run"},
+      {"repeat", "repeat, counted from 1"},
+      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
+      {"epoch", "epoch, counted from 1"},
+      {"trained_seconds", "duration of the epochs so far, in s"},
+      {"accuracy", "fraction of the validation images with the right class"}};
+  return columns;
+}
+
+const std::vector<CsvColumn>& confusion_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"run", "name of the run"},
+      {"repeat", "repeat, counted from 1"},
+      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
+      {"truth", "true class"},
+      {"predicted", "predicted class"},
+      {"images", "number of validation images"}};
+  return columns;
+}
+
 Csv classes_csv(const std::vector<ClassRow>& rows) {
-  Csv csv{{"run", "repeat", "resolution", "case", "truth", "predicted"}, {}};
+  Csv csv{header_of(class_columns()), {}};
+  csv.header.pop_back();
   for (std::size_t c = 0; !rows.empty() && c < rows.front().probabilities.size(); ++c)
     csv.header.push_back(std::string(probability_prefix) + rows.front().probabilities[c].first);
   for (const ClassRow& row : rows) {
@@ -72,7 +107,7 @@ std::vector<ClassRow> class_rows(const Csv& csv, const std::string& where) {
 }
 
 Csv accuracy_csv(const std::vector<AccuracyRow>& rows) {
-  Csv csv{{"run", "repeat", "resolution", "epoch", "trained_seconds", "accuracy"}, {}};
+  Csv csv{header_of(accuracy_columns()), {}};
   for (const AccuracyRow& row : rows)
     csv.rows.push_back({row.run, std::to_string(row.repeat), row.resolution, std::to_string(row.epoch),
                         format("{:.6f}", row.trained_seconds), number(row.accuracy)});
@@ -121,7 +156,7 @@ std::vector<Confusion> confusions(const std::vector<ClassRow>& rows) {
     const auto place = [&](const std::string& name) {
       const auto at = std::find(found->classes.begin(), found->classes.end(), name);
       if (at == found->classes.end())
-        fail(Exit::bad_data, "{}: case {}: '{}' is none of the classes {}", row.run, row.case_id, name,
+        fail(Exit::bad_data, "{}: case {}: '{}' is not one of the classes {}", row.run, row.case_id, name,
              join(found->classes, ", "));
       return static_cast<std::size_t>(at - found->classes.begin());
     };
@@ -131,7 +166,7 @@ std::vector<Confusion> confusions(const std::vector<ClassRow>& rows) {
 }
 
 Csv confusion_csv(const std::vector<Confusion>& confusions) {
-  Csv csv{{"run", "repeat", "resolution", "truth", "predicted", "images"}, {}};
+  Csv csv{header_of(confusion_columns()), {}};
   for (const Confusion& one : confusions)
     for (std::size_t t = 0; t < one.classes.size(); ++t)
       for (std::size_t p = 0; p < one.classes.size(); ++p)

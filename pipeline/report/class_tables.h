@@ -1,5 +1,4 @@
-// The tables of a run that gives images one class each, as structs and as CSV. Column names are a contract
-// with scripts outside.
+// The tables of a classifier's run, as structs and as CSV. Column names are a contract with scripts outside.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +26,11 @@ struct AccuracyRow {  // accuracy.csv: the part of the validation images that we
   double trained_seconds = 0;  // of this epoch and those before it
   double accuracy = 0;
 };
+
+// The last of the first stands for a column per class.
+const std::vector<CsvColumn>& class_columns();
+const std::vector<CsvColumn>& accuracy_columns();
+const std::vector<CsvColumn>& confusion_columns();
 
 Csv classes_csv(const std::vector<ClassRow>& rows);
 Csv accuracy_csv(const std::vector<AccuracyRow>& rows);

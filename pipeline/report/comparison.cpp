@@ -130,30 +130,35 @@ std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const st
   return result;
 }
 
+const std::vector<CsvColumn>& comparison_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"compared", "keys in which groups a and b differ"},
+      {"also_differs", "other keys that differ and may explain the difference"},
+      {"resolution_a", "resolution of group a"},
+      {"setting_a", "setting of group a"},
+      {"resolution_b", "resolution of group b"},
+      {"setting_b", "setting of group b"},
+      {"evaluated_at", "grid of the scores: native, training or a side"},
+      {"region", "label or region"},
+      {"metric", "name of the metric"},
+      {"n", "cases with a score in both groups"},
+      {"unpaired", "cases with a score in one group only"},
+      {"mean_a", "mean of group a over these cases"},
+      {"mean_b", "mean of group b over these cases"},
+      {"mean_difference", "mean of b - a"},
+      {"interval_low", "lower end of the 95 % bootstrap interval (BCa)"},
+      {"interval_high", "upper end of the interval"},
+      {"zeros", "cases without a difference"},
+      {"rank_sum_positive", "signed-rank sum of positive differences"},
+      {"rank_sum_negative", "signed-rank sum of negative differences"},
+      {"test", "distribution of the Wilcoxon signed-rank test: exact or approximate"},
+      {"p", "two-sided p-value"},
+      {"p_holm", "p-value, Holm-corrected for the regions of one comparison"}};
+  return columns;
+}
+
 Csv comparison_csv(const std::vector<ComparisonRow>& rows) {
-  Csv csv;
-  csv.header = {"compared",
-                "also_differs",
-                "resolution_a",
-                "setting_a",
-                "resolution_b",
-                "setting_b",
-                "evaluated_at",
-                "region",
-                "metric",
-                "n",
-                "unpaired",
-                "mean_a",
-                "mean_b",
-                "mean_difference",
-                "interval_low",
-                "interval_high",
-                "zeros",
-                "rank_sum_positive",
-                "rank_sum_negative",
-                "test",
-                "p",
-                "p_holm"};
+  Csv csv{header_of(comparison_columns()), {}};
   for (const ComparisonRow& row : rows) {
     csv.rows.push_back({row.compared,
                         row.also_differs,

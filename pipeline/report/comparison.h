@@ -1,5 +1,4 @@
-// Groups of runs against each other, case by case: paired differences, how sure they are, and whether chance
-// would explain them.
+// Compares groups of runs case by case: paired differences with intervals and tests.
 #pragma once
 
 #include <string>
@@ -31,6 +30,7 @@ struct ComparisonRow {       // comparison.csv; differences are b - a
 // was given first, is a.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
+const std::vector<CsvColumn>& comparison_columns();
 Csv comparison_csv(const std::vector<ComparisonRow>& rows);
 
 }  // namespace voxswap::pipeline

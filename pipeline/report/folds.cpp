@@ -45,7 +45,7 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   std::size_t twice = 0;
   for (const auto& [id, in] : held_out) twice += in.size() > 1 ? 1 : 0;
   if (twice > 0)
-    notes.push_back(format("{}: {} held out in more than one fold, counted once with the mean of the scores",
+    notes.push_back(format("{}: {} held out in more than one fold, counted once with the mean score",
                            group.name, counted(twice, "case")));
   const auto count =
       parse_number<std::int64_t>(folds.begin()->second.front()->setting(key::data_split_folds));
@@ -53,7 +53,7 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   for (std::int64_t fold = 0; count && fold < *count; ++fold)
     if (!folds.contains(fold)) missing.push_back(std::to_string(fold));
   if (!missing.empty())
-    notes.push_back(format("{}: fold{} {} of {} is not there: its cases are in no score", group.name,
+    notes.push_back(format("{}: fold{} {} of {} missing: its cases are not in the scores", group.name,
                            missing.size() > 1 ? "s" : "", join(missing, ", "), *count));
 }
 
@@ -75,8 +75,22 @@ Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& 
   return result;
 }
 
+const std::vector<CsvColumn>& fold_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
+      {"setting", "values of the keys in which groups of runs differ"},
+      {"evaluated_at", "grid of the scores: native, training or a side"},
+      {"region", "label or region"},
+      {"metric", "name of the metric"},
+      {"fold", "fold, counted from 0, or all"},
+      {"cases", "cases with a score"},
+      {"mean", "mean over the cases, in the metric's unit"},
+      {"sd", "standard deviation over the cases"}};
+  return columns;
+}
+
 Csv folds_csv(const std::vector<FoldRow>& rows) {
-  Csv csv{{"resolution", "setting", "evaluated_at", "region", "metric", "fold", "cases", "mean", "sd"}, {}};
+  Csv csv{header_of(fold_columns()), {}};
   for (const FoldRow& row : rows)
     csv.rows.push_back({row.resolution, row.setting, row.evaluated_at, row.region, row.metric, row.fold,
                         std::to_string(row.cases), number(row.mean), number(row.sd)});

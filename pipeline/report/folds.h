@@ -1,5 +1,5 @@
-// A cross-validation as a whole: of groups whose runs are several folds, what each of them scored, and all of
-// them together, where every case was held out once.
+// A cross-validation as a whole: the scores of each fold, and of all folds together, in which every case was
+// held out once.
 #pragma once
 
 #include <string>
@@ -27,6 +27,7 @@ struct Folds {
 // Of repeats a case counts once, with the mean of its scores, as in boxplot.csv. Nothing where no group has
 // runs of more than one fold.
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups);
+const std::vector<CsvColumn>& fold_columns();
 Csv folds_csv(const std::vector<FoldRow>& rows);
 
 }  // namespace voxswap::pipeline

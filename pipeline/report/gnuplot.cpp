@@ -25,7 +25,7 @@ class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {
     if (descriptor_ < 0)
-      fail(Exit::failed, "cannot make a file in memory for gnuplot: {}", std::strerror(errno));
+      fail(Exit::failed, "cannot create a file in memory for gnuplot: {}", std::strerror(errno));
   }
   ~MemoryFile() { ::close(descriptor_); }
   MemoryFile(const MemoryFile&) = delete;
@@ -34,7 +34,7 @@ class MemoryFile {
   int descriptor() const { return descriptor_; }
   void write(std::string_view bytes) {
     if (const int error = write_all(descriptor_, bytes.data(), bytes.size()); error != 0)
-      fail(exit_of(error), "cannot hand gnuplot its script: {}", std::strerror(error));
+      fail(exit_of(error), "cannot send gnuplot its script: {}", std::strerror(error));
     ::lseek(descriptor_, 0, SEEK_SET);
   }
   std::string content() const {
@@ -63,10 +63,9 @@ int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& mes
   const int trouble = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (trouble != 0) {
-    throw NoGnuplot(Exit::failed,
-                    format("there are no plots, because gnuplot cannot be started ({}): install gnuplot-nox, "
-                           "then voxswap report draws them",
-                           std::strerror(trouble)));
+    throw NoGnuplot(Exit::failed, format("no plots: gnuplot cannot be started ({}). Install gnuplot-nox and "
+                                         "run voxswap report to draw them",
+                                         std::strerror(trouble)));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
@@ -90,9 +89,8 @@ std::string gnuplot(const std::string& script) {
   std::string picture = output.content();
   if (trouble.empty() && is_whole_picture(picture)) return picture;
   const std::string said = trim(messages.content());
-  fail(Exit::failed, "gnuplot drew no whole picture: {}{}{}",
-       trouble.empty() ? format("what it wrote breaks off after {}", counted(picture.size(), "byte"))
-                       : trouble,
+  fail(Exit::failed, "gnuplot drew no complete picture: {}{}{}",
+       trouble.empty() ? format("its output ends after {}", counted(picture.size(), "byte")) : trouble,
        said.empty() ? "" : ": ", said);
 }
 

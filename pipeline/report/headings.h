@@ -1,4 +1,4 @@
-// What columns and keys are called where people read them: with words, and with units.
+// Headings of columns and keys for people, with units.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the memories hold over a step, a panel per memory and a colour per group of runs.
+// Memory over a step: a panel per memory and a colour per group of runs.
 #include "pipeline/report/memory_plot.h"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps
         format("set label {} at graph 0.995,first {} right offset 0,0.5 font small textcolor rgb '{}'\n",
                gnuplot_text("budget " + format_bytes(bytes)), budget, color);
   }
-  if (!far.empty()) title += format(" (budget {}, above this picture)", join(far, " and "));
+  if (!far.empty()) title += format(" (budget {}, above this plot)", join(far, " and "));
   const double top = 1.12 * highest;
   return labels + format(
                       "set title {} textcolor rgb '{}' offset 0,-0.4\nset yrange [0:{}]\nset ytics {}\n"

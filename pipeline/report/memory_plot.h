@@ -1,4 +1,4 @@
-// What the memories hold over a step.
+// Memory over a step.
 #pragma once
 
 #include <vector>

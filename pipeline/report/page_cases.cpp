@@ -1,4 +1,4 @@
-// Cases on the page: the worst, the median and the best one, as every group of runs sees them.
+// The section of cases: the worst, the median and the best one of every group of runs.
 #include "pipeline/report/page_cases.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Cases on the page.
+// The section of cases.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ double accuracy_of_last_epoch(const std::vector<AccuracyRow>& rows, const Confus
 }
 
 std::string matrix_of(const Confusion& one, bool several) {
-  Rows rows(1, {"Truth"});
+  Rows rows(1, {"Ground truth"});
   for (const std::string& name : one.classes) rows.front().push_back("Predicted " + name);
   rows.front().push_back("Right");
   for (std::size_t t = 0; t < one.classes.size(); ++t) {

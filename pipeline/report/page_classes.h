@@ -1,4 +1,4 @@
-// Classes of images on the page: how many were right, and what was taken for what.
+// The section of classifiers: accuracy and confusion matrix.
 #pragma once
 
 #include <string>

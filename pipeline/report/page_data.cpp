@@ -1,5 +1,4 @@
-// What the data was warned of, on the page: what `voxswap check` had to say of the scans that runs were
-// trained on.
+// The section of data warnings: what `voxswap check` reports for the cases of the runs.
 #include "pipeline/report/page_data.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// What the data was warned of, on the page.
+// The section of data warnings.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the sections of report.html are put together from.
+// Parts that the sections of report.html share.
 #pragma once
 
 #include <string>

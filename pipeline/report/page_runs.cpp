@@ -1,4 +1,4 @@
-// What was run, on the page: with which versions, where, how far, and the experiments themselves.
+// The section of runs: versions, devices, progress, and the experiments themselves.
 #include "pipeline/report/page_runs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What was run, on the page.
+// The section of runs.
 #pragma once
 
 #include <string>

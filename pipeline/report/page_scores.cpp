@@ -1,4 +1,4 @@
-// Dice on the page: which group is best, boxes and their numbers, and groups of runs against each other.
+// The section of Dice: which group is best, box plots with their numbers, and comparisons of groups.
 #include "pipeline/report/page_scores.h"
 
 #include <cmath>

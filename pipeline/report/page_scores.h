@@ -1,4 +1,4 @@
-// Dice on the page.
+// The section of Dice.
 #pragma once
 
 #include <string>

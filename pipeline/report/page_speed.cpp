@@ -1,4 +1,4 @@
-// Time and memory on the page: what steps took, and what their plans hold when.
+// The section of time and memory: step times, and the memory of their plans.
 #include "pipeline/report/page_speed.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// Time and memory on the page.
+// The section of time and memory.
 #pragma once
 
 #include <string>

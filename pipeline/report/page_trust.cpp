@@ -34,7 +34,7 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
                       in_words(step.at("remove").get<std::string>()),
                       step.contains("below_mm3") ? number(step.at("below_mm3").get<double>()) : "",
                       format("{:.4f}", step.at("gain").get<double>()), cases});
-    if (json.at("steps").empty()) rows.push_back({name, "", "nothing helped", "", "", cases});
+    if (json.at("steps").empty()) rows.push_back({name, "", "no step helped", "", "", cases});
   } catch (const Json::exception&) {
     rows.push_back({name, "", "unreadable", "", "", ""});
   }
@@ -63,7 +63,7 @@ std::string postprocessing_section(const ReportParts& parts, const fs::path& out
   for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
   const bool in_place =
       parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
-  if (!in_place) add_postprocessing("all together", out / postprocessing_file, rows);
+  if (!in_place) add_postprocessing("all steps together", out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
   return html_section(
       "postprocessing", "Post-processing",

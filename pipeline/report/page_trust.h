@@ -1,5 +1,4 @@
-// Further tables of a report: folds side by side, what post-processing gained, how far probabilities are what
-// they say.
+// Sections of folds, post-processing and calibration.
 #pragma once
 
 #include <string>

@@ -142,7 +142,7 @@ Taken take_volumes(const std::vector<Shown>& shown, ViewerBlocks& blocks) {
         else
           taken.studies[&one][id] = study;
       } catch (const Error& error) {
-        taken.problems.push_back(format("{}; left out", error.what()));
+        taken.problems.push_back(format("{}; skipped", error.what()));
       }
     }
   }
@@ -190,7 +190,7 @@ constexpr Key keys[] = {{"wheel, sliders, \u2191 \u2193, page keys", "change the
                         {"drag", "move the crosshair"},
                         {"shift + drag, right button", "change window and level"},
                         {"\u2190 \u2192", "previous or next case"},
-                        {"t, p", "truth, prediction: off, outline, fill"},
+                        {"t, p", "ground truth, prediction: off, outline, fill"},
                         {"e", "show errors"},
                         {"1 to 9", "choose the channel"},
                         {"r", "reset window and level"},

@@ -1,4 +1,4 @@
-// The slice viewer on the page.
+// The slice viewer of the report.
 #pragma once
 
 #include <string>

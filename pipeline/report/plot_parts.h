@@ -1,4 +1,4 @@
-// What plots are put together from: ranges and steps of axes, names that fit, a legend above the panels.
+// Parts that plots share: ranges and ticks of axes, names that fit, a legend above the panels.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,4 @@
-// Which group of runs is best, by how much, and whether that is beyond doubt: what is asked of a report
-// first.
+// Ranks groups of runs: which is best, by how much, and whether that is beyond chance.
 #pragma once
 
 #include <string>

@@ -50,9 +50,9 @@ RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
 
 void check_is_run(const fs::path& folder) {
   if (fs::exists(folder / "epochs.csv") || fs::exists(folder / "experiment.yaml")) return;
-  fail(Exit::bad_data, "{}: {}; expected the folder of a run, with epochs.csv in it", folder.string(),
+  fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with epochs.csv in it", folder.string(),
        !fs::exists(folder)        ? "no such folder"
-       : fs::is_directory(folder) ? "holds no epochs.csv"
+       : fs::is_directory(folder) ? "contains no epochs.csv"
                                   : "is not a folder");
 }
 
@@ -169,7 +169,7 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
     if (!seen.insert(fs::weakly_canonical(folder)).second) continue;
     const bool is_run = fs::exists(folder / "experiment.yaml"), others = folders.size() > 1;
     if (others && !is_run && fs::exists(folder) && fs::weakly_canonical(folder) == written) {
-      result.notes.push_back(format("{}: left out, it is the folder of this report", folder.string()));
+      result.notes.push_back(format("{}: skipped: it is the folder of this report", folder.string()));
       continue;
     }
     check_is_run(folder);
@@ -177,14 +177,14 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
     RunFolder run = read_run(folder, read_settings);
     if (!run.epochs.empty() || !run.dice.empty()) {
       result.runs.push_back(std::move(run));
-    } else if (const std::string why = "no epoch is finished yet; voxswap run ... --resume continues it";
+    } else if (const std::string why = "no epoch is finished yet. Continue it with voxswap run ... --resume";
                others) {
-      result.notes.push_back(format("{}: left out, {}", folder.string(), why));
+      result.notes.push_back(format("{}: skipped: {}", folder.string(), why));
     } else {
       fail(Exit::bad_data, "{}: {}", folder.string(), why);
     }
   }
-  if (folders.empty()) fail(Exit::usage, "no run to report: name at least one run folder");
+  if (folders.empty()) fail(Exit::usage, "no run to report. Name at least one run folder");
   if (result.runs.empty()) fail(Exit::bad_data, "no run to report:\n{}", join(result.notes, "\n"));
   tell_apart(result.runs);
   return result;

@@ -117,7 +117,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rea
   for (const RunFolder& run : parts.runs) {
     if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))
       fail(Exit::usage,
-           "{}: is one of the runs, whose tables the report would overwrite; choose another --out",
+           "{}: is one of the runs, and the report would overwrite its tables. Choose another --out",
            out.string());
   }
   make_writable_directory(out);

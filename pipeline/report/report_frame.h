@@ -1,4 +1,4 @@
-// What a report may be a part of.
+// The page that a report may be part of.
 #pragma once
 
 #include <string>

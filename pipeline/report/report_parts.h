@@ -1,4 +1,4 @@
-// What a report is made of, read and computed before any of it is shown.
+// The contents of a report, read and computed before any of it is shown.
 #pragma once
 
 #include <string>

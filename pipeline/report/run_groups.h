@@ -1,4 +1,4 @@
-// Which of several runs are repeats of one another, and what tells the others apart.
+// Which of several runs are repeats of one another, and which keys distinguish the others.
 //
 // Runs whose experiments differ in nothing but names, folders, seeds and how they were run are one model
 // trained several times. Everything else that differs is what was compared.

@@ -121,8 +121,9 @@ std::string curve_line(const char* what, const std::vector<double>& values, std:
 
 std::string memory_line(const RunProgress& progress) {
   std::string line = format("{:<16} ", "memory");
-  if (progress.resident_bytes) line += format("{} of the process; ", format_bytes(*progress.resident_bytes));
-  line += format("steps use {} as planned", format_bytes(progress.planned_bytes));
+  if (progress.resident_bytes)
+    line += format("{} used by the process; ", format_bytes(*progress.resident_bytes));
+  line += format("{} planned for steps", format_bytes(progress.planned_bytes));
   if (progress.budget_bytes > 0) line += format(", budget {}", format_bytes(progress.budget_bytes));
   return line;
 }
@@ -132,8 +133,8 @@ std::string memory_line(const RunProgress& progress) {
 RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settings) {
   const fs::path experiment = folder / "experiment.yaml";
   if (!fs::exists(experiment))
-    fail(Exit::bad_data, "{}: {}; expected the folder of a run, with experiment.yaml in it", folder.string(),
-         fs::exists(folder) ? "holds no experiment.yaml" : "no such folder");
+    fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with experiment.yaml in it", folder.string(),
+         fs::exists(folder) ? "contains no experiment.yaml" : "no such folder");
   RunProgress progress;
   progress.name = fs::weakly_canonical(folder).filename().string();
   take_settings(progress, read_settings(experiment));
@@ -181,7 +182,7 @@ std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t
   if (progress.epoch > 0 && progress.epochs > 0) head += format(" of {}", progress.epochs);
   if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
   if (const auto left = seconds_left(progress))
-    head += format(", {} of training left", format_seconds(*left));
+    head += format(", about {} of training left", format_seconds(*left));
   std::vector<std::string> lines = {head};
   if (progress.epoch == 0) {
     lines.push_back("no epoch is finished yet");
@@ -193,7 +194,7 @@ std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t
     if (progress.regions.size() > 1)
       for (const auto& [region, dice] : progress.regions)
         lines.push_back(format("  {:.3f}  {}", dice, region));
-    lines.push_back(format("{:<16} {:.2f} million voxels/s, {} an epoch; waited {} for data, {} for copies",
+    lines.push_back(format("{:<16} {:.2f} million voxels/s, {} per epoch; waited {} for data, {} for copies",
                            "speed", progress.megavoxels_per_second, format_seconds(progress.epoch_seconds),
                            percent(progress.wait_share), percent(progress.stall_share)));
     lines.push_back(memory_line(progress));

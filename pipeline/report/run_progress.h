@@ -1,4 +1,4 @@
-// How a run stands, from what it has written so far: for who looks on while it goes on elsewhere.
+// The progress of a run, read from its files while it runs elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the keys of an experiment were set to, and what each of them decides.
+// The keys of an experiment with their values, and what each of them decides.
 //
 // Everything that has to tell keys apart goes by that: which runs are repeats of one another, what a run is
 // known by, what may change when it goes on, and what a sweep asks a cell for again.

@@ -1,5 +1,4 @@
-// Slices through a volume as a radiologist looks at them, with outlines of regions: what pictures of cases
-// are made of.
+// Slices through a volume in radiological orientation, with outlines of regions: for pictures of cases.
 #pragma once
 
 #include <algorithm>

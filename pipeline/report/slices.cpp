@@ -81,7 +81,7 @@ Pixels painted(const CasePicture& what, const Scene& scene, const std::vector<Pl
 // "flair; truth left, prediction right; axial slice 14 of 35, coronal slice 60 of 120, sagittal slice 5 of 9"
 std::string description_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
   std::string text =
-      what.channel + (what.truth.voxels.empty() ? "; prediction" : "; truth left, prediction right");
+      what.channel + (what.truth.voxels.empty() ? "; prediction" : "; ground truth left, prediction right");
   if (is_picture(what.stored)) return text;
   std::vector<std::string> slices;
   for (std::size_t i = 0; i < planes.size(); ++i) {
@@ -99,7 +99,7 @@ std::string slices_png(const CasePicture& what) {
   const data::Geometry& grid = what.image.geometry;
   if (!data::same_grid(grid, what.prediction.geometry) ||
       (!what.truth.voxels.empty() && !data::same_grid(grid, what.truth.geometry))) {
-    fail(Exit::bad_data, "{}: image ({}), truth and prediction are not on one grid", what.case_id,
+    fail(Exit::bad_data, "{}: image ({}), ground truth and prediction have different grids", what.case_id,
          data::describe(grid));
   }
   const Scene scene = cropped(what);

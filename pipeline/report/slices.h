@@ -1,5 +1,4 @@
-// Pictures of cases for the report: the slices with most truth (or prediction), truth and prediction as
-// outlines.
+// Pictures of cases for the report: the slices with most ground truth (or prediction), with both as outlines.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What epochs and steps took over what was varied: seconds, overhead, utilisation, and how fast bytes moved.
+// Time of epochs and steps by group of runs: seconds, overhead, utilisation, and copy rates.
 #include "pipeline/report/timing_plot.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Axis axis_of(const std::vector<RunGroup>& groups, const std::map<std::size_t, Ti
     axis.series.push_back(left_out.empty() ? "" : setting_text(group, left_out));
   if (resolutions) {
     const std::string& coarsest = groups.front().resolution;
-    axis.title = format("voxels, as a factor of those at {}", coarsest);
+    axis.title = format("voxels, relative to {}", coarsest);
     for (const RunGroup& group : groups)
       axis.x.push_back(resolution_voxels(group.resolution) / resolution_voxels(coarsest));
     return axis;
@@ -190,12 +190,12 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   const Axis axis = axis_of(groups, timed);
   const std::vector<Series> all = series_of(axis, timed);
   std::vector<Panel> panels = {{"Seconds per epoch", &Timed::seconds, 1, nullptr},
-                               {"Step over computing alone", &Timed::overhead, 1, nullptr},
-                               {"Time that kernels run, %", &Timed::utilization, 100, nullptr, 100}};
+                               {"Overhead (step over kernels alone)", &Timed::overhead, 1, nullptr},
+                               {"Utilisation, %", &Timed::utilization, 100, nullptr, 100}};
   const bool moves = std::any_of(timed.begin(), timed.end(), [](const auto& entry) {
     return entry.second.to_host > 0 || entry.second.to_device > 0;
   });
-  if (moves) panels.push_back({"GB/s to host (open: to device)", &Timed::to_host, 1, &Timed::to_device});
+  if (moves) panels.push_back({"Swap-out rate, GB/s (open: swap-in)", &Timed::to_host, 1, &Timed::to_device});
 
   const int width = 620;
   std::vector<LegendEntry> entries;

@@ -1,4 +1,4 @@
-// What epochs and steps took over what was varied.
+// Time of epochs and steps by group of runs.
 #pragma once
 
 #include <vector>

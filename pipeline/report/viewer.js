@@ -203,7 +203,7 @@ class Viewer {
       return found.length ? found.join(", ") : "background";
     };
     const parts = [this.id, `${name} about ${+grey.toPrecision(3)}`];
-    if (volumes.truth) parts.push("truth: " + words(volumes.truth));
+    if (volumes.truth) parts.push("ground truth: " + words(volumes.truth));
     return [...parts, "prediction: " + words(volumes.prediction)].join(" · ");
   }
 
@@ -226,7 +226,7 @@ class Viewer {
       slider("Level", low, high, view.level, (value) => (view.level = value)),
       slider("Window", (high - low) / 200, 2 * (high - low), view.width, (value) => (view.width = value)),
       element("button", { type: "button", click: () => { this.resetWindow(); this.control(); this.paint(); } }, "Reset"),
-      study.truth !== null && choices("Truth (dashed)", modes, view.truth, (truth) => this.change({ truth })),
+      study.truth !== null && choices("Ground truth (dashed)", modes, view.truth, (truth) => this.change({ truth })),
       choices("Prediction", modes, view.prediction, (prediction) => this.change({ prediction })),
       element("div", { class: "regions" }, ...study.regions.map(({ name, color }) => tick(name.replaceAll("_", " "), !view.hidden.has(name), (on) => {
         if (on) view.hidden.delete(name);

@@ -51,7 +51,7 @@ std::string script_text(const Json& json) {
 
 std::string ViewerBlocks::add(const fs::path& file) {
   Json study = Json::parse(read_file(file), nullptr, false);
-  if (!is_study(study)) fail(Exit::bad_data, "{}: is not as a run writes it", file.string());
+  if (!is_study(study)) fail(Exit::bad_data, "{}: is not in the format that a run writes", file.string());
   std::vector<std::string> fresh;
   std::int64_t bytes = 0;
   const auto name = [&](Json& volume) {

@@ -1,4 +1,4 @@
-// Volumes as text inside a page, each once: groups of runs that saw the same scans share them.
+// Volumes as text inside a page, each once: groups of runs with the same images share them.
 #pragma once
 
 #include <cstdint>

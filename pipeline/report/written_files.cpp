@@ -27,7 +27,7 @@ Notes read_notes(const fs::path& folder) {
     for (const auto& [name, hashes] : json.items())
       notes.emplace_back(name, hashes.get<std::vector<std::string>>());
   } catch (const Json::exception&) {
-    fail(Exit::bad_data, "{}: is damaged: nothing vouches for the run's tables", file.string());
+    fail(Exit::bad_data, "{}: is damaged, so changes to the run's tables cannot be detected", file.string());
   }
   return notes;
 }

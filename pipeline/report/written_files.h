@@ -1,5 +1,4 @@
-// What a run wrote, to tell when it was changed afterwards: checksums.json in its folder has the hash of
-// every table and description.
+// Detects changes to a run's files: checksums.json in its folder has the hash of every table and description.
 #pragma once
 
 #include <string>

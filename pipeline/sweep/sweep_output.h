@@ -1,5 +1,5 @@
-// What a sweep ends with: the table of its cells, the table's plot, and the section of the report that shows
-// it, with published figures beside.
+// The results of a sweep: the table of its cells, its plot, and the section of the report, with published
+// results beside it.
 #pragma once
 
 #include "base/filesystem.h"

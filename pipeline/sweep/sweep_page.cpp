@@ -92,11 +92,11 @@ std::string figures_table(const SweepResults& results, const Csv& figures) {
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
   std::string table = figures_table(results, figures);
   if (results.command == "plan")
-    table += "<p>Planned and simulated, not measured. sweep.csv says where the costs come from.</p>\n";
+    table += "<p>Planned and simulated, not measured. The column costs of sweep.csv has their source.</p>\n";
   for (const std::string& failure : results.failures)
     table += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
   const std::string figure = plot.svg.empty() ? "" : html_figure(inline_svg(plot.svg, "sweep"), "");
-  std::string html = html_section("sweep", "Side by side", html_beside(figure, table));
+  std::string html = html_section("sweep", "Comparison", html_beside(figure, table));
   if (!results.published.rows.empty()) {
     Rows rows(1);
     for (const std::string& name : results.published.header) rows[0].push_back(heading_of(name));

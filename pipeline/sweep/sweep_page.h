@@ -1,4 +1,4 @@
-// A sweep's part of the report: its plot, its table, and the published figures to be held against them.
+// A sweep's section of the report: its plot, its table, and published results for comparison.
 #pragma once
 
 #include <string>

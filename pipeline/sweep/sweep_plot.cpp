@@ -35,7 +35,7 @@ double value_of(const std::string& text) {
 std::size_t column_of(const Csv& figures, const std::string& name) {
   const auto found = std::find(figures.header.begin(), figures.header.end(), name);
   if (found == figures.header.end())
-    fail(Exit::usage, "{}: the results have no column '{}'; they have {}", key::sweep_plot, name,
+    fail(Exit::usage, "{}: the results have no column '{}'. They have {}", key::sweep_plot, name,
          join(figures.header, ", "));
   return static_cast<std::size_t>(found - figures.header.begin());
 }

@@ -1,4 +1,4 @@
-// A sweep's table as a picture.
+// The plot of a sweep's table.
 #pragma once
 
 #include "base/csv.h"

@@ -154,11 +154,23 @@ Csv result_table(const SweepResults& results) {
   return csv;
 }
 
+const std::vector<CsvColumn>& cell_columns() {
+  static const std::vector<CsvColumn> columns = {
+      {"cell", "name of the cell"},
+      {"evaluated_at", "grid of the scores: native, training or a side"},
+      {"region", "label or region"},
+      {"n", "cases with a score"},
+      {"mean", "mean Dice over the cases"},
+      {"sd", "standard deviation of Dice over the cases"},
+      {"median", "median Dice"}};
+  return columns;
+}
+
 Csv dice_table_of_cells(const SweepResults& results) {
   Csv csv;
   csv.header = first_columns(results);
-  for (const char* name : {"evaluated_at", "region", "n", "mean", "sd", "median"})
-    csv.header.emplace_back(name);
+  const std::vector<std::string> scores = header_of(cell_columns());
+  csv.header.insert(csv.header.end(), scores.begin() + 1, scores.end());
   for (const CellResult& cell : results.cells) {
     for (const BoxRow& box : dice_boxes(cell.folder)) {
       const metrics::BoxStatistics& of = box.statistics;

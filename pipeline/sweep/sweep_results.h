@@ -1,4 +1,4 @@
-// What the cells of a sweep came to, and the tables that are made of it.
+// The results of the cells of a sweep, and their tables.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,7 @@ struct SweepResults {
 // timing.csv.
 Csv result_table(const SweepResults& results);
 
+const std::vector<CsvColumn>& cell_columns();  // of the next, without the swept keys
 // Of runs: a row per cell, grid and region with n, mean, sd and median of Dice over the per-case means of the
 // repeats. Nothing in it depends on how long anything took.
 Csv dice_table_of_cells(const SweepResults& results);

@@ -1,5 +1,5 @@
-// The machine cut into shares for experiments that run at once, so that together they take no more of it than
-// one alone may: memory, cores and devices.
+// Divides the machine among experiments that run in parallel, so that together they use no more memory, cores
+// and devices than one alone may.
 #pragma once
 
 #include <cstdint>

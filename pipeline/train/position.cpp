@@ -16,7 +16,7 @@ class Fields {
   Fields(const Checkpoint& checkpoint, const std::string& key, std::size_t count, const std::string& where)
       : values_(numbers_from(checkpoint, key, where)), key_(key), where_(where) {
     if (values_.size() != count)
-      fail(Exit::bad_data, "{}: '{}' has {}, expected {}; the file was altered", where, key,
+      fail(Exit::bad_data, "{}: '{}' has {}, expected {}. The file was altered", where, key,
            counted(values_.size(), "number"), count);
   }
 
@@ -31,7 +31,7 @@ class Fields {
   }
   double not_negative(const char* name) {
     const double value = values_[next_++];
-    if (!(value >= 0) || std::isinf(value)) refuse(name, value, "a number of 0 or more");
+    if (!(value >= 0) || std::isinf(value)) refuse(name, value, "a number of at least 0");
     return value;
   }
   double finite(const char* name) {
@@ -47,8 +47,8 @@ class Fields {
 
   [[noreturn]] void refuse(const char* name, double value, const std::string& expected) const {
     fail(Exit::bad_data,
-         "{}: '{}' says that {} is {}, expected {}; the file was altered, or belongs to another training",
-         where_, key_, name, number(value), expected);
+         "{}: '{}': {} is {}, expected {}. The file was altered or belongs to another training", where_, key_,
+         name, number(value), expected);
   }
 
  private:
@@ -75,22 +75,22 @@ Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int
                      const std::string& where) {
   Fields p(checkpoint, "position", 11, where), s(checkpoint, "schedule", 5, where);
   Position position;
-  position.epoch = p.whole("the epoch in progress", 1, epochs + 1);  // behind the last: all are done
-  position.step = p.whole("the steps done of it", 0, position.epoch > epochs ? 0 : steps_per_epoch);
+  position.epoch = p.whole("the current epoch", 1, epochs + 1);  // behind the last: all are done
+  position.step = p.whole("the number of steps in it", 0, position.epoch > epochs ? 0 : steps_per_epoch);
   const std::int64_t steps = (position.epoch - 1) * steps_per_epoch + position.step;
-  position.total_steps = p.whole("the steps done in all", steps, steps);
+  position.total_steps = p.whole("the total number of steps", steps, steps);
   position.loss_sum = p.finite("the sum of the epoch's losses");
-  position.train_seconds = p.not_negative("the time of the epoch");
-  position.wait_seconds = p.finite("the time waited in the epoch");
-  position.finished = p.whole("the training's end", 0, 1) == 1;
-  position.stall_seconds = p.not_negative("the time stalled in the epoch");
+  position.train_seconds = p.not_negative("the training time of the epoch");
+  position.wait_seconds = p.finite("the waiting time of the epoch");
+  position.finished = p.whole("the end of training", 0, 1) == 1;
+  position.stall_seconds = p.not_negative("the stall time of the epoch");
   position.moved.out_bytes = p.whole("the bytes swapped out", 0, most);
   position.moved.in_bytes = p.whole("the bytes swapped in", 0, most);
-  position.moved.recomputed_nodes = p.whole("the nodes computed again", 0, most);
+  position.moved.recomputed_nodes = p.whole("the number of recomputed nodes", 0, most);
   position.schedule.best_loss = s.loss("the lowest validation loss");
   position.schedule.plateau_best = s.loss("the plateau's loss");
   position.schedule.best_epoch = s.whole("the best epoch", 0, position.epoch - 1);
-  position.schedule.waited = s.whole("the epochs waited", 0, position.epoch - 1);
+  position.schedule.waited = s.whole("the epochs without improvement", 0, position.epoch - 1);
   position.schedule.rate = s.not_negative("the learning rate");
   return position;
 }

@@ -1,4 +1,4 @@
-// Where a training stands, as a checkpoint's metadata tells it.
+// The position of a training, in a checkpoint's metadata.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// In every round each rank has a case, and all of them stop together when one of them is asked to.
+// In every round each rank predicts one case, and all ranks stop together when one is interrupted.
 #include "pipeline/train/predictions.h"
 
 #include <algorithm>
@@ -219,7 +219,7 @@ bool see_the_same(const RunOptions& options) {
 void stop_if_interrupted(net::Ranks& ranks) {
   if (!net::any(ranks, interrupted())) return;
   ranks.leave();  // together, as while training
-  fail(Exit::interrupted, "interrupted while predicting; go on with --resume");
+  fail(Exit::interrupted, "interrupted while predicting. Continue with --resume");
 }
 
 // Those of all turns in their order, of each rank's in its; rank 0 has all of them.
@@ -230,7 +230,7 @@ std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t 
   if (ranks.is_alone()) return mine;
   std::vector<std::vector<Row>> all;
   for (const std::string& text : net::gather(ranks, csv_text(to_csv(mine)))) {
-    const std::string where = "what a rank predicted";
+    const std::string where = "predictions of a rank";
     all.push_back(from_csv(parse_csv(text, where), where));
   }
   std::vector<Row> rows;
@@ -249,8 +249,7 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
   const std::vector<Turn> turns = turns_of(options, split);
   const bool shared = see_the_same(options);
   if (!shared)
-    log::info("the ranks do not see {} alike, which they should share: rank 0 predicts alone",
-              options.output.string());
+    log::info("the ranks do not share the folder {}: rank 0 predicts alone", options.output.string());
   const auto each = static_cast<std::size_t>(shared ? ranks.count() : 1);
   const auto rank = static_cast<std::size_t>(ranks.rank());
   std::unique_ptr<CasePredictor> predictor;

@@ -1,5 +1,5 @@
-// What a run does once it is trained: the best weights of every repeat predict the validation cases, whose
-// label maps and pictures are written, and are scored. Ranks share the cases out.
+// The part of a run after training: the best weights of every repeat predict the validation cases, whose
+// label maps and pictures are written and scored. The cases are divided among ranks.
 #pragma once
 
 #include "pipeline/cases/cases.h"

@@ -121,10 +121,10 @@ void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
   const double found = row.step_seconds_median, planned = row.predicted_step_seconds;
   if (found == 0 || planned == 0 || (found < 2 * planned && found > planned / 2)) return;
   log::info(
-      "a step took {} where {} were planned: the machine was busy with something else, now or when its "
-      "speed was measured; {}a new plan measures anew",
+      "a step took {}, but {} were predicted: another program used the machine, now or when the costs were "
+      "measured. {}A new plan measures the costs again",
       format_seconds(found), format_seconds(planned),
-      options.cache.empty() ? "" : format("without {} ", (options.cache / "costs").string()));
+      options.cache.empty() ? "" : format("after removing {}, ", (options.cache / "costs").string()));
 }
 
 // What the steps will use and take, on one line.
@@ -137,10 +137,10 @@ std::string plan_line(const Session& session) {
   if (plan.streamed_bytes > 0) line += format(", {} streamed", format_bytes(plan.streamed_bytes));
   if (plan.disk_bytes > 0) line += format(", disk {}", format_bytes(plan.disk_bytes));
   if (moved.out_bytes > 0)
-    line +=
-        format("; {} out and {} in per step", format_bytes(moved.out_bytes), format_bytes(moved.in_bytes));
+    line += format("; {} swapped out and {} swapped in per step", format_bytes(moved.out_bytes),
+                   format_bytes(moved.in_bytes));
   if (moved.recomputed_nodes > 0) line += format("; {} again", counted(moved.recomputed_nodes, "node"));
-  return line + format("; a step should take {}, at least {}", format_seconds(plan.predicted_seconds),
+  return line + format("; predicted step time {} (lower bound {})", format_seconds(plan.predicted_seconds),
                        format_seconds(session.bound().seconds));
 }
 
@@ -239,7 +239,7 @@ void weigh_outputs(Job& job, Stopwatch& watch) {
     weigh_by_frequency(training, *job.cases, job.split.training);
   }
   if (!training.output_weights.empty())
-    log::info("weights of outputs: {}", weights_text(training, job.cases->dataset()));
+    log::info("class weights of the loss: {}", weights_text(training, job.cases->dataset()));
 }
 
 // What is wrong with the cases leaves no run behind. Returns the time left.
@@ -248,13 +248,13 @@ TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& wat
   // How many slices hold a label is known when they are there.
   const bool sliced = options.preprocess.slices != data::Slices::none;
   if (!options.resume && !sliced)
-    log::info("after preparing the cases it should take about {}",
+    log::info("estimated time after preparing the cases: {}",
               format_seconds(time_left(job, session, predicts).seconds()));
   session.allocate();
   watch.end(job, "planning");
   if (job.prepare()) watch.end(job, "preparing");
   TimeLeft left = time_left(job, session, predicts);
-  if (!options.resume && sliced) log::info("it should take about {}", format_seconds(left.seconds()));
+  if (!options.resume && sliced) log::info("estimated time: {}", format_seconds(left.seconds()));
   return left;
 }
 

@@ -1,5 +1,5 @@
-// The commands' work, end to end. Each throws Error; nothing is written before the experiment and the data
-// have been checked.
+// The work of run and train, end to end. Everything is checked before anything is written. All functions
+// throw Error.
 #pragma once
 
 #include "pipeline/cases/options.h"

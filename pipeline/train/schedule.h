@@ -1,4 +1,4 @@
-// The learning rate over the epochs, and when to stop: a small state that a checkpoint holds.
+// The learning rate over the epochs, and early stopping: a small state that a checkpoint contains.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How long a run will still take: the work that is left, at the pace of the work behind it.
+// The remaining time of a run, from the remaining work and the pace so far.
 #pragma once
 
 #include <cstdint>

@@ -105,8 +105,8 @@ class Trainer {
     const auto check_last = [&](const Checkpoint& last, const std::string& where) {
       if (last.digest.empty())
         fail(Exit::bad_data,
-             "{}: has no checksums: it is of a version before 0.2, or of another program; what may have been "
-             "altered is not trained on. Predict with it, or begin another run with --out DIR",
+             "{}: has no checksums, because voxswap before 0.2 or another program wrote it, and cannot be "
+             "resumed. Predict with it, or start another run with --out DIR",
              where);
       check_metadata(last, model, where);
       session_.check(last, where, true);
@@ -193,8 +193,8 @@ class Trainer {
       });
       if (!std::isfinite(loss)) {
         fail(Exit::failed,
-             "the loss became {} in epoch {}, step {}; the checkpoint of before is in {}. Try a lower "
-             "{}, or precision f32",
+             "the loss became {} in epoch {}, step {}. The last checkpoint before is in {}. Try a lower {}, "
+             "or precision f32",
              loss, position_.epoch, step + 1, folder_.string(), key::training_optimizer_learning_rate);
       }
       note(report);
@@ -212,7 +212,7 @@ class Trainer {
       log::debug("epoch {} step {}/{}: loss {:.6f} in {}, kernels {}, waited for copies {}{}",
                  position_.epoch, step + 1, count, loss, format_seconds(seconds_since(begun)),
                  format_seconds(report.compute_seconds), format_seconds(report.stall_seconds),
-                 was_given_before ? ", batch uploaded during the step before" : "");
+                 was_given_before ? ", batch uploaded during the previous step" : "");
       stop_if_interrupted();
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
     }
@@ -317,7 +317,7 @@ class Trainer {
   [[noreturn]] void stop() {
     save();
     ranks_.leave();  // together: who ends by itself ends the others, and the first may still be writing
-    fail(Exit::interrupted, "interrupted in epoch {} after step {}; go on with --resume", position_.epoch,
+    fail(Exit::interrupted, "interrupted in epoch {} after step {}. Continue with --resume", position_.epoch,
          position_.step);
   }
 

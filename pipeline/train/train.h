@@ -1,5 +1,5 @@
-// The training loop of one repeat: epochs, validation, schedule, checkpoints, and going on where a killed run
-// stopped.
+// The training loop of one repeat: epochs, validation, schedule, checkpoints, and resuming an interrupted
+// run.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ std::vector<Row> resumed(const fs::path& file, std::vector<Row> (*rows_of)(const
   }
   if (reached != epoch - 1)
     fail(Exit::bad_data,
-         "{}: lacks epoch {} of repeat {}, which the checkpoint has behind it; put it back as the run left "
+         "{}: lacks epoch {} of repeat {}, which the checkpoint includes. Restore the file as the run wrote "
          "it",
          file.string(), reached + 1, repeat);
   return rows;

@@ -1,4 +1,4 @@
-// The tables that a training writes after every epoch, and where an interrupted one takes them up.
+// The tables that training writes after every epoch, and reads when it resumes.
 #pragma once
 
 #include <cstdint>

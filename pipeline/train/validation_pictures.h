@@ -1,5 +1,5 @@
-// What the network makes of the first validation cases while it learns: their slices with truth and
-// prediction as outlines, for logs that take pictures.
+// Predictions of the first validation cases during training: slices with ground truth and prediction as
+// outlines, for logs with pictures.
 #pragma once
 
 #include <string>

@@ -113,8 +113,8 @@ WeightAverage::Standing WeightAverage::standing(const Checkpoint& last, const st
   if (numbers.size() != 3 || !is_count(numbers[0]) || numbers[0] == 0 || !is_count(numbers[1]) ||
       std::isnan(numbers[2]))
     fail(Exit::bad_data,
-         "{}: '{}' says '{}', expected how many weights were averaged, the best epoch and its "
-         "loss; the file was altered",
+         "{}: '{}' is '{}', expected the number of averaged weights, the best epoch and its loss. The file "
+         "was altered",
          where, standing_key, last.text(standing_key, where));
   return {static_cast<std::int64_t>(numbers[0]), static_cast<std::int64_t>(numbers[1]), numbers[2]};
 }
@@ -125,8 +125,8 @@ void WeightAverage::check(const Checkpoint& last, const std::string& where) cons
     const net::Value& value = session_.weight(i);
     const Shape& found = last.tensor(value.name + suffix, where).shape;
     if (found != value.shape)
-      fail(Exit::bad_data, "{}: '{}{}' is {}, the experiment's network needs {}", where, value.name, suffix,
-           found.text(), value.shape.text());
+      fail(Exit::bad_data, "{}: '{}{}' has shape {}, but the experiment's network needs {}", where,
+           value.name, suffix, found.text(), value.shape.text());
   }
 }
 

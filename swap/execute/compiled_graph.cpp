@@ -13,7 +13,7 @@ CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Excha
       graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
     const bool exchanges = net::is_exchange(node);
-    assert((!exchanges || exchange != nullptr) && "a graph for several ranks comes with what joins them");
+    assert((!exchanges || exchange != nullptr) && "a graph for several ranks needs a communicator");
     kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
     workspaces_.push_back(kernels_.back()->workspace_bytes());
   }

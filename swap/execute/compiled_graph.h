@@ -1,4 +1,4 @@
-// Kernels for every node of a graph, made before the plan because the plan holds their workspaces.
+// Kernels for every node of a graph, compiled before planning because the plan contains their workspaces.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ namespace {
 Plan verified(const CompiledGraph& compiled, Plan plan) {
   const std::vector<std::string> violations = verify(compiled.graph(), compiled.workspaces(), plan);
   if (!violations.empty())
-    fail(Exit::failed, "the plan of planner {} is broken in {} ways and was not run; the first: {}",
-         plan.planner, violations.size(), violations.front());
+    fail(Exit::failed, "the plan of planner {} has {} and was not run. The first: {}", plan.planner,
+         counted(violations.size(), "error"), violations.front());
   return plan;
 }
 
@@ -98,10 +98,10 @@ struct Executor::State {
     check_usable();
     const net::Value& target = graph.value(value);
     if (size != target.bytes())
-      fail(Exit::failed, "'{}' takes {}, it was given {}", target.name, counted(target.bytes(), "byte"),
+      fail(Exit::failed, "'{}' holds {}, but {} were given", target.name, counted(target.bytes(), "byte"),
            size);
     if (target.producer != net::none)
-      fail(Exit::failed, "'{}' is made by the step and cannot be written from outside", target.name);
+      fail(Exit::failed, "'{}' is computed by the step and cannot be written from outside", target.name);
     net::Stream& stream = *streams[index(Lane::compute)];
     if (const Residency* place = places.of_value(value, 0))  // null: it streams, or nothing reads it
       stream.copy(tiers.arena->data() + place->offset, bytes, size);
@@ -168,8 +168,8 @@ struct Executor::State {
       if (std::exchange(warned, true)) return;
       const auto name = [&](std::size_t i) { return graph.node(plan.instructions[i].node).name; };
       log::warn(
-          "the kernels from {} to {} could not be recorded to be launched together ({}); they, and others of "
-          "which that is so, are launched one by one, which takes longer and changes no result",
+          "the kernels from {} to {} could not be recorded as one graph ({}). They, and others with the same "
+          "problem, are launched one by one, which is slower and gives the same results",
           name(group.instructions.front()), name(group.instructions.back()), error.what());
     }
   }
@@ -259,11 +259,11 @@ void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
   state.check_usable();
   const net::Value& source = state.graph.value(value);
   if (size != source.bytes())
-    fail(Exit::failed, "'{}' has {}, {} were asked for", source.name, counted(source.bytes(), "byte"), size);
+    fail(Exit::failed, "'{}' holds {}, but {} were requested", source.name, counted(source.bytes(), "byte"),
+         size);
   const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
   if (!kept && !source.persistent())
-    fail(Exit::failed,
-         "'{}' is gone after the step: it is neither persistent nor among the values that the plan keeps",
+    fail(Exit::failed, "'{}' is not available after the step: it is neither persistent nor kept by the plan",
          source.name);
   net::Stream& stream = *state.streams[index(Lane::compute)];
   const auto last = static_cast<std::int32_t>(state.plan.instructions.size()) - 1;

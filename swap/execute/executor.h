@@ -1,4 +1,4 @@
-// Follows a plan: kernels compiled once, one arena, one host pool, one scratch file, a stream per lane, and
+// Executes a plan: kernels compiled once, one arena, one host pool, one scratch file, a stream per lane, and
 // no allocation and no host synchronisation inside a step.
 #pragma once
 

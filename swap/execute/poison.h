@@ -1,5 +1,5 @@
-// Poison for debug runs: every place that is free is filled with bytes 0xff, a NaN in every floating point
-// type, so that a read of dead memory shows in the loss.
+// Poison for debug runs: every free allocation is filled with bytes 0xff, a NaN in every floating point type,
+// so that a read of dead memory shows in the loss.
 //
 // On with VOXSWAP_POISON=1; on by itself in builds without optimisation, off with VOXSWAP_POISON=0.
 #pragma once

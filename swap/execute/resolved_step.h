@@ -1,5 +1,5 @@
-// A plan's instructions with everything that they need resolved: addresses, argument lists, disk accesses,
-// events. Made once, before the first step.
+// A plan's instructions with addresses, argument lists, disk accesses and events resolved, once before the
+// first step.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The scratch file on POSIX: made without a name where the file system can do that, otherwise unlinked as
-// soon as it is open.
+// The scratch file on POSIX: created without a name where the file system supports it, otherwise unlinked at
+// once.
 #include "swap/execute/scratch_file.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ int open_nameless(const fs::path& folder) {
     if (descriptor >= 0) unlink(name.c_str());
   }
   if (descriptor < 0)
-    fail(Exit::failed, "{}: no scratch file can be made here: {}; choose another folder for {}",
+    fail(Exit::failed, "{}: no scratch file can be created here: {}. Choose another folder in {}",
          folder.string(), std::strerror(errno), key::memory_disk_path);
   return descriptor;
 }
@@ -52,8 +52,8 @@ std::int64_t room(int descriptor) {
 
 [[noreturn]] void fail_room(const fs::path& folder, std::int64_t bytes, std::int64_t free) {
   fail(Exit::does_not_fit,
-       "{}: the scratch file takes {}, {} are free there; lower the budget of {}, choose another "
-       "folder for {} or free some space",
+       "{}: the scratch file needs {}, but {} are free. Lower the budget of {}, choose another folder in {} "
+       "or free some space",
        folder.string(), format_bytes(bytes), format_bytes(free), key::memory_disk, key::memory_disk_path);
 }
 
@@ -68,7 +68,7 @@ void reserve(int descriptor, const fs::path& folder, std::int64_t bytes) {
   });
   if (code == ENOSPC || code == EDQUOT || code == EFBIG) fail_room(folder, bytes, room(descriptor));
   if (code != 0)
-    fail(Exit::failed, "{}: {} could not be reserved for the scratch file: {}", folder.string(),
+    fail(Exit::failed, "{}: {} cannot be reserved for the scratch file: {}", folder.string(),
          format_bytes(bytes), std::strerror(code));
 }
 
@@ -90,7 +90,7 @@ bool go_direct(int descriptor, std::int64_t bytes) {
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   fail(full ? Exit::does_not_fit : Exit::failed, "{}: {} {} at {} of the scratch file failed: {}{}",
        folder.string(), what, format_bytes(size), offset, code == 0 ? "it ended early" : std::strerror(code),
-       full ? format("; free some space or choose another folder for {}", key::memory_disk_path) : "");
+       full ? format(". Free some space or choose another folder in {}", key::memory_disk_path) : "");
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
   const char* what = writing ? "writing" : "reading";
   if (offset < 0 || size < 0 || size > bytes_ - offset || offset % disk_block != 0 ||
       size % disk_block != 0 || reinterpret_cast<std::uintptr_t>(memory) % disk_block != 0)
-    fail(Exit::failed, "{}: {} {} at {} of a scratch file of {}: not within it, or not at multiples of {}",
+    fail(Exit::failed, "{}: {} {} at {} of a scratch file of {}: out of range, or not aligned to {}",
          folder_.string(), what, counted(size, "byte"), offset, bytes_, disk_block);
   for (std::int64_t done = 0; done < size;) {
     const auto left = static_cast<std::size_t>(size - done);

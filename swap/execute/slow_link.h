@@ -1,5 +1,5 @@
-// A slower link, imitated: copies are done at full speed, and their lane is then held until as much time has
-// passed since their begin as the link would have taken.
+// Simulates a slower link: copies run at full speed, and their lane is then blocked until the link would have
+// finished.
 //
 // The waiting is done on a host stream, the lane's `control`, so that it works for any device: what a copy
 // waits for, its begin and its end are enqueued there, and the copy itself on the stream of copies between

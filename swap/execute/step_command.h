@@ -1,5 +1,4 @@
-// What an executor makes of a plan's instructions before the first step, and how it reads the times of a step
-// afterwards.
+// The executor's form of a plan's instructions, prepared before the first step, and how a step is timed.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a step took.
+// Times of a step.
 #pragma once
 
 #include <vector>

@@ -33,7 +33,7 @@ std::byte* StreamedValues::own_memory(net::ValueId input) {
 void StreamedValues::check_lent() const {
   for (const auto& [id, input] : inputs_)
     if (input.bytes == nullptr)
-      fail(Exit::failed, "'{}' is read by the step, and was not written before it", graph_.value(id).name);
+      fail(Exit::failed, "'{}' is read by the step, but was not written before it", graph_.value(id).name);
 }
 
 void StreamedValues::take_back() {

@@ -1,5 +1,5 @@
-// The host's memory of what a step reads and gives while it runs (swap/plan/plan.h): inputs lie where they
-// were lent from, or in memory that is taken here, results in memory that is taken here.
+// Host memory for values that a step streams (swap/plan/plan.h): inputs are read where they were lent, or
+// from memory allocated here; outputs go to memory allocated here.
 #pragma once
 
 #include <map>

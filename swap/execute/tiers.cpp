@@ -1,4 +1,4 @@
-// Taking the memories of a step: sizes are checked together before anything is taken.
+// Allocates the memories of a step; all sizes are checked before anything is allocated.
 #include "swap/execute/tiers.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Sizes largest(const std::vector<const Plan*>& plans) {
 
 // Images and results that wait for their copies, beside the pool.
 std::string beside_text(const Sizes& sizes) {
-  return sizes.streamed == 0 ? "" : format(" (and {} beside it)", format_bytes(sizes.streamed));
+  return sizes.streamed == 0 ? "" : format(" (and {} for streamed values)", format_bytes(sizes.streamed));
 }
 
 constexpr const char* within_cgroup = "on this machine (or within its cgroup's limit)";
@@ -43,30 +43,29 @@ void check_together(std::int64_t free, const Sizes& sizes) {
   if (sizes.arena + host <= free) return;
   if (host == 0)
     fail(Exit::does_not_fit,
-         "memory: an arena of {} is needed, {} are free {}; lower {} or {}, or end other programs",
+         "memory: an arena of {} is needed, but {} are free {}. Lower {} or {}, or end other programs",
          format_bytes(sizes.arena), format_bytes(free), within_cgroup, key::memory_budget,
          key::preprocess_resolution);
-  fail(
-      Exit::does_not_fit,
-      "memory: an arena of {} and a host pool of {}{} are needed at the same time, {} are free {}; lower {}, "
-      "or end other programs",
-      format_bytes(sizes.arena), format_bytes(sizes.host), beside_text(sizes), format_bytes(free),
-      within_cgroup,
-      sizes.arena > sizes.host
-          ? format("{} (the arena)", key::memory_budget)
-          : format("{} (the pool; {} then takes what it does not hold)", key::memory_host, key::memory_disk));
+  fail(Exit::does_not_fit,
+       "memory: an arena of {} and a host pool of {}{} are needed at the same time, but {} are free {}. "
+       "Lower {}, or end other programs",
+       format_bytes(sizes.arena), format_bytes(sizes.host), beside_text(sizes), format_bytes(free),
+       within_cgroup,
+       sizes.arena > sizes.host
+           ? format("{} (the arena)", key::memory_budget)
+           : format("{} (the pool; the rest then goes to {})", key::memory_host, key::memory_disk));
 }
 
 void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_asked) {
   if (const std::int64_t free = backend.free_bytes(); sizes.arena > free)
     fail(Exit::does_not_fit,
-         "device memory: an arena of {} is needed, {} are free; lower {} or end other programs",
+         "device memory: an arena of {} is needed, but {} are free. Lower {} or end other programs",
          format_bytes(sizes.arena), format_bytes(free), key::memory_budget);
   if (host_as_asked) return;
   if (const std::int64_t free = backend.free_host_bytes(); sizes.host + sizes.streamed > free)
     fail(Exit::does_not_fit,
-         "host memory: a pool of {}{} is needed, {} are free {}; set {} to what may be taken all the same, "
-         "or to less ({} then takes what it does not hold), or end other programs",
+         "host memory: a pool of {}{} is needed, but {} are free {}. Set {} to what may be used anyway, or "
+         "to less (the rest then goes to {}), or end other programs",
          format_bytes(sizes.host), beside_text(sizes), format_bytes(free), within_cgroup, key::memory_host,
          key::memory_disk);
 }
@@ -96,7 +95,7 @@ Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plan
 void check_sizes(const Plan& plan, const Tiers& tiers) {
   const auto check = [](const char* what, std::int64_t needed, std::int64_t given) {
     if (given < needed)
-      fail(Exit::failed, "the plan needs {} of {}, it was given {}", what, format_bytes(needed),
+      fail(Exit::failed, "the plan needs {} of {}, but was given {}", what, format_bytes(needed),
            format_bytes(given));
   };
   check("an arena", plan.peak_bytes, tiers.arena ? tiers.arena->bytes() : 0);

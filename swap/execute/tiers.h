@@ -1,4 +1,4 @@
-// The memories of a step, and taking them.
+// The memories of a step, and their allocation.
 #pragma once
 
 #include <memory>

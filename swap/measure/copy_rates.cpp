@@ -142,7 +142,7 @@ BackgroundCopies::BackgroundCopies(net::Backend& backend, net::Memory& device, n
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error& error) {
     fail(Exit::failed,
-         "no thread can be started to measure copies: {}; end other programs or raise ulimit -u",
+         "no thread can be started to measure copies: {}. End other programs or raise ulimit -u",
          error.what());
   }
 }

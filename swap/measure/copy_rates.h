@@ -1,4 +1,4 @@
-// How fast bytes move between the memories of a step: device, host pool, scratch file.
+// Measures copy rates between the memories of a step: device, host pool, scratch file.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What exchanges between the ranks of this run really take.
+// Measures the exchanges between the ranks of this run.
 #pragma once
 
 #include "net/collective/exchange.h"

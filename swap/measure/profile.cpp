@@ -87,8 +87,8 @@ Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int
 
 CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   net::Backend& backend = compiled.backend();
-  log::info("measuring what every kernel and copy of a step takes on {}{}", backend.description(),
-            request.remember && !request.cache.empty() ? "; remembered for the next time" : "");
+  log::info("measuring all kernels and copies of a step on {}{}", backend.description(),
+            request.remember && !request.cache.empty() ? "; the results are cached" : "");
   const std::int64_t free = backend.free_bytes();
   const std::int64_t budget = std::min(request.budget_bytes, free);
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
@@ -151,10 +151,10 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
   try {
     CostModel costs = parse_costs(*kept);
     if (costs.node_seconds.size() == nodes) return costs;
-    log::warn("{}: costs of {}, the step has {}; measured again", path.string(),
+    log::warn("{}: has the costs of {}, but the step has {}. Measured again", path.string(),
               counted(costs.node_seconds.size(), "node"), nodes);
   } catch (const Error& error) {
-    log::warn("{}: {}; measured again", path.string(), error.what());
+    log::warn("{}: {}. Measured again", path.string(), error.what());
   }
   return std::nullopt;
 }
@@ -165,7 +165,7 @@ void remember(const fs::path& path, const CostModel& costs) {
     make_writable_directory(path.parent_path());
     write_sealed(path, costs_json(costs));
   } catch (const Error& error) {
-    log::warn("what was measured is not kept for the next time: {}", error.what());
+    log::warn("the measured costs cannot be cached: {}", error.what());
   }
 }
 
@@ -183,7 +183,7 @@ CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) 
   if (!request.cache.empty()) {
     path = request.cache / (key(compiled, request) + ".costs");
     costs = read_cached(path, compiled.graph().nodes().size());
-    if (costs) log::debug("{}: costs that were {}", path.string(), costs->source);
+    if (costs) log::debug("{}: costs {}", path.string(), costs->source);
   }
   if (!costs) {
     costs = measure(compiled, request);

@@ -1,4 +1,4 @@
-// Measures what a cost model holds, on the device, within the budget.
+// Measures a cost model on the device, within the budget.
 #pragma once
 
 #include <cstdint>

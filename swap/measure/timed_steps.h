@@ -1,5 +1,4 @@
-// Steps that are run to be measured: one instruction after the other, on weights as at the start of a
-// training and on random inputs.
+// Steps that are run to be timed: one instruction after the other, on initial weights and random inputs.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// How much of every memory a plan may take, in bytes.
+// Bytes of each memory that a plan may use.
 #pragma once
 
 #include <cstdint>

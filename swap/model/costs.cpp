@@ -40,8 +40,8 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
   device.voxel_alignment = gpu_voxel_alignment;
   device.sums_in_blocks = false;
   device.details = format(
-      "published peaks: {:g} TFLOP/s in f32, {:g} in {}, memory {:g} GB/s; convolutions of few channels are "
-      "assumed to reach {:g} and {:g} of them; {:g} GB/s each way over {}",
+      "published peaks: {:g} TFLOP/s in f32, {:g} in {}, memory {:g} GB/s; convolutions of few channels "
+      "assumed at {:g} and {:g} of the peaks; {:g} GB/s each way over {}",
       peak_f32 / tera, peak_half / tera, half, memory_rate / giga, efficiency_f32, efficiency_half,
       link_rate / giga, link);
   return device;
@@ -64,10 +64,8 @@ DeviceRates study_v100() {
   device.voxel_alignment = gpu_voxel_alignment;
   device.sums_in_blocks = false;
   device.details = format(
-      "a V100 as the published case study used it: 228 subjects of 144^3 in 197 s per epoch in f32 are "
-      "{:.2f} "
-      "TFLOP/s; memory 900 GB/s; half precision is computed at the same rate; 12 GB/s each way over PCIe "
-      "Gen3",
+      "a V100 as in the published case study: 228 subjects of 144^3 in 197 s per epoch in f32 are {:.2f} "
+      "TFLOP/s; memory 900 GB/s; half precision assumed as fast as f32; 12 GB/s each way over PCIe Gen3",
       device.flops_f32 / tera);
   return device;
 }
@@ -77,8 +75,8 @@ DeviceRates cpu() {
   device.name = "cpu";
   device.fastest = net::ElementType::f32;  // few have instructions for bf16
   device.details =
-      "a guess at a few cores where nothing was measured: 100 GFLOP/s in every precision, memory and copies "
-      "as fast as one memory channel";
+      "an assumption for a few cores, not measured: 100 GFLOP/s in every precision, memory and copies as "
+      "fast as one memory channel";
   device.flops_f32 = device.flops_half = 100 * giga;
   device.memory_rate = 10 * giga;
   device.launch_seconds = 5e-6;
@@ -109,7 +107,7 @@ std::string bare_name(const std::string& name) {
 double quantity(const Json& object, const char* key) {
   const double value = object.at(key).get<double>();
   if (!std::isfinite(value) || value < 0)
-    fail(Exit::bad_data, "cost model: '{}' is {}; expected a number that is not negative", key, value);
+    fail(Exit::bad_data, "cost model: '{}' is {}. Expected a number that is not negative", key, value);
   return value;
 }
 
@@ -131,8 +129,8 @@ const std::vector<DeviceRates>& known_devices() {
   // sums in f32, which GeForce cards have at half the rate of sums in f16. Links: what copies reach of the
   // 16, 32 and 64 GB/s of PCIe x16.
   static const std::vector<DeviceRates> devices = {
-      gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (it has no bf16)", 900 * giga, 16 * gib,
-          12 * giga, "PCIe Gen3"),
+      gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (no bf16)", 900 * giga, 16 * gib, 12 * giga,
+          "PCIe Gen3"),
       gpu("a100", 19.5 * tera, 312 * tera, on_tensor_cores, 2039 * giga, 80 * gib, 24 * giga, "PCIe Gen4"),
       gpu("h100", 67 * tera, 989 * tera, on_tensor_cores, 3350 * giga, 80 * gib, 50 * giga, "PCIe Gen5"),
       gpu("h200", 67 * tera, 989 * tera, on_tensor_cores, 4800 * giga, 141'000'000'000, 50 * giga,
@@ -163,7 +161,7 @@ const DeviceRates& find_device_rates(const std::string& name) {
     names.push_back(device.name);
   }
   const std::string near = nearest(lower(name), names);
-  fail(Exit::usage, "no rates are known of a device '{}'; there are {}{}", name, join(names, ", "),
+  fail(Exit::usage, "no rates are known for a device '{}'. There are {}{}", name, join(names, ", "),
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 
@@ -226,11 +224,11 @@ CostModel parse_costs(const std::string& json) {
     costs.node_seconds = root.at("node_seconds").get<std::vector<double>>();
     for (const double seconds : costs.node_seconds)
       if (!std::isfinite(seconds) || seconds < 0)
-        fail(Exit::bad_data, "cost model: a node takes {} seconds; expected a number that is not negative",
+        fail(Exit::bad_data, "cost model: a node takes {} seconds. Expected a number that is not negative",
              seconds);
     return costs;
   } catch (const Json::exception& error) {
-    fail(Exit::bad_data, "cost model: not what costs_json writes: {}", error.what());
+    fail(Exit::bad_data, "cost model: not in the format of a cost model: {}", error.what());
   }
 }
 

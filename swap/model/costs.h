@@ -1,5 +1,4 @@
-// What a step's parts cost on a device: measured there, or estimated from published rates for planning
-// without it.
+// Costs of a step's parts on a device: measured, or estimated from published rates for planning without it.
 #pragma once
 
 #include <cstdint>

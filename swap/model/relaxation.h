@@ -1,6 +1,6 @@
-// What a step cannot take less time than, adding up what every moment of it asks for. The sweep of bound.cpp
-// looks at one moment alone; between two passes over a volume that does not fit, as a norm makes them, pieces
-// leave or are made again over and over, and that adds up.
+// A lower bound of the step time that adds up the demands of all moments. The sweep of bound.cpp looks at one
+// moment alone; between two passes over a volume that does not fit, as in a norm, slabs are swapped or
+// recomputed repeatedly, and that adds up.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a plan would take: the step's time line under a cost model.
+// Simulates a plan: the step's time line under a cost model.
 //
 // Compute, each copy direction, each disk direction and the exchange with other ranks is a resource that does
 // one instruction at a time, in the plan's order, after the instructions it waits for. Rates change as others

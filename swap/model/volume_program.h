@@ -1,5 +1,5 @@
-// What a step cannot take less time than where it goes over its volumes again and again. Unlike the
-// relaxation (relaxation.h) this linear program knows that what is made again needs what it is made of.
+// A lower bound of the step time for steps that pass over their volumes many times. Unlike the relaxation
+// (relaxation.h) this linear program knows that a recomputed value needs its inputs.
 #pragma once
 
 #include <vector>

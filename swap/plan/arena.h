@@ -1,5 +1,5 @@
-// Places in one block of memory for things that live from one instruction to another: interval packing,
-// known to mathematicians as dynamic storage allocation, and NP-hard; what follows are good heuristics.
+// Assigns offsets in one block of memory to intervals of time: dynamic storage allocation, which is NP-hard,
+// so these are heuristics.
 #pragma once
 
 #include <cstdint>

@@ -156,11 +156,11 @@ class Picture {
       result += text_at(x0 + 17, row + 10, "", styles[i].label);
     }
     if (!volumes_.empty()) {
-      const char* note = "pieces of a volume have one shade; point at one to see them all";
+      const char* note = "slabs of a volume share a shade; point at one to highlight all";
       const double x0 = room_for(0, note);
       result += text_at(x0, row + 10, "", note);
     }
-    const char* sum = "sum of what is live";
+    const char* sum = "sum of live values";
     const double x0 = room_for(16, sum);
     return result + line(x0, row + 6, x0 + 16, row + 6, "sum") + text_at(x0 + 21, row + 10, "", sum);
   }
@@ -210,7 +210,7 @@ class Picture {
   void add_persistent(Layers& layers) const {
     const std::size_t count = graph_.with_role(net::Role::parameter).size(),
                       states = graph_.with_role(net::Role::optimizer_state).size();
-    const std::string title = format("{} and {} of the optimiser's state\n{}", counted(count, "parameter"),
+    const std::string title = format("{} and {} of optimiser state\n{}", counted(count, "parameter"),
                                      counted(states, "value"), format_bytes(plan_.persistent_bytes));
     const Box box = {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom};
     layers.shapes += rectangle(box, style(Fate::persistent).css_class, title);
@@ -243,8 +243,8 @@ class Picture {
   }
   std::string tooltip(const Residency& r) const {
     const int first = slot_[index(r.first)], last = static_cast<int>(end_slot(r)) - 1;
-    const std::string where = format("{} at {}\nfrom {} to {}, instructions {} to {}", format_bytes(r.bytes),
-                                     format_bytes(r.offset), kernel_name(first),
+    const std::string where = format("{} at offset {}\nfrom {} to {}, instructions {} to {}",
+                                     format_bytes(r.bytes), format_bytes(r.offset), kernel_name(first),
                                      kernel_name(std::max(first, last)), r.first, r.last);
     if (r.value == net::none) return format("workspace of '{}'\n{}", graph_.node(r.node).name, where);
     const net::Value& value = graph_.value(r.value);
@@ -296,7 +296,7 @@ class Picture {
     if (plan_.budget_bytes == unlimited) return "";
     const auto bytes = static_cast<double>(plan_.budget_bytes);
     const std::string text = "budget " + format_bytes(plan_.budget_bytes);
-    if (bytes > scale_bytes_) return text_at(right - 4, top + 13, "end", text + ", above this picture");
+    if (bytes > scale_bytes_) return text_at(right - 4, top + 13, "end", text + ", above this plot");
     return line(left, y(bytes), right, y(bytes), "budget") + text_at(right - 4, y(bytes) - 5, "end", text);
   }
 
@@ -343,7 +343,7 @@ class Picture {
       if (what[slot].find("\n" + name) == std::string::npos) what[slot] += "\n" + name;
     }
     if (sum == 0) return "";
-    static constexpr const char* labels[] = {"computed again", "to the host", "to the device", "to disk",
+    static constexpr const char* labels[] = {"recomputed", "swapped out", "swapped in", "to disk",
                                              "from disk"};
     std::string result = text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
                          text_at(left - 8, row_top + 25, "end pale",
@@ -373,7 +373,7 @@ class Picture {
       result += line(x(tick), axis, x(tick), axis + 4, "axis") +
                 text_at(x(tick), axis + 16, "middle", format("{:.0f}", tick));
     return result +
-           text_at((left + right) / 2, axis + 34, "middle", "kernels of the step, in the order they run");
+           text_at((left + right) / 2, axis + 34, "middle", "kernels of the step, in execution order");
   }
 
   const net::Graph& graph_;

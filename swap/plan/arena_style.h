@@ -1,5 +1,5 @@
-// How the picture of the arena looks: what becomes of a value is its colour, and the pieces of a volume have
-// one shade of it, so that they are told from those of the next.
+// Style of the picture of the arena: the colour shows whether a value is kept, swapped or recomputed; the
+// slabs of a volume share a shade.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ struct Style {
 };
 inline constexpr Style styles[] = {
     {"p", "parameters and optimiser state", {"#a7adb5", "#a7adb5", "#a7adb5"}},
-    {"s", "stays until its last use", {"#63b3ec", "#9dd0f4", "#4a97cf"}},
-    {"g", "gradient that stays", {"#d58bb8", "#e8b9d5", "#bd70a0"}},
-    {"o", "leaves and comes back", {"#f0a31c", "#f8c66b", "#d2880a"}},
-    {"r", "computed again", {"#4fc08d", "#8cd9b5", "#35a171"}},
+    {"s", "kept until its last use", {"#63b3ec", "#9dd0f4", "#4a97cf"}},
+    {"g", "gradient, kept", {"#d58bb8", "#e8b9d5", "#bd70a0"}},
+    {"o", "swapped out and in", {"#f0a31c", "#f8c66b", "#d2880a"}},
+    {"r", "recomputed", {"#4fc08d", "#8cd9b5", "#35a171"}},
     {"w", "workspace of a kernel", {"#efe04a", "#efe04a", "#efe04a"}},
 };
 inline const Style& style(Fate fate) {

@@ -1,4 +1,4 @@
-// An operation says which of its outputs may lie over which of its inputs; the rest follows from the values.
+// An operation names the outputs that may overwrite an input; the rest follows from the values.
 #include "swap/plan/in_place.h"
 
 #include <algorithm>

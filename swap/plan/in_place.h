@@ -1,4 +1,4 @@
-// Which values may be written over which: an output that takes its input's place needs no memory of its own.
+// Which values may be written over which: an output that takes over its input's memory needs none of its own.
 #pragma once
 
 #include "net/graph/graph.h"

@@ -1,4 +1,4 @@
-// Something that needs a place in a block of memory from one instruction to another.
+// Something that needs memory from one instruction to another.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the three memories hold over the time of a step.
+// Contents of the three memories over the time of a step.
 #pragma once
 
 #include <cstdint>

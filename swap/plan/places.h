@@ -1,4 +1,4 @@
-// Where an instruction finds its operands: the residency of a value, or of a node's workspace, that spans it.
+// Where an instruction finds its operands: the residency of a value, or of a node's workspace, at that time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every reader of plans needs: names, and sums over the instructions.
+// What all users of plans need: names, and sums over the instructions.
 #include "swap/plan/plan.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A plan for machines (plan.json) and for people (memories, what is moved, what fills the arena at its
-// fullest).
+// A plan for machines (plan.json) and for people (memories, traffic, contents of the arena at its peak).
 #include "swap/plan/plan_report.h"
 
 #include <algorithm>
@@ -138,7 +137,7 @@ std::string work_text(const Plan& plan) {
       text += format("{:<20}{:>12}   in {} copies{}\n", label, format_bytes(bytes), copies, remark);
   };
   if (plan.streamed_bytes > 0)
-    text += format("{:<20}{:>12}   of what the step reads and gives, in the host's memory beside the pool\n",
+    text += format("{:<20}{:>12}   of the step's inputs and outputs, in host memory besides the pool\n",
                    "streamed", format_bytes(plan.streamed_bytes));
   line(Lane::to_host, "device to host", sums.out_bytes,
        format(", {} leave", counted(sums.values_out, "value")));
@@ -146,9 +145,9 @@ std::string work_text(const Plan& plan) {
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
   line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
   if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
-    text += format("{:<20}{:>12}   with other ranks, beside what is computed\n", "exchanges", exchanges);
+    text += format("{:<20}{:>12}   with other ranks, concurrent with computing\n", "exchanges", exchanges);
   if (again > 0)
-    text += format("{:<20}{:>12}   run again, {} in all\n", "recomputed",
+    text += format("{:<20}{:>12}   recomputed, {} in total\n", "recomputed",
                    counted(sums.recomputed_nodes, "node"), counted(again, "time"));
   if (plan.predicted_seconds > 0)
     text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));
@@ -217,7 +216,7 @@ std::string fullest_text(const net::Graph& graph, const Plan& plan) {
     rows.push_back({live[i].name_text(), live[i].role, live[i].shape, format_bytes(live[i].bytes),
                     percent(live[i].bytes, plan.live_peak_bytes, 1),
                     format("{}-{}", live[i].first, live[i].last)});
-  return format("fullest at instruction {}: {}. The largest of {} live there:\n", at,
+  return format("memory peaks at instruction {}: {}. The largest of {} live there:\n", at,
                 describe(graph, plan, at), counted(live.size(), "value")) +
          table(rows);
 }
@@ -261,8 +260,8 @@ std::string plan_text(const net::Graph& graph, const Plan& plan) {
       format("planner {}, {}\n", plan.planner, counted(plan.instructions.size(), "instruction"));
   if (!plan.remarks.empty()) text += plan.remarks + "\n";
   text += "\n" + tiers_text(plan) + "\n";
-  text += format("{:<20}{:>12}   no packing can be smaller; the device's peak is {} % above it\n",
-                 "largest live sum", format_bytes(plan.live_peak_bytes),
+  text += format("{:<20}{:>12}   lower bound of the peak; this plan is {} % above it\n", "largest live sum",
+                 format_bytes(plan.live_peak_bytes),
                  percent(plan.peak_bytes - plan.live_peak_bytes, plan.live_peak_bytes, 2));
   text += format("{:<20}{:>12}   parameters and optimiser state\n", "persistent",
                  format_bytes(plan.persistent_bytes));

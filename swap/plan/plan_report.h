@@ -1,4 +1,4 @@
-// A plan in words: for machines and for people.
+// A plan as text, for machines and for people.
 #pragma once
 
 #include <cstdint>

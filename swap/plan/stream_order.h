@@ -1,4 +1,4 @@
-// Who is ordered before whom in a plan: of the same stream and earlier in the list, or a chain of waits.
+// Which instructions of a plan are ordered: by the same stream, or by a chain of waits.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the time line holds: an event per instruction in the row of its lane, and counters of the memories.
+// The time line: an event per instruction in the row of its lane, and counters of the memories.
 #include "swap/plan/trace.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Plans for steps that take several samples one after the other: what is decided for one of them suits all,
-// so that the search is as long as for one.
+// Plans for steps with several samples in sequence: the decisions for one sample are used for all, so the
+// search takes as long as for one.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Nothing leaves the device; what does not fit is computed again (Chen et al., "Training deep nets with
-// sublinear memory cost", 2016; here with the search of hybrid instead of equal segments).
+// Nothing is swapped; what does not fit is recomputed (Chen et al., "Training deep nets with sublinear memory
+// cost", 2016; here with the search of hybrid instead of equal segments).
 #include "swap/planners/by_sample.h"
 #include "swap/planners/planners.h"
 #include "swap/planners/search.h"

@@ -1,6 +1,5 @@
-// A step in many pieces is searched first in fewer of them: a choice there takes a part of the time to judge,
-// and what is chosen is mostly chosen for whole volumes. What comes of it are the starting points of the
-// search in all pieces.
+// A step with many slabs is searched with fewer slabs first: each choice is evaluated faster, and most
+// choices concern whole volumes. The result starts the search with all slabs.
 #pragma once
 
 #include "swap/planners/decisions.h"

@@ -1,5 +1,5 @@
-// When exchanges with other ranks are done, on a time line of steps: they run beside the steps that follow,
-// one after the other.
+// When exchanges with other ranks run on the time line of steps: concurrently with the steps that follow, one
+// after the other.
 #pragma once
 
 #include <algorithm>

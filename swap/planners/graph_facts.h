@@ -1,4 +1,4 @@
-// What planners ask of a graph again and again, answered once: flat arrays by index.
+// Facts about a graph that planners need often, as flat arrays.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// One line of search: from a choice to better ones by small changes, each judged by the time of its schedule.
+// Local search: improves a choice by small changes, each evaluated by the time of its schedule.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Ours: for every value keep, swap (to host or disk) or compute again, so that the step is shortest.
+// Chooses for every value whether to keep, swap (to host or disk) or recompute it, so that the step is
+// shortest.
 #include <algorithm>
 
 #include "swap/planners/by_sample.h"

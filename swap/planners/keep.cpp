@@ -1,4 +1,4 @@
-// Nothing leaves the device and nothing is computed again.
+// Nothing is swapped and nothing is recomputed.
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 

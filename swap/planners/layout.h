@@ -1,4 +1,4 @@
-// From a schedule to a plan: the list of instructions, the places in all memories, the waits.
+// From a schedule to a plan: the list of instructions, the offsets in all memories, the waits.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What leaves the device, and in which of its idle times.
+// Which values are swapped out, and in which of their idle times.
 #pragma once
 
 #include <cstdint>

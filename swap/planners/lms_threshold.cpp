@@ -1,5 +1,5 @@
-// Caffe LMS (Le et al. 2018): what is larger than a threshold lives in host memory, is fetched when it is
-// needed and sent back when it is not, whatever the budget and whatever it costs.
+// Caffe LMS (Le et al. 2018): values above a threshold live in host memory, are swapped in for each use and
+// swapped out after it, whatever the budget and the cost.
 #include "base/counts.h"
 #include "base/text.h"
 #include "swap/planners/layout.h"

@@ -1,4 +1,4 @@
-// Where what leaves the device goes: to the host pool or, when that is full, to disk.
+// Where swapped values go: to the host pool or, when that is full, to disk.
 #pragma once
 
 #include "swap/planners/schedule.h"

@@ -60,14 +60,13 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   const Budgets& budgets = request.budgets;
   if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
     fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} wants to put {} there. What would help: a larger {} budget, a "
-         "larger {} or {}, or a lower {}",
+         "{}: {} are too small: planner {} needs {} there. Set a larger {} budget, a larger {} or {}, or a "
+         "lower {}",
          key::memory_disk, format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes),
          key::memory_disk, key::memory_host, key::memory_budget, key::preprocess_resolution);
   if (plan.peak_bytes <= budgets.device)
     fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} wants to put {} there. What would help: a larger {}, a {}, a "
-         "larger {}, or a lower {}",
+         "{}: {} are too small: planner {} needs {} there. Set a larger {}, a {}, a larger {}, or a lower {}",
          key::memory_host, format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes),
          key::memory_host, key::memory_disk, key::memory_budget, key::preprocess_resolution);
 
@@ -83,9 +82,9 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
-       "{}: {} ({}) is too small: planner {} needs at least {} ({}), of which {} are parameters and "
-       "optimiser state; node '{}' ({}) needs the most. No planner can do with less than {}. What would "
-       "help: a {} of at least {}, {}a lower {}, {}or fewer {}",
+       "{}: {} ({}) is too small: planner {} needs at least {} ({}), {} of it for parameters and optimiser "
+       "state. Node '{}' ({}) needs the most. No planner can use less than {}. Set a {} of at least {}, {}a "
+       "lower {}, {}or a lower {}",
        key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
        format_bytes(needed), counted(needed, "byte"), format_bytes(plan.persistent_bytes), node.name,
        node.operation->name, format_bytes(floor.bytes), key::memory_budget, whole_mebibytes(needed),
@@ -99,7 +98,7 @@ const Row& find_planner(const std::string& planner) {
     if (row.name == planner) return row;
   if (planner == unified_planner) return unified_row;
   const std::string near = nearest(planner, planner_names());
-  fail(Exit::usage, "{}: there is no planner '{}'; there are {}{}", key::memory_planner, planner,
+  fail(Exit::usage, "{}: unknown planner '{}'. There are {}{}", key::memory_planner, planner,
        join(planner_names(), ", "), near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 

@@ -1,5 +1,4 @@
-// The planners, one file each. They return a plan whatever its size; make_plan() holds it against the
-// budgets.
+// The planners, one file each. They return a plan of any size; make_plan() checks it against the budgets.
 #pragma once
 
 #include "swap/planners/planner.h"

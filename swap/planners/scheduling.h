@@ -1,4 +1,4 @@
-// Choosing a schedule: what leaves, in which stretches, and when its place is given up and taken again.
+// Builds a schedule: what is swapped, in which idle times, and when its memory is released and reacquired.
 #pragma once
 
 #include <cstdint>

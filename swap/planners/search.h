@@ -1,4 +1,4 @@
-// The search behind `hybrid` and `checkpoint`: which values to make again, which to send away.
+// The search behind `hybrid` and `checkpoint`: which values to recompute and which to swap.
 #pragma once
 
 #include <limits>

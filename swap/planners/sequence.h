@@ -1,5 +1,5 @@
-// The order in which nodes run when some values are made again instead of being kept: the graph's nodes in
-// their order, with runs of earlier nodes in between.
+// The order in which nodes run when some values are recomputed instead of kept: the graph's nodes in order,
+// with repeated runs of earlier nodes in between.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a schedule leaves unused: choices that make use of it.
+// Time and memory that a schedule leaves unused, and choices that use it.
 #pragma once
 
 #include <cstdint>

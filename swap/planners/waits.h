@@ -1,4 +1,4 @@
-// Which instructions of a plan have to wait for which of other lanes.
+// Which instructions of a plan must wait for which of other lanes.
 #pragma once
 
 #include <vector>

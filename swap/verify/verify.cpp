@@ -1,5 +1,5 @@
-// Checks a plan against its graph and nothing else: what the planner believed plays no part. First that
-// everything is in range, then the places (verify_places.h), then what is in them (verify_memory.h).
+// Checks a plan against its graph alone, independently of the planner: first that everything is in range,
+// then the allocations (verify_places.h), then their contents (verify_memory.h).
 #include "swap/verify/verify.h"
 
 #include <algorithm>
@@ -56,12 +56,12 @@ class InstructionChecker {
     const net::Value& value = graph_.value(id);
     const bool kept = std::find(plan_.kept.begin(), plan_.kept.end(), id) != plan_.kept.end();
     if (value.persistent() || (value.role != net::Role::input && !kept))
-      bad("'{}' is streamed, but neither an input nor kept", value.name);
+      bad("'{}' is streamed, but is neither an input nor kept", value.name);
     if (find_streamed(plan_, id) != &streamed) bad("'{}' is streamed twice", value.name);
     if (streamed.host < plan_.host_bytes ||
         value.bytes() > plan_.host_bytes + plan_.streamed_bytes - streamed.host)
-      bad("streamed '{}' has {} bytes at {}, where streamed values lie in the {} bytes from {} on",
-          value.name, value.bytes(), streamed.host, plan_.streamed_bytes, plan_.host_bytes);
+      bad("streamed '{}' has {} bytes at {}, outside the {} bytes of streamed values from {} on", value.name,
+          value.bytes(), streamed.host, plan_.streamed_bytes, plan_.host_bytes);
   }
 
   void check_run(std::int32_t at, const Instruction& i) {
@@ -72,19 +72,19 @@ class InstructionChecker {
       return bad("instruction {} runs '{}' on the stream {}", at, node.name, lane_name(i.lane()));
     if (!i.exchanges) return;
     if (i.node <= last_exchange_)
-      bad("instruction {} runs '{}' after '{}', where other ranks do not", at, node.name,
+      bad("instruction {} runs '{}' after '{}', but other ranks use another order", at, node.name,
           graph_.node(last_exchange_).name);
     last_exchange_ = i.node;
   }
 
   void check_move(std::int32_t at, const Instruction& i) {
-    if (i.exchanges) bad("instruction {} is not a node and cannot exchange anything", at);
+    if (i.exchanges) bad("instruction {} is not a node and cannot be an exchange", at);
     if (i.value < 0 || index(i.value) >= graph_.values().size()) {
       bad("instruction {} moves value {}, which does not exist", at, i.value);
       return;
     }
     const net::Value& value = graph_.value(i.value);
-    if (value.persistent()) bad("instruction {} moves '{}', but persistent values stay", at, value.name);
+    if (value.persistent()) bad("instruction {} moves '{}', but persistent values must stay", at, value.name);
     if (i.begin < 0 || i.bytes <= 0 || i.bytes > value.bytes() - i.begin) {
       bad("instruction {} moves {} bytes from byte {} of '{}', which has {}", at, i.bytes, i.begin,
           value.name, value.bytes());
@@ -96,7 +96,7 @@ class InstructionChecker {
             "and to byte {} on",
             at, i.begin, value.name, i.host, streamed->host);
       if (i.kind == Kind::copy_out && value.role == net::Role::input)
-        bad("instruction {} copies out '{}', an input, which lies outside already", at, value.name);
+        bad("instruction {} copies out '{}', an input, which is on the host already", at, value.name);
       return;
     }
     const std::int64_t bytes = on_disk(i) ? whole_blocks(i.bytes) : i.bytes;
@@ -143,8 +143,8 @@ void check_runs(const net::Graph& graph, const Plan& plan, Violations& violation
     if (before == net::none && instruction.again)
       violations.add("instruction {} runs '{}' again, but it did not run before", i, node.name);
     if (before != net::none && !instruction.again)
-      violations.add("node '{}' runs twice: instruction {} is not marked as a repetition of {}", node.name, i,
-                     before);
+      violations.add("node '{}' runs twice: instruction {} is not marked as a recomputation of {}", node.name,
+                     i, before);
     if (before != net::none && !node.updates.empty())
       violations.add("instruction {} runs '{}' again, which would update its values twice", i, node.name);
     if (before == net::none) before = i;

@@ -1,4 +1,4 @@
-// Whether a plan can be followed.
+// Verifies that a plan can be executed.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,8 @@ class Walk {
       if (const Residency* place = places_.of_value(id, 0))
         device_.shadow.put(place->offset, value.bytes(), {id, 0, place->offset});
       else if (streamed == nullptr && !places_.all(id).empty())
-        violations_.add("'{}' is written before the step, but has no place at instruction 0", value.name);
+        violations_.add("'{}' is written before the step, but has no allocation at instruction 0",
+                        value.name);
     }
   }
 
@@ -87,7 +88,7 @@ class Walk {
       if (const Residency* place = places_.of_workspace(instruction.node, at))
         report(at, device_, {}, device_.shadow.write(place->offset, bytes, at, {}));
       else
-        violations_.add("{} finds no workspace", describe(graph_, plan_, at));
+        violations_.add("{} has no workspace", describe(graph_, plan_, at));
     }
     for (const net::ValueId value : node.outputs) write_value(at, value, 0);
     for (const net::ValueId value : node.updates) write_value(at, value, ++version_[index(value)]);
@@ -202,11 +203,11 @@ class Walk {
                         stretch(memory, *fault));
         return;
       case FaultKind::write_before_read_done:
-        violations_.add("{} writes {} over {} in {} without waiting until {} has read that", who, what,
+        violations_.add("{} writes {} over {} in {} without waiting until {} has read it", who, what,
                         found_name(*fault), stretch(memory, *fault), other);
         return;
       case FaultKind::write_before_write_done:
-        violations_.add("{} writes {} over {} in {} without waiting until {} has written that", who, what,
+        violations_.add("{} writes {} over {} in {} without waiting until {} has written it", who, what,
                         found_name(*fault), stretch(memory, *fault), other);
         return;
     }
@@ -217,7 +218,7 @@ class Walk {
     return format("bytes {} to {} of {}", fault.begin, fault.end, memory.name);
   }
   std::string found_name(const ShadowMemory::Fault& fault) const {
-    return fault.found.value == net::none ? "nothing of use" : name(fault.found.value);
+    return fault.found.value == net::none ? "nothing valid" : name(fault.found.value);
   }
   // "bytes 0 to 64 of the arena hold …"
   std::string found_text(const Memory& memory, const Content& expected,

@@ -35,7 +35,7 @@ class PlaceChecker {
   void check_one_at_a_time(const std::vector<const Residency*>& places) {
     for (std::size_t i = 1; i < places.size(); ++i)
       if (places[i]->first <= places[i - 1]->last)
-        violations_.add("{} has another place at instruction {}", what(*places[i - 1]), places[i]->first);
+        violations_.add("{} is at another offset at instruction {}", what(*places[i - 1]), places[i]->first);
   }
 
   // Executors that share an arena rely on where these lie.
@@ -46,10 +46,10 @@ class PlaceChecker {
       if (!value.persistent()) continue;
       const auto& places = places_.all(id);
       if (places.size() != 1)
-        violations_.add("persistent '{}' has {} places instead of one", value.name, places.size());
+        violations_.add("persistent '{}' has {} allocations instead of one", value.name, places.size());
       for (const Residency* place : places) {
         if (place->offset != offset)
-          violations_.add("persistent '{}' lies at {}; its place is {}", value.name, place->offset, offset);
+          violations_.add("persistent '{}' is at {} instead of {}", value.name, place->offset, offset);
         if (place->first != 0 || place->last != end() - 1)
           violations_.add("persistent '{}' is resident from instruction {} to {} instead of 0 to {}",
                           value.name, place->first, place->last, end() - 1);
@@ -101,7 +101,7 @@ class PlaceChecker {
       peak = std::max(peak, sums[i]);
     }
     if (sums != plan_.live_bytes)
-      violations_.add("the live bytes per instruction are not the sums of the places");
+      violations_.add("the live bytes per instruction are not the sums of the allocations");
     if (peak != plan_.live_peak_bytes)
       violations_.add("the largest live sum is {}, the plan says {}", peak, plan_.live_peak_bytes);
   }
@@ -128,7 +128,7 @@ bool check_place_ranges(const net::Graph& graph, const std::vector<std::int64_t>
     const bool known = r.value == net::none ? r.node >= 0 && index(r.node) < graph.nodes().size()
                                             : r.value >= 0 && index(r.value) < graph.values().size();
     if (!known) {
-      bad("residency {} is of value {} and node {}: no such thing", i, r.value, r.node);
+      bad("residency {} refers to value {} and node {}, which do not exist", i, r.value, r.node);
       continue;
     }
     const std::int64_t needed =
@@ -138,7 +138,7 @@ bool check_place_ranges(const net::Graph& graph, const std::vector<std::int64_t>
     if (r.first < 0 || r.last < r.first || r.last >= end)
       bad("residency {} spans instructions {} to {} of {}", i, r.first, r.last, end);
     if (r.offset % place_alignment != 0)
-      bad("residency {} lies at {}, not a multiple of {}", i, r.offset, place_alignment);
+      bad("residency {} is at {}, not a multiple of {}", i, r.offset, place_alignment);
     if (r.offset < 0 || r.bytes <= 0 || r.bytes > plan.peak_bytes - r.offset)
       bad("residency {} ({} bytes at {}) is outside the arena of {}", i, r.bytes, r.offset, plan.peak_bytes);
   }

@@ -1,4 +1,4 @@
-// The part of verify() that looks at residencies alone.
+// The part of verify() that checks residencies alone.
 #pragma once
 
 #include "swap/plan/plan.h"

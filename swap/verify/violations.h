@@ -1,4 +1,4 @@
-// What a check of a plan has found so far, in words.
+// The faults of a plan that verification has found, as text.
 #pragma once
 
 #include <string>

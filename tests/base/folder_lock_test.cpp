@@ -33,7 +33,7 @@ TEST_F(Locking, KeepsASecondOutUntilTheFirstIsDone) {
   write_file(folder_ / "kept", "");
   {
     FolderLock first(folder_);
-    EXPECT_NE(refusal(folder_).find(format("another voxswap (process {}) is at work there", ::getpid())),
+    EXPECT_NE(refusal(folder_).find(format("another voxswap (process {}) is writing there", ::getpid())),
               std::string::npos);
     EXPECT_NE(refusal(folder_ / "."), "") << "by another name";
   }

@@ -102,17 +102,17 @@ TEST_F(OutputFiles, ThatAreInputsAreNeverWrittenUnderAnyName) {
   Outputs outputs(true);
   outputs.protect(input);
   for (const fs::path& name : {input, link, twin, folder_ / "in/../in/case/scan.nii.gz"})
-    expect_refused(outputs, name, "never written over");
+    expect_refused(outputs, name, "never overwritten");
   Outputs of_folder(true);
   of_folder.protect(folder_ / "in/case");  // as a DICOM series
-  expect_refused(of_folder, twin, "never written over");
+  expect_refused(of_folder, twin, "never overwritten");
 }
 
 TEST_F(OutputFiles, BelowTheInputsAreWrittenOnlyWhereVoxswapWroteThem) {
   const fs::path truth = made("in/case/truth.nii.gz");
   Outputs outputs(true);
   outputs.protect_below(folder_ / "in");
-  expect_refused(outputs, truth, "never written over");
+  expect_refused(outputs, truth, "never overwritten");
   write(outputs, folder_ / "in/case/new.nii.gz");
   write(outputs, folder_ / "in/case/new.nii.gz");
   write(outputs, made("in_beside.nii.gz"));

@@ -31,10 +31,10 @@ TEST(Sizes, AreSuggestedWithTheUnitThatWasMeant) {
     return std::string("accepted");
   };
   for (const char* slip : {"4GB", "4G", "4gib", "4gb"})
-    EXPECT_EQ(refusal(parse_bytes, slip), "'" + std::string(slip) + "' is not a size: did you mean 4GiB?");
-  EXPECT_EQ(refusal(parse_rate, "1.5GiB/s"), "'1.5GiB/s' is not a rate: did you mean 1.5GB/s?");
+    EXPECT_EQ(refusal(parse_bytes, slip), "'" + std::string(slip) + "' is not a size. Did you mean 4GiB?");
+  EXPECT_EQ(refusal(parse_rate, "1.5GiB/s"), "'1.5GiB/s' is not a rate. Did you mean 1.5GB/s?");
   EXPECT_EQ(refusal(parse_bytes, "4"),
-            "'4' is not a size: write a number followed by one of B, KiB, MiB, GiB, TiB");
+            "'4' is not a size. Write a number followed by one of B, KiB, MiB, GiB, TiB");
 }
 
 TEST(Nearest, FindsTheKeyASlipWasMeantToBe) {

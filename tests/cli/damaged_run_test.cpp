@@ -34,7 +34,7 @@ void flip(const fs::path& file, std::size_t byte, int bit) {
 void replace(const fs::path& file, const std::string& before, const std::string& after) {
   std::string text = read_file(file);
   const std::size_t at = text.find(before);
-  ASSERT_NE(at, text.npos) << file << " holds no " << before;
+  ASSERT_NE(at, text.npos) << file << " contains no " << before;
   put(file, text.replace(at, before.size(), after));
 }
 
@@ -129,16 +129,16 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   const std::vector<Row> table = {
       {"nothing", false, 0, "5 label maps", [] {}},
       {"nothing", true, 0, "", [] {}},
-      {"a byte of best", false, 3, "best.safetensors: is not a usable safetensors file: it is damaged",
+      {"a byte of best", false, 3, "best.safetensors: is not a valid safetensors file: it is damaged",
        [&] { damage(best); }},
       {"half of best", false, 3, "best.safetensors", [&] { fs::resize_file(best, fs::file_size(best) / 2); }},
-      {"best is empty", false, 3, "it is cut off", [&] { fs::resize_file(best, 0); }},
+      {"best is empty", false, 3, "it is truncated", [&] { fs::resize_file(best, 0); }},
       {"no best", false, 3, "best.safetensors: is missing",
        [&] {
          fs::remove(best);
          fs::remove(checkpoint("best.previous"));
        }},
-      {"another run's best", false, 3, "is not the best that last.safetensors tells of",
+      {"another run's best", false, 3, "is not the best that belongs to last.safetensors",
        [&] { of_other("best"); }},
       {"another run's best by itself", false, 3, "belongs to another run",
        [&] {
@@ -150,7 +150,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
          of_other("best");
          of_other("last");
        }},
-      {"best of another program", false, 0, "nothing vouches for these weights", [&] { strip(best); }},
+      {"best of another program", false, 0, "these weights have no checksums", [&] { strip(best); }},
       {"and NaN in it", false, 3, "holds nan",
        [&] {
          strip(best);
@@ -180,10 +180,10 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
        }},
       {"the identity is cut", false, 3, "identity.json",
        [&] { fs::resize_file(run_ / "identity.json", 100); }},
-      {"no identity", false, 0, "whether its files belong together cannot be told",
+      {"no identity", false, 0, "cannot be verified that its files belong together",
        [&] { fs::remove(run_ / "identity.json"); }},
-      {"a byte of last", true, 0, "going on from last.previous.safetensors", [&] { damage(last); }},
-      {"no last", true, 0, "last.safetensors: is missing; going on from", [&] { fs::remove(last); }},
+      {"a byte of last", true, 0, "Resuming from last.previous.safetensors", [&] { damage(last); }},
+      {"no last", true, 0, "last.safetensors: is missing. Resuming from", [&] { fs::remove(last); }},
       {"both lasts", true, 3, "last.safetensors",
        [&] {
          damage(last);
@@ -199,12 +199,12 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
          without_lasts();
          of_other("last");
        }},
-      {"another run's best", true, 3, "is not the best that last.safetensors tells of",
+      {"another run's best", true, 3, "is not the best that belongs to last.safetensors",
        [&] {
          of_other("best");
          fs::remove(checkpoint("best.previous"));
        }},
-      {"no identity", true, 3, "holds no identity.json", [&] { fs::remove(run_ / "identity.json"); }},
+      {"no identity", true, 3, "contains no identity.json", [&] { fs::remove(run_ / "identity.json"); }},
       {"rows of the split change", true, 3, "split.csv: was changed",
        [&] { replace(run_ / "split.csv", ",validation", ",training"); }},
       {"an epoch is gone from the table", true, 3, "epochs.csv: was changed after the run wrote it",
@@ -246,7 +246,7 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
       const bool resumes = file == checkpoint("last");
       const Outcome outcome = program(resumes ? resume_command() : predict_command());
       EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
-      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a usable"), std::string::npos)
+      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a valid"), std::string::npos)
           << name << ", byte " << byte << "\n"
           << outcome.output;
       if (resumes) {
@@ -279,7 +279,7 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
     std::function<void()> act;
   };
   const std::vector<Row> table = {
-      {"cases are gone", [&] { fs::remove_all(cases[1]); }},
+      {"cases are missing", [&] { fs::remove_all(cases[1]); }},
       {"cases are new",
        [&] {
          const fs::path added = data_ / (id + "0");
@@ -289,7 +289,7 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
            fs::copy_file(entry.path(), added / name.replace(name.find(id), id.size(), id + "0"));
          }
        }},
-      {"other bytes",
+      {"files of cases have changed",
        [&] {  // the voxels of another case, under this one's name
          const std::string other = cases[2].filename().string();
          fs::copy_file(cases[2] / (other + "_flair.nii.gz"), cases[1] / (id + "_flair.nii.gz"),
@@ -347,7 +347,7 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   for (const auto& words : others) {
     const Outcome second = program(words);
     EXPECT_EQ(second.code, 1) << words[0] << second.output;
-    EXPECT_NE(second.output.find(format("another voxswap (process {}) is at work there", first)),
+    EXPECT_NE(second.output.find(format("another voxswap (process {}) is writing there", first)),
               std::string::npos)
         << words[0] << second.output;
   }

@@ -50,7 +50,7 @@ TEST_F(Export, ToOnnxWritesOneFileAndSaysWhich) {
   const Outcome outcome = call({"export", path("run"), "--out", path("model.onnx")});
   if (!has_onnx()) {
     EXPECT_EQ(outcome.code, 2) << outcome.output;
-    GTEST_SKIP() << "built without the library of ONNX";
+    GTEST_SKIP() << "built without the ONNX library";
   }
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(outcome.output, path("model.onnx") + "\n");
@@ -122,9 +122,10 @@ TEST_F(Export, ImportsOnlyAllWeightsOfTheNetwork) {
   renamed.erase("head.0.conv.bias");
   const Outcome other = import(renamed);
   EXPECT_EQ(other.code, 3);
-  EXPECT_NE(other.output.find("lacks 'head.0.conv.bias'; it has what the network has no place for: "
-                              "'head.0.conv.biased'"),
-            std::string::npos)
+  EXPECT_NE(
+      other.output.find(
+          "lacks 'head.0.conv.bias'; it has tensors that the network does not have: 'head.0.conv.biased'"),
+      std::string::npos)
       << other.output;
   turned["encoder.0.conv.0.weight"]["shape"] = {4, 2, 3, 3, 3};
   const Outcome shape = import(turned);

@@ -56,13 +56,13 @@ TEST_F(RanksOfMpi, AverageWeightsAndLeaveFrozenPartsToTheBytesOfOne) {
 TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   const Outcome batch = on(2, run_into("out", {"training.batch_size=13"}));
   EXPECT_NE(batch.code, 0);
-  EXPECT_THAT(batch.output, HasSubstr("13 samples cannot be shared out equally among 2 ranks; the nearest "
-                                      "that can: 12 and 14"));
+  EXPECT_THAT(batch.output, HasSubstr("13 samples cannot be divided equally among 2 ranks. The nearest "
+                                      "possible: 12 and 14"));
   EXPECT_THAT(batch.output, Not(HasSubstr("rank 1: ")));
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
   const Outcome command = on(2, {"check", (folder_ / "data").string()});
   EXPECT_NE(command.code, 0);
-  EXPECT_THAT(command.output, HasSubstr("start voxswap check without mpirun"));
+  EXPECT_THAT(command.output, HasSubstr("Start voxswap check without mpirun"));
 }
 
 // By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.

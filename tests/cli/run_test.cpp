@@ -81,6 +81,28 @@ evaluate: {at: [native, training, 24]}
       EXPECT_TRUE(weights(a, file) == weights(b, file)) << file;
   }
 
+  // Every file and column of a run is in the reference.
+  void expect_named_files(const std::string& out, const std::string& validated) {
+    const std::string reference = read_file(fs::path(VOXSWAP_SOURCE_DIR) / "docs/reference/files.md");
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / out)) {
+      if (!fs::is_regular_file(entry.path())) continue;
+      std::string name = entry.path().lexically_relative(folder_ / out).string();
+      if (const std::size_t at = name.find(validated); at != name.npos)
+        name.replace(at, validated.size(), "CASE");
+      const std::string stem = name.substr(0, name.find('.'));
+      if (name.ends_with(".previous.safetensors")) {
+        name = "checkpoints/*.previous.safetensors";
+      } else if (entry.path().parent_path() == folder_ / out && name != "arena.svg" &&
+                 (name == stem + ".svg" || name == stem + ".png")) {
+        name = stem + ".svg, .png";
+      }
+      EXPECT_NE(reference.find("| `" + name + "` |"), reference.npos) << name;
+      if (entry.path().extension() == ".csv")
+        for (const std::string& column : read_csv(entry.path()).header)
+          EXPECT_NE(reference.find("| `" + column + "` |"), reference.npos) << name << ": " << column;
+    }
+  }
+
   // A budget that an experiment changed by `more` can only just do with. A planner's least is found to a
   // hundredth and moves a little with the costs, which are measured where it runs.
   std::string least(const Words& more) {
@@ -135,6 +157,7 @@ TEST_F(Run, LeavesEveryFileBehindAndTheSameBytesTheSecondTime) {
   const Outcome second = program(run_into("second"));
   ASSERT_EQ(second.code, 0) << second.output;
   expect_equal_results("first", "second");
+  expect_named_files("first", dice.rows[0][dice.column("case", "dice.csv")]);
 }
 
 TEST_F(Run, HasTheSameBytesWhereItIsLookedAtWhileItTrains) {
@@ -287,7 +310,8 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   EXPECT_EQ(record.find("\"ensemble\": true"), std::string::npos) << record;
   EXPECT_NE(record.find("\"repeat_1/" + map + "\""), std::string::npos) << record;
 
-  EXPECT_NE(predict("whole", {"--window", "whole"}).output.find("must be multiples of 4"), std::string::npos);
+  EXPECT_NE(predict("whole", {"--window", "whole"}).output.find("must be a multiple of 4"),
+            std::string::npos);
   EXPECT_EQ(predict("large", {"--window", "20"}).code, 2);
   EXPECT_EQ(predict("region", {"--keep-largest", "tumour"}).code, 2);
 }
@@ -300,8 +324,8 @@ TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
   };
   for (const Wrong& wrong : std::vector<Wrong>{
            {{"preprocess.resolution=30"}, 2, "28"},
-           {{"training.patch=20"}, 2, "training.patch: 20 voxels along x are more"},
-           {{"training.patch=[16, 16, 10]"}, 2, "z is 10, nearest: 8 and 12"},
+           {{"training.patch=20"}, 2, "training.patch: 20 voxels along x exceed"},
+           {{"training.patch=[16, 16, 10]"}, 2, "z is 10; use 8 or 12"},
            {{"memory.budget=1KiB"}, 4, "memory.budget"},
            {{"memory.device=cuda"}, 4, "CUDA"},
            {{"data.root=nowhere"}, 3, "nowhere"},
@@ -320,7 +344,8 @@ TEST_F(Run, GoesOnUnderItsFoldersName) {
   ASSERT_EQ(program(run_into("named", {"training.epochs=2"})).code, 0);
   const Outcome anew = program({"run", run});
   EXPECT_EQ(anew.code, 2);
-  EXPECT_NE(anew.output.find("is the folder of a run; with --resume it goes on"), std::string::npos)
+  EXPECT_NE(anew.output.find("is the folder of a run. Continue it with --resume, or start a new run with"),
+            std::string::npos)
       << anew.output;
   const Outcome longer = program({"run", run, "--resume", "training.epochs=3"});
   ASSERT_EQ(longer.code, 0) << longer.output;
@@ -335,7 +360,7 @@ TEST_F(Run, GoesOnWhereItWasKilledBeforeItsFirstFileWasWritten) {
   write_file(folder_ / "begun/notes.txt", "mine");
   const Outcome refused = program(run_into("begun", {"--resume", "training.epochs=1"}));
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.output.find("is not empty and holds no run"), std::string::npos) << refused.output;
+  EXPECT_NE(refused.output.find("is not empty and contains no run"), std::string::npos) << refused.output;
   fs::remove(folder_ / "begun/notes.txt");
   const Outcome outcome = program(run_into("begun", {"--resume", "training.epochs=1"}));
   ASSERT_EQ(outcome.code, 0) << outcome.output;

@@ -65,7 +65,7 @@ TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
   EXPECT_EQ(check.code, 0) << check.output;
   EXPECT_TRUE(contains(check.output, "not used")) << check.output;
   EXPECT_TRUE(contains(check.output, "labelsTr/orphan.nii.gz")) << check.output;
-  EXPECT_TRUE(contains(check.output, "labels without an image")) << check.output;
+  EXPECT_TRUE(contains(check.output, "a label map without an image")) << check.output;
   EXPECT_TRUE(contains(check.output, "0 errors, 1 warning")) << check.output;
   EXPECT_EQ(call({"check", path("msd"), "--strict"}).code, 3);
   EXPECT_TRUE(contains(call({"check", path("msd"), "--json"}).output, "\"not_used\": [\n    {"));
@@ -74,7 +74,8 @@ TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
 }
 
 TEST_F(Scans, ThatAreWarnedOfAreInTheLogAndTheReportOfTheRun) {
-  EXPECT_TRUE(contains(log(), "warning: not used: labelsTr/orphan.nii.gz: labels without an image")) << log();
+  EXPECT_TRUE(contains(log(), "warning: not used: labelsTr/orphan.nii.gz: a label map without an image"))
+      << log();
   EXPECT_TRUE(contains(read_file(folder() / "r/warnings.csv"), "labelsTr/orphan.nii.gz"));
   const std::string page = read_file(folder() / "r/report.html");
   EXPECT_TRUE(contains(page, "Data warnings"));
@@ -92,7 +93,7 @@ TEST_F(Scans, LeftOutOfASplitFileAreWarnedOf) {
   const Outcome run =
       call({"train", path("study.yaml"), "data.split.file=" + path("split.csv"), "--out", path("part")});
   EXPECT_EQ(run.code, 0) << run.output;
-  EXPECT_TRUE(contains(run.output, "names 2 of 4 cases that have a truth in neither part")) << run.output;
+  EXPECT_TRUE(contains(run.output, "leaves out 2 of 4 cases that have ground truth")) << run.output;
 }
 
 TEST_F(Scans, OfAnotherLayoutArePredictedAndACaseWithoutAChannelIsLeftOut) {
@@ -101,7 +102,7 @@ TEST_F(Scans, OfAnotherLayoutArePredictedAndACaseWithoutAChannelIsLeftOut) {
   fs::remove(folder() / "new/BraTS-GLI-00001-000/BraTS-GLI-00001-000-t1c.nii.gz");
   const Outcome some = call({"predict", path("r"), "--input", path("new"), "--out", path("some"), "--quiet"});
   EXPECT_EQ(some.code, 3) << some.output;
-  EXPECT_TRUE(contains(some.output, "BraTS-GLI-00001-000: left out: ")) << some.output;
+  EXPECT_TRUE(contains(some.output, "BraTS-GLI-00001-000: skipped: ")) << some.output;
   EXPECT_TRUE(contains(some.output, "channel t1ce is missing")) << some.output;
   EXPECT_TRUE(contains(some.output, "1 of 3 cases could not be predicted")) << some.output;
   EXPECT_TRUE(fs::exists(folder() / "some/BraTS-GLI-00002-000.nii.gz"));
@@ -126,7 +127,8 @@ TEST_F(Scans, WithClinicalNamesArePredictedWhenItIsSaidWhichIsWhich) {
   wrong.push_back("training.seed=2");
   const Outcome refused = call(wrong);
   EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(contains(refused.output, "predict takes data.layout, data.files, data.modalities, data.align"))
+  EXPECT_TRUE(contains(refused.output,
+                       "predict accepts only the keys data.layout, data.files, data.modalities, data.align"))
       << refused.output;
 }
 
@@ -134,8 +136,8 @@ TEST_F(Scans, WithALabelThatOccursNowhereAreWarnedOfWhenScored) {
   const Outcome scored = call({"evaluate", "--truth", path("msd/labelsTr"), "--prediction",
                                path("msd/labelsTr"), "--out", path("scores.csv"), "--regions", "x=9;core=2"});
   EXPECT_EQ(scored.code, 0) << scored.output;
-  EXPECT_TRUE(
-      contains(scored.output, "x: the label 9 occurs in no truth and in no prediction; there are 1, 2"))
+  EXPECT_TRUE(contains(scored.output,
+                       "x: the label 9 is in no ground truth and in no prediction. The labels there: 1, 2"))
       << scored.output;
   EXPECT_FALSE(contains(scored.output, "core: the label")) << scored.output;
 }

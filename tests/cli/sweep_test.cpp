@@ -132,7 +132,7 @@ TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
   ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
   const Outcome other = sweep("s", {"training.seed=1,2", "training.epochs=3"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.output.find("begun with other values of training.epochs"), std::string::npos)
+  EXPECT_NE(other.output.find("started with other values of training.epochs"), std::string::npos)
       << other.output;
   fs::create_directories(folder_ / "t/seed-1");
   fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
@@ -196,7 +196,7 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   const Outcome large = sweep("t", {"training.seed=1,2", "training.epochs=1", "--jobs", "2", "--memory",
                                     "64MiB", "memory.budget=40MiB"});
   EXPECT_EQ(large.code, 0) << large.output;
-  EXPECT_LT(large.output.find("seed-1: done"), large.output.find("seed-2 (2 of 2): begins")) << large.output;
+  EXPECT_LT(large.output.find("seed-1: done"), large.output.find("seed-2 (2 of 2): started")) << large.output;
 }
 
 // As from a bundle on a cluster.
@@ -206,7 +206,7 @@ TEST_F(SweepCommand, HasEverythingButThePlotsWhereThereIsNoGnuplot) {
   const Outcome outcome = sweep("s", {"training.seed=1,2"});
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  EXPECT_NE(outcome.output.find("install gnuplot-nox"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("Install gnuplot-nox"), std::string::npos) << outcome.output;
   EXPECT_EQ(column("s/sweep.csv", "seed").size(), 2u);
   EXPECT_TRUE(fs::exists(folder_ / "s/seed-1/report.html"));
   EXPECT_EQ(program({"report", (folder_ / "s/seed-1").string()}).code, 0);
@@ -255,7 +255,7 @@ TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
 TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
   const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
   EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_NE(folds.output.find("data.split.fold: 0 is one of several folds"), std::string::npos)
+  EXPECT_NE(folds.output.find("data.split.fold: fold 0 needs several folds"), std::string::npos)
       << folds.output;
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
@@ -263,12 +263,12 @@ TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
 TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;
-  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at once"})
+  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at a time"})
     EXPECT_NE(dry.output.find(part), std::string::npos) << dry.output;
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
   // Sums are over what fits; where nothing does, there are none.
   const Outcome one = sweep("dry", {"memory.budget=8KiB,64MiB", "--dry-run"});
-  EXPECT_NE(one.output.find("2 cells (1 of them do not fit and are not counted)"), std::string::npos)
+  EXPECT_NE(one.output.find("2 cells (1 of them do not fit and are not included)"), std::string::npos)
       << one.output;
   const Outcome none = sweep("dry", {"memory.budget=8KiB,9KiB", "--dry-run"});
   EXPECT_NE(none.output.find("2 cells, none of which fits"), std::string::npos) << none.output;

@@ -115,7 +115,7 @@ TEST_F(Weights, AreAveragedBesideATrainingThatStaysTheSame) {
   EXPECT_FALSE(probabilities("raw") == probabilities("of_mean"));
   const Outcome refused = predict("plain", "never", {"--raw-weights"});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.output, HasSubstr("--raw-weights: this run averaged none"));
+  EXPECT_THAT(refused.output, HasSubstr("--raw-weights: this run has no averaged weights"));
 }
 
 TEST_F(Weights, AndTheirMeanComeToTheSameBitsHoweverOftenARunIsKilled) {
@@ -160,7 +160,7 @@ TEST_F(Weights, OfAFinishedRunGoOnAsIfItHadHadMoreEpochsFromTheBeginning) {
   const Outcome refused = program(run_into("poly", {poly, "training.epochs=6", "--resume"}));
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.output, HasSubstr("other values of training.epochs"));
-  EXPECT_THAT(refused.output, HasSubstr("training.schedule.name: poly did so far went by the number"));
+  EXPECT_THAT(refused.output, HasSubstr("training.schedule.name: poly depends on the number"));
   EXPECT_THAT(refused.output, HasSubstr("network.init=" + (folder_ / "poly").string()));
 }
 
@@ -170,7 +170,7 @@ TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {
                        "training.targets=regions", "training.freeze=[encoder.1]",
                        "network.init=" + (folder_ / "first").string()};
   const Outcome begun = run("second", other);
-  EXPECT_THAT(begun.output, HasSubstr("parameters begin as in " + (folder_ / "first").string()));
+  EXPECT_THAT(begun.output, HasSubstr("parameters are initialised from " + (folder_ / "first").string()));
   EXPECT_THAT(begun.output, HasSubstr("encoder.0.input.conv.weight  channels t1ce, flair taken; random: t2"));
   EXPECT_THAT(begun.output, HasSubstr("other shape  head.0.conv.weight  "));
   EXPECT_THAT(read_file(folder_ / "second/run.log"), HasSubstr("other shape  head.0.conv.weight"));
@@ -185,7 +185,7 @@ TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {
   gone.back() = "network.init=" + (folder_ / "nothing").string();
   const Outcome refused = program(run_into("third", gone));
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.output, HasSubstr("nothing: there is no such run or file"));
+  EXPECT_THAT(refused.output, HasSubstr("nothing: no such run or file"));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
   on_cpu.push_back("memory.device=reference");
   const cli::Outcome gpu_run = run("gpu", on_gpu);
   ASSERT_EQ(gpu_run.code, 0) << gpu_run.output;
-  EXPECT_NE(gpu_run.output.find("batch uploaded during the step before"), std::string::npos)
+  EXPECT_NE(gpu_run.output.find("batch uploaded during the previous step"), std::string::npos)
       << gpu_run.output;
   ASSERT_EQ(run("cpu", on_cpu).code, 0);
   const Csv gpu = read_csv(folder_ / "gpu/epochs.csv"), cpu = read_csv(folder_ / "cpu/epochs.csv");

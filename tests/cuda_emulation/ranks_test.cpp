@@ -16,7 +16,7 @@ using testing::Not;
 class RanksOnGpus : public RanksOfMpi {
  protected:
   ~RanksOnGpus() override { unsetenv("VOXSWAP_EMULATED_WITHOUT"); }
-  static constexpr const char* through_the_host = "go from rank to rank through the host's memory";
+  static constexpr const char* through_the_host = "are exchanged through host memory";
   const Words small_batch_ = {"training.batch_size=4", "training.epochs=2", "memory.host=64MiB"};
 };
 

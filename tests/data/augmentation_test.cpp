@@ -160,7 +160,7 @@ TEST(Augmentation, LeavesEveryBitAsItWasWhenNothingIsDrawn) {
   AugmentOptions options;
   options.symmetries = false;
   const Augmentation drawn = draw_augmentation(options, {1, 2, 3}, {12, 9, 7}, 2);
-  EXPECT_EQ(describe(drawn), "as it is");
+  EXPECT_EQ(describe(drawn), "unchanged");
   Example example = blob({12, 9, 7}, 2);
   const Example before = example;
   apply(drawn, example);
@@ -347,7 +347,7 @@ TEST(Augmentation, OfALeftOutChannelIsZeroAndTheOthersAreAsTheyWere) {
   for (std::size_t i = 0; i < example.image.size(); ++i)
     ASSERT_EQ(example.image[i], i % 3 == 1 ? 0.0F : before.image[i]);
   EXPECT_EQ(example.truth, before.truth);
-  EXPECT_EQ(describe(drawn), "channel 2 left out");
+  EXPECT_EQ(describe(drawn), "channel 2 dropped");
 }
 
 }  // namespace

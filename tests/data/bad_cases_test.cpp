@@ -139,7 +139,7 @@ TEST_F(BadCases, AllOfThemAreToldAtOnce) {
   write_image(file("BraTS2021_00000", "t1"), Image{grid, std::vector<float>(512, 0)});
   fs::remove(file("BraTS2021_00000", "seg"));
   for (const char* what : {"t1ce is missing", "truncated", "label 7"}) expect_checked("error", {what});
-  for (const char* what : {"every voxel is 0", "1 of 2 cases without a truth", "necrosis"})
+  for (const char* what : {"every voxel has the value 0", "1 of 2 cases without ground truth", "necrosis"})
     expect_checked("warning", {what});
 }
 
@@ -167,7 +167,7 @@ TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
   options.root = folder.path() / "none";
   expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"none", "no such folder"});
   options.layout = "brast";
-  expect_failure([&] { open_dataset(options); }, Exit::usage, {"brast", "did you mean brats"});
+  expect_failure([&] { open_dataset(options); }, Exit::usage, {"brast", "Did you mean brats"});
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(BiasCorrection, RefusesWhatHasNoLogarithmOrNoForeground) {
       Exit::bad_data, {"case 7", "no foreground"});
   for (float& value : image.voxels) value -= 100;
   expect_failure([&] { correct_bias(image, -100, "case 7, channel 2"); }, Exit::bad_data,
-                 {"case 7, channel 2", "logarithms", "preprocess.bias_correction"});
+                 {"case 7, channel 2", "needs positive intensities", "preprocess.bias_correction"});
 }
 
 TEST(BiasCorrection, IsForT1AndT2ByTheirNamesUnlessChannelsAreNamed) {

@@ -92,7 +92,7 @@ TEST_F(Checking, FindsTheSameScanUnderTwoNames) {
   expect_problem("warning", {"c: ", "t2 has the same voxels as t1 of a"});
   for (const char* channel : {"t1", "t2"})
     fs::copy_file(file("b", channel), file("c", channel), fs::copy_options::overwrite_existing);
-  expect_problem("warning", {"c: ", "case c has the same voxels as b in every channel", "leave one out"});
+  expect_problem("warning", {"c: ", "case c has the same voxels as b in every channel", "remove one"});
 }
 
 TEST_F(Checking, FindsTheSameScanStoredInAnotherOrder) {
@@ -107,8 +107,8 @@ TEST_F(Checking, FindsAnEmptyForeground) {
   for (const char* channel : {"t1", "t2"})
     write_image(file("b", channel),
                 Image{grid, std::vector<float>(static_cast<std::size_t>(grid.count()), 0)});
-  expect_problem("error", {"b: ", "no voxel differs from the background"});
-  expect_problem("warning", {"b_t1.nii.gz: every voxel is 0"});
+  expect_problem("error", {"b: ", "every voxel of every channel equals the background"});
+  expect_problem("warning", {"b_t1.nii.gz: every voxel has the value 0"});
 }
 
 TEST_F(Checking, FindsLabelsBesideTheHead) {
@@ -116,7 +116,7 @@ TEST_F(Checking, FindsLabelsBesideTheHead) {
   std::reverse(truth.voxels.begin(), truth.voxels.end());
   truth.at(0, 0, 0) = truth.at(1, 0, 0) = truth.at(2, 0, 0) = 1;
   write_label_map(file("b", "truth"), truth);
-  expect_problem("warning", {"b_truth.nii.gz", "every channel is background at "});
+  expect_problem("warning", {"b_truth.nii.gz", "every channel is background in "});
 }
 
 TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
@@ -131,17 +131,17 @@ TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
   LabelMap thick = labels();
   thick.geometry.spacing = {1, 1, 5};
   write_label_map(file("b", "truth"), thick);
-  expect_problem("warning", {"b_t1.nii.gz", "1x1x5 mm", "5.0 times"});
-  expect_problem("warning", {"b: ", "5 mm^3, those of most cases 1 mm^3"});
+  expect_problem("warning", {"b_t1.nii.gz", "1x1x5 mm", "5.0 : 1"});
+  expect_problem("warning", {"b: ", "5 mm^3, while the median is 1 mm^3"});
 }
 
 TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning) {
   Image image = block(30);
   image.geometry.origin = {0.5, 0, 0};
   write_image(file("b", "t2"), image);
-  expect_problem("error", {"b_t2.nii.gz", "another grid", "data.align: true"});
+  expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
   options_.data.align = true;
-  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto that of b_t1.nii.gz"});
+  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the grid of b_t1.nii.gz"});
 }
 
 TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
@@ -153,7 +153,7 @@ TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
   const auto errors = std::count_if(report.problems.begin(), report.problems.end(),
                                     [](const Problem& problem) { return problem.severity == "error"; });
   EXPECT_EQ(errors, 3);
-  expect_problem("warning", {"1 of 3 cases without a truth, first c"});
+  expect_problem("warning", {"1 of 3 cases without ground truth, the first is c"});
   for (const CaseFacts& facts : report.cases) EXPECT_TRUE(facts.grid) << facts.id;
 }
 

@@ -87,7 +87,7 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   write_series(folder / "p2/flair", "", 7);
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.layout, "dicom");
-  EXPECT_NE(dataset.recognised.find("1 series skipped, whose description names no MRI sequence, e.g. 0005"),
+  EXPECT_NE(dataset.recognised.find("1 series skipped: the description names no MRI sequence, e.g. 0005"),
             std::string::npos)
       << dataset.recognised;
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
@@ -136,9 +136,9 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
   write_series(folder / "p1/2", "AX T1 POST", 2);
   write_series(folder / "p2/1", "AX T1", 3);
   write_series(folder / "p2/2", "AX T1 W/WO", 4);
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
-                 {"case p2", "p2/2", "AX T1 W/WO", "is t1ce is not clear",
-                  "names both contrast and no contrast", "data.files"});
+  expect_failure(
+      [&] { open(folder.path()); }, Exit::bad_data,
+      {"case p2", "p2/2", "AX T1 W/WO", "is t1ce: ", "names contrast and also no contrast", "data.files"});
   DatasetOptions options;
   options.root = folder.path();
   options.labels = {{"tumor", 1}};
@@ -152,7 +152,8 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
     EXPECT_EQ(guesses(dataset), "");
   }
   options.files["t1"] = "*t1*";
-  expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"it fits several patterns in data.files"});
+  expect_failure([&] { open_dataset(options); }, Exit::bad_data,
+                 {"it matches several patterns in data.files"});
   options.files["t1"] = "{case}/1";
   expect_failure([&] { open_dataset(options); }, Exit::usage, {"need data.layout: files"});
 }

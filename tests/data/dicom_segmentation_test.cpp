@@ -56,10 +56,10 @@ TEST_F(DicomSegmentation, HasAFrameForEverySliceOfALabelAsBits) {
 }
 
 TEST_F(DicomSegmentation, IsRefusedWhereItsPlanesAreNoSlicesOrNothingIsLabelled) {
-  expect_failure([&] { written(); }, Exit::bad_data, {"nothing is labelled"});
+  expect_failure([&] { written(); }, Exit::bad_data, {"the label map is empty"});
   labels_.at(0, 0, 1) = 2;
   labels_.geometry.origin[2] += 0.5;
-  expect_failure([&] { written(); }, Exit::bad_data, {"no slice lies at"});
+  expect_failure([&] { written(); }, Exit::bad_data, {"has no slice at"});
   EXPECT_FALSE(fs::exists(folder_ / "out.dcm"));
 }
 

@@ -70,7 +70,7 @@ TEST_F(ASeries, WithASliceCutShortAnywhereIsRefused) {
     expect_message({"/s/2.dcm", ""});
   }
   fs::ofstream(file(2), std::ios::binary) << whole.substr(0, whole.size() - 1);
-  expect_message({"/s/2.dcm: is truncated: its header promises 48 bytes of pixels, found 47"});
+  expect_message({"/s/2.dcm: is truncated: its header declares 48 bytes of pixels, found 47"});
 }
 
 // Linux answers a read there, of memory that is not mapped, with EIO.
@@ -100,7 +100,7 @@ TEST_F(ASeries, WithMoreOrFewerPixelsThanItsHeaderPromisesIsRefused) {
   std::string bytes = read_file(file(1));
   bytes[bytes.size() - 48 - 4] = 100;
   fs::ofstream(file(1), std::ios::binary) << bytes + std::string(52, 'x');
-  expect_message({"/s/1.dcm: is damaged: it holds 100 bytes of pixels where its header promises 48"});
+  expect_message({"/s/1.dcm: is damaged: it holds 100 bytes of pixels, but its header declares 48"});
 }
 
 TEST_F(ASeries, WithCompressedPixelsCutShortIsRefused) {
@@ -128,19 +128,19 @@ TEST_F(ASeries, WithCompressedPixelsCutShortIsRefused) {
 TEST_F(ASeries, WithMissingSlicesSaysBetweenWhich) {
   write({0, 3.25, 9.75, 13});
   expect_message(
-      {"a slice is missing: between 2.dcm and 3.dcm, which lie 6.5 mm apart, where the others lie 3.25 mm"});
+      {"1 slice is missing: between 2.dcm and 3.dcm, which are 6.5 mm apart, while the others are 3.25 mm"});
   write({0, 3.25, 9.75});
-  expect_message({"a slice is missing: between 2.dcm and 3.dcm, which lie 6.5 mm apart"});
+  expect_message({"1 slice is missing: between 2.dcm and 3.dcm, which are 6.5 mm apart"});
   write({0, 6.5, 9.75, 16.25});
   expect_message({"2 slices are missing: between 1.dcm and 2.dcm", "between 3.dcm and 4.dcm"});
   write({0, 1, 2, 3, 4, 14, 15, 16});
   expect_message(
-      {"9 slices are missing: between 5.dcm and 6.dcm, which lie 10 mm apart, where the others lie 1 mm"});
+      {"9 slices are missing: between 5.dcm and 6.dcm, which are 10 mm apart, while the others are 1 mm"});
 }
 
 TEST_F(ASeries, OfUnevenDistancesSaysTheseAndWhichSlicesAreOdd) {
   write({0, 3, 6, 10, 12, 15});
-  expect_message({"its slices lie 2 to 4 mm apart, most of them 3 mm", "3.dcm and 4.dcm lie 4 mm apart"});
+  expect_message({"its slices are 2 to 4 mm apart, most of them 3 mm", "3.dcm and 4.dcm are 4 mm apart"});
 }
 
 TEST_F(ASeries, WithOneOddSliceNamesThatSlice) {
@@ -151,7 +151,7 @@ TEST_F(ASeries, WithOneOddSliceNamesThatSlice) {
     write({0, 3, 6, 9, 12});
     slices_[index].cosines = {0, 1, 0, 0, 0, -1};
     write();
-    expect_message({file + "lies in other planes than"});
+    expect_message({file + "is not parallel to"});
     write({0, 3, 6, 9, 12});
     slices_[index].columns = 5;
     write();
@@ -163,7 +163,7 @@ TEST_F(ASeries, WithOneOddSliceNamesThatSlice) {
     write({0, 3, 6, 9, 12});
     slices_[index].position->at(0) += 7;
     write();
-    expect_message({format("{}.dcm lies up to 7 mm beside the normal", odd)});
+    expect_message({format("{}.dcm is up to 7 mm off the axis", odd)});
   }
 }
 
@@ -171,7 +171,7 @@ TEST_F(ASeries, ThatIsSlantedSaysSo) {
   write({0, 3, 6, 9, 12});
   for (SliceBytes& slice : slices_) slice.position->at(1) += 0.7 * slice.number;
   write();
-  expect_message({"its stack is slanted"});
+  expect_message({"off their common axis"});
 }
 
 // DICOM, part 5, 8.1.1: bits above the stored ones are no part of the value (overlays were kept there).
@@ -191,11 +191,11 @@ TEST_F(ASeries, WithoutOrientationOrPositionSaysWhatIsNotKnown) {
   write({0, 3, 6});
   for (SliceBytes& slice : slices_) slice.cosines.reset();
   write();
-  expect_message({"1.dcm: tells no orientation (Image Orientation Patient)", "which side is left"});
+  expect_message({"1.dcm: has no orientation (Image Orientation Patient)", "left and right are unknown"});
   write({0, 3, 6});
   slices_[2].position.reset();
   write();
-  expect_message({"/s/3.dcm: tells no position (Image Position Patient)"});
+  expect_message({"/s/3.dcm: has no position (Image Position Patient)"});
 }
 
 TEST_F(ASeries, TellsItsDescriptionWithoutReadingItsPixels) {

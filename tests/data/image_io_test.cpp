@@ -188,7 +188,7 @@ TEST(Files, ThatAreNoImagesAreRefusedWithTheReason) {
   fs::ofstream(folder / "text.nii") << std::string(1000, 'x');
   expect_failure([&] { read_image(folder / "text.nii"); }, Exit::bad_data, {"text.nii"});
   fs::create_directories(folder / "dir.nii.gz");
-  expect_failure([&] { read_image(folder / "dir.nii.gz"); }, Exit::bad_data, {"dir.nii.gz", "directory"});
+  expect_failure([&] { read_image(folder / "dir.nii.gz"); }, Exit::bad_data, {"dir.nii.gz", "folder"});
 }
 
 TEST(Writing, ToWhereNothingCanBeWrittenFailsAndLeavesNothingBehind) {

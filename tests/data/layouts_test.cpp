@@ -126,7 +126,7 @@ TEST(BratsOfTwoYears, InOneFolderIsReadAsTheYearOfMostCasesAndSaysSo) {
   write_case(folder / "BraTS20_Training_001", "BraTS20_Training_001", plain, ".nii", 4);
   const Dataset dataset = open(folder.path());
   expect_brats(dataset, {"BraTS2021_00000", "BraTS2021_00002"});
-  EXPECT_NE(dataset.recognised.find("1 named as in other years are left out"), std::string::npos)
+  EXPECT_NE(dataset.recognised.find("1 named as in other years skipped"), std::string::npos)
       << dataset.recognised;
 }
 
@@ -280,7 +280,7 @@ TEST(Patterns, ThatFitNoFileOrSeveralOrNameNoCaseAreTold) {
 TEST(Hippocampus, OpensAndReads) {
   const fs::path root = shared_data() / "hippocampus";
   if (!fs::exists(root))
-    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " is not there";
+    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " does not exist";
   const Dataset dataset = open(root);
   EXPECT_EQ(dataset.layout, "msd");
   EXPECT_EQ(dataset.cases.size(), 200U);
@@ -296,7 +296,7 @@ TEST(Hippocampus, OpensAndReads) {
 TEST(Brats2015, OpensAndReadsThroughPatterns) {
   const fs::path root = shared_data() / "brats2015-mini";
   if (!fs::exists(root))
-    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " is not there";
+    GTEST_SKIP() << "real scans that are no part of the repository: " << root << " does not exist";
   DatasetOptions options;
   options.root = root;
   options.files = {{"flair", "{case}/Flair*.nii.gz"},

@@ -78,7 +78,8 @@ TEST(NnUNet, NamesVoxelsToBeIgnored) {
   expect_failure([&] { read_case(strict, strict.cases[0]); }, Exit::bad_data, {"the label 2"});
   options.labels = {{"core", 1}, {"edge", 2}};
   options.ignore_label = 2;
-  expect_failure([&] { open_dataset(options); }, Exit::usage, {"data.ignore_label: 2 is the label edge"});
+  expect_failure([&] { open_dataset(options); }, Exit::usage,
+                 {"data.ignore_label: 2 is also the label edge"});
 }
 
 TEST(NnUNet, GivesRegionsWhereLabelsAreLists) {

@@ -117,7 +117,7 @@ TEST(Pictures, HoldLabelsOf8And16Bits) {
   }
   write_picture(folder / "colours.png", {9, 7, 1}, 3);
   expect_failure([&] { read_label_map(folder / "colours.png"); }, Exit::bad_data,
-                 {"colours.png", "is in colours"});
+                 {"colours.png", "is a colour image"});
 }
 
 // A palette of black, red, green and blue, of which the first is transparent; 4 bits for a pixel, which are
@@ -203,7 +203,7 @@ TEST(PicturesInClasses, RefuseAFolderWithoutPictures) {
   write_picture(folder / "cat/1.png");
   write_picture(folder / "dog/1.png");
   fs::create_directories(folder / "bird");
-  expect_failure([&] { open_dataset(at(folder.path())); }, Exit::bad_data, {"bird", "holds no picture"});
+  expect_failure([&] { open_dataset(at(folder.path())); }, Exit::bad_data, {"bird", "contains no image"});
 }
 
 TEST(PicturesInClasses, RefuseGreyAmongColours) {
@@ -213,12 +213,12 @@ TEST(PicturesInClasses, RefuseGreyAmongColours) {
   const Dataset dataset = open_dataset(at(folder.path()));
   EXPECT_NO_THROW(read_case(dataset, dataset.cases[0]));
   expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
-                 {"dog", "1.png", "in grey", "in colours"});
+                 {"dog", "1.png", "is greyscale", "colour"});
   CheckOptions options;
   options.data = at(folder.path());
   const CheckReport report = check_dataset(options);
   EXPECT_TRUE(std::any_of(report.problems.begin(), report.problems.end(), [](const Problem& problem) {
-    return problem.severity == "error" && problem.what.find("in grey") != std::string::npos;
+    return problem.severity == "error" && problem.what.find("is greyscale") != std::string::npos;
   }));
 }
 
@@ -248,7 +248,7 @@ TEST(PicturesWithMasks, RefuseAMaskOfAnotherSizeAndOneWithOtherValues) {
   DatasetOptions options = at(folder.path());
   options.labels = {{"thing", 1}};
   const Dataset dataset = open_dataset(options);
-  expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data, {"a.png", "another grid"});
+  expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data, {"a.png", "different grid"});
   expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
                  {"b.png", "77", "not in the list"});
 }

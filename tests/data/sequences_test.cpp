@@ -124,7 +124,7 @@ TEST(Sequences, AreToldByFolderAndDescriptionTogether) {
   const SequenceName both = sequence_of("AX_T1", "AX T1 POST GAD");
   EXPECT_FALSE(both.certain);
   EXPECT_EQ(both.could_be, (std::vector<std::string>{"t1ce", "t1"}));
-  EXPECT_EQ(both.why, "its folder and its description tell different things");
+  EXPECT_EQ(both.why, "its folder and its description name different sequences");
   EXPECT_FALSE(sequence_of("5_ax_t1", "AX T1").exact);
 }
 

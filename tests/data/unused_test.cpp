@@ -69,13 +69,13 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   const Dataset dataset = open_dataset(at(folder.path()));
   ASSERT_EQ(dataset.cases.size(), 1U);
   const std::vector<Unused> unused = unused_in(dataset);
-  expect_unused(unused, folder / "my_patient", "warning", "none is named as layout brats names them");
+  expect_unused(unused, folder / "my_patient", "warning", "none is named as layout brats requires");
   expect_unused(unused, folder / "BraTS-PED-00001-000", "warning", "another year than most");
   expect_unused(unused, folder / "BraTS-GLI-00002-000", "warning", "an empty folder");
   expect_unused(unused, folder / "BraTS-GLI-00001-000/mask.nii.gz", "note",
-                "neither a channel nor the truth");
+                "neither a channel nor the ground truth");
   expect_unused(unused, folder / "scans", "warning", "a folder with images");
-  expect_unused(unused, folder / "papers", "note", "without any image");
+  expect_unused(unused, folder / "papers", "note", "without images");
   EXPECT_EQ(unused.size(), 6U);
 }
 
@@ -90,12 +90,12 @@ TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
     write_label_map(folder / format("{}.nii.gz", name), random_labels(tiny, {0, 1}));
   const Dataset dataset = open_dataset(at(folder.path()));
   const std::vector<Unused> unused = unused_in(dataset);
-  expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "labels without an image");
-  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not list");
-  expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without labels");
+  expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "a label map without an image");
+  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not assign");
+  expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without ground truth");
   const std::vector<UnusedGroup> groups = grouped(unused, folder.path());
   const auto orphans = std::find_if(groups.begin(), groups.end(), [](const UnusedGroup& group) {
-    return group.why == "labels without an image";
+    return group.why == "a label map without an image";
   });
   ASSERT_NE(orphans, groups.end());
   EXPECT_EQ(orphans->count, 2U);
@@ -201,7 +201,7 @@ TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
   fs::remove(file);
   fs::create_symlink("../.git/annex/objects/aa/MD5E-s123--4d7a.nii.gz", file);
   expect_problem(checked(folder.path()), "error",
-                 "which is not there; `git annex get` or `datalad get` fetches it");
+                 "which does not exist; `git annex get` or `datalad get` downloads it");
 }
 
 TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {
@@ -225,10 +225,10 @@ TEST(Pictures, OfASingleSliceAreWarnedOf) {
     write_image(folder / format("imagesTr/{}.nii.gz", id), random_image(flat, id[0]));
     write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(flat, {0, 1}));
   }
-  expect_problem(checked(folder.path()), "warning", "2 cases, all two-dimensional");
+  expect_problem(checked(folder.path()), "warning", "2 cases, all of them 2D");
   write_image(folder / "imagesTr/c.nii.gz", random_image(tiny));
   write_label_map(folder / "labelsTr/c.nii.gz", random_labels(tiny, {0, 1}));
-  expect_problem(checked(folder.path()), "warning", "case a is two-dimensional");
+  expect_problem(checked(folder.path()), "warning", "case a is 2D");
 }
 
 TEST(Names, WithALineBreakAreCasesLikeOthersAndThoseTooLongForFilesAreRefused) {
@@ -309,7 +309,7 @@ TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
   EXPECT_EQ(read_case(by_names, by_names.cases.at(0)).channels[1].voxels, random_image(tiny, 2).voxels);
   options.modalities = {"fluid"};
   expect_failure([&] { open_for_prediction(trained, options, folder.path()); }, Exit::usage,
-                 {"1 name for the 2 channels"});
+                 {"1 name, but the network has 2 channels"});
 }
 
 }  // namespace

@@ -120,13 +120,13 @@ TEST_F(Experiments, TakeOverridesOfSectionsAndOfEntriesOfMaps) {
 
 TEST_F(Experiments, NameLineAndNearestKeyForAnUnknownOne) {
   EXPECT_EQ(refusal("name: a\npreprocess:\n  resolutoin: 64\n"),
-            "study.yaml:3: unknown key 'preprocess.resolutoin'; did you mean 'preprocess.resolution'?");
+            "study.yaml:3: unknown key 'preprocess.resolutoin'. Did you mean 'preprocess.resolution'?");
   EXPECT_EQ(
       refusal("", {"preprocess.resolutoin=64"}),
-      "on the command line: unknown key 'preprocess.resolutoin'; did you mean 'preprocess.resolution'?");
-  EXPECT_TRUE(contains(refusal("resolution: 64\n"), "did you mean 'preprocess.resolution'?"));
+      "on the command line: unknown key 'preprocess.resolutoin'. Did you mean 'preprocess.resolution'?");
+  EXPECT_TRUE(contains(refusal("resolution: 64\n"), "Did you mean 'preprocess.resolution'?"));
   EXPECT_TRUE(contains(refusal("trainig: {epochs: 1}\n"),
-                       "study.yaml:1: unknown key 'trainig'; did you mean 'training'?"));
+                       "study.yaml:1: unknown key 'trainig'. Did you mean 'training'?"));
   EXPECT_TRUE(contains(refusal("xyzzy_plugh: 1\n"), "voxswap run --help"));
 }
 
@@ -160,12 +160,12 @@ TEST_F(Experiments, NameLineExpectedAndFoundForAWrongType) {
   EXPECT_TRUE(contains(refusal("- a\n- b\n"), "study.yaml:1: expected an experiment"));
   EXPECT_TRUE(
       contains(refusal("", {"training.epochs=soon"}), "on the command line: training.epochs: expected"));
-  EXPECT_TRUE(contains(refusal("", {"training.epochs"}), "expected key=value"));
+  EXPECT_TRUE(contains(refusal("", {"training.epochs"}), "Expected key=value"));
 }
 
 TEST_F(Experiments, RefuseKeysThatStandTwice) {
   EXPECT_EQ(refusal("name: a\ntraining:\n  epochs: 1\n  epochs: 2\n"),
-            "study.yaml:4: 'epochs' is listed twice (first at study.yaml:3); remove one");
+            "study.yaml:4: 'epochs' is listed twice (first at study.yaml:3). Remove one");
   EXPECT_TRUE(
       contains(refusal("training: {epochs: 1}\ntraining.epochs: 2\n"), "'training.epochs' is set twice"));
 }
@@ -220,20 +220,21 @@ TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
 
 TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
   EXPECT_TRUE(contains(refusal("name: a\nsweep: {training.epochs: [1, 2]}\n"),
-                       "2: sweep: this file is a sweep over training.epochs;"));
+                       "2: sweep: this file is a sweep over training.epochs."));
   // What is said about a sweep is not what it is over.
   EXPECT_TRUE(contains(refusal("sweep: {title: Epochs, command: run, training.epochs: [1, 2]}\n"),
-                       "this file is a sweep over training.epochs;"));
+                       "this file is a sweep over training.epochs."));
   EXPECT_EQ(refusal("sweep: {training.epochs: [1, 2]}\n", {"sweep={}"}), "accepted");
 }
 
 TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
-  EXPECT_EQ(refusal("preprocess: {resolution: 100}\n"),
-            "study.yaml:1: preprocess.resolution: 100 does not fit: sides must be multiples of 16 (network "
-            "isensee2017 of depth 5); nearest: 96 and 112");
+  EXPECT_EQ(
+      refusal("preprocess: {resolution: 100}\n"),
+      "study.yaml:1: preprocess.resolution: 100 does not fit: each side must be a multiple of 16 (network "
+      "isensee2017 of depth 5). Use 96 or 112");
   const std::string box = refusal("preprocess: {resolution: [48, 60, 8]}\n");
-  EXPECT_TRUE(contains(box, "y is 60, nearest: 48 and 64")) << box;
-  EXPECT_TRUE(contains(box, "z is 8, nearest: 16")) << box;
+  EXPECT_TRUE(contains(box, "y is 60; use 48 or 64")) << box;
+  EXPECT_TRUE(contains(box, "z is 8; use 16")) << box;
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
   const pipeline::RunOptions patches =
       load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
@@ -246,7 +247,7 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
 
 TEST_F(Experiments, KnowHowDeepEachNetworkMayBe) {
   EXPECT_EQ(refusal("network: {depth: 9}\n"),
-            "study.yaml:1: network.depth: isensee2017 takes 2 to 8, found 9");
+            "study.yaml:1: network.depth: isensee2017 supports 2 to 8, found 9");
   EXPECT_EQ(load("network: {name: resnet3d, depth: 1000}\npreprocess: {resolution: 37}\n").network.depth,
             1000);
   EXPECT_TRUE(contains(refusal("network: {name: resnet3d, depth: 2001}\n"), "network.depth: expected"));
@@ -347,7 +348,7 @@ TEST_F(Experiments, RefuseNamesThatAreNoFileNames) {
 TEST_F(Experiments, CheckThatPatternsLayoutAndLabelsAgree) {
   EXPECT_TRUE(contains(refusal("data: {layout: files}\n"), "needs a pattern per channel"));
   EXPECT_TRUE(
-      contains(refusal("data: {layout: brats, files: {t1: x}}\n"), "patterns belong to data.layout files"));
+      contains(refusal("data: {layout: brats, files: {t1: x}}\n"), "patterns need data.layout files"));
   EXPECT_TRUE(contains(refusal("data: {layout: files, files: {truth: x}}\n"), "found only truth"));
   EXPECT_TRUE(contains(refusal("data: {modalities: [t2], files: {t1: x}}\n"), "'t2' has no pattern"));
   EXPECT_TRUE(
@@ -357,11 +358,11 @@ TEST_F(Experiments, CheckThatPatternsLayoutAndLabelsAgree) {
 TEST_F(Experiments, AreRefusedWithOneMessageWhateverTheFileHolds) {
   EXPECT_TRUE(contains(refusal("a: [1, 2\nb: 3\n"), "is not valid YAML"));
   EXPECT_TRUE(contains(refusal("a: &x [*x]\n"), "study.yaml:1: "));
-  EXPECT_TRUE(contains(refusal("name: a\n---\nname: b\n"), "second document"));
+  EXPECT_TRUE(contains(refusal("name: a\n---\nname: b\n"), "second YAML document"));
   EXPECT_TRUE(contains(refusal(std::string("\0\1\2", 3)), "is not a text file"));
   EXPECT_TRUE(contains(refusal(std::string(100000, '[')), "study.yaml"));
   EXPECT_TRUE(contains(refusal("? [a, b]\n: 1\n"), "must be a plain word"));
-  EXPECT_TRUE(contains(refusal(std::string(2 << 20, '#')), "is not an experiment file"));
+  EXPECT_TRUE(contains(refusal(std::string(2 << 20, '#')), "too large for an experiment file"));
   EXPECT_THROW(load_experiment(folder_ / "nowhere.yaml", {}), Error);
   EXPECT_THROW(load_experiment(folder_, {}), Error);
 }

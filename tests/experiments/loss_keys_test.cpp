@@ -39,7 +39,7 @@ TEST_F(Experiments, RefuseLossesThatCannotBe) {
   EXPECT_TRUE(
       contains(refusal("network: {name: deeplabv3}\npreprocess: {resolution: 64, slices: axial}\n"
                        "training: {loss: softmax_dice_cross_entropy, batch_size: 2, batch_dice: true}\n"),
-               "training.batch_dice: deeplabv3 takes the samples of a batch at once"));
+               "training.batch_dice: deeplabv3 has batch norm"));
 }
 
 }  // namespace

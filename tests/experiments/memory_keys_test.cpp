@@ -7,9 +7,9 @@ namespace {
 
 TEST_F(Experiments, NameTheDeviceThatAGpuIsHere) {
   for (const char* name : {"gpu", "GPU", "gpu:0", "nvidia", "cuda1"})
-    EXPECT_TRUE(contains(refusal("", {format("memory.device={}", name)}), "a GPU is cuda")) << name;
+    EXPECT_TRUE(contains(refusal("", {format("memory.device={}", name)}), "cuda for a GPU")) << name;
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
-  EXPECT_TRUE(contains(refusal("", {"memory.budget=4GB"}), "did you mean 4GiB?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.budget=4GB"}), "Did you mean 4GiB?"));
 }
 
 TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
@@ -56,17 +56,17 @@ TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
   EXPECT_TRUE(contains(refusal("", {"memory.disk=somewhere"}), "expected none or {path: DIR, budget:"));
   EXPECT_TRUE(contains(refusal("", {"memory.disk={path: x}"}), "expected none or {path: DIR, budget:"));
   EXPECT_TRUE(contains(refusal("memory:\n  disk:\n    path: x\n    budgte: 1GiB\n"),
-                       "study.yaml:4: unknown key 'memory.disk.budgte'; did you mean 'memory.disk.budget'?"));
+                       "study.yaml:4: unknown key 'memory.disk.budgte'. Did you mean 'memory.disk.budget'?"));
   EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 12GB}"}), "'12GB' is not a rate"));
   EXPECT_TRUE(contains(refusal("", {"memory.link={to_host: 0GB/s}"}), "expected a rate above 0"));
-  EXPECT_TRUE(contains(refusal("", {"memory.link={to_hots: 1GB/s}"}), "did you mean 'memory.link.to_host'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.link={to_hots: 1GB/s}"}), "Did you mean 'memory.link.to_host'?"));
   EXPECT_TRUE(contains(refusal("", {"memory.link=fast"}), "expected measured or {to_host:"));
   EXPECT_TRUE(contains(refusal("", {"memory.tflms.sync_mode=4"}), "of at least 0 and at most 3"));
   EXPECT_TRUE(
       contains(refusal("", {"memory.tflms.swapin_ahead=soon"}), "memory.tflms.swapin_ahead: expected"));
   EXPECT_TRUE(
       contains(refusal("", {"memory.lms_threshold=auto"}), "memory.lms_threshold: 'auto' is not a size"));
-  EXPECT_TRUE(contains(refusal("", {"memory.planner=kep"}), "did you mean 'keep'?"));
+  EXPECT_TRUE(contains(refusal("", {"memory.planner=kep"}), "Did you mean 'keep'?"));
   EXPECT_TRUE(
       contains(refusal("", {"memory.pieces=some"}), "memory.pieces: expected auto, none, or a whole number"));
   EXPECT_TRUE(

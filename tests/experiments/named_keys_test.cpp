@@ -32,15 +32,9 @@ std::set<std::string> sections() {
 }
 
 // What begins like a key and is a file of a run or of the system.
-const std::set<std::string> others = {"memory.csv",
-                                      "memory.current",
-                                      "memory.max",
-                                      "memory.stat",
-                                      "memory.limit_in_bytes",
-                                      "memory.usage_in_bytes",
-                                      "sweep.csv",
-                                      "sweep.png",
-                                      "sweep.svg"};
+const std::set<std::string> others = {
+    "memory.csv", "memory.current",        "memory.max", "memory.stat", "memory.limit_in_bytes",
+    "memory.svg", "memory.usage_in_bytes", "sweep.csv",  "sweep.png",   "sweep.svg"};
 
 class NamedKeys : public Experiments {
  protected:

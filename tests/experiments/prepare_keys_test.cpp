@@ -84,8 +84,8 @@ TEST_F(Experiments, RefuseImagesThatMeanNothing) {
   EXPECT_EQ(refusal(classes), "accepted") << "there is one loss that it takes";
   EXPECT_TRUE(contains(refusal(classes + "training: {loss: weighted_dice}\n"), "training.loss"));
   EXPECT_TRUE(contains(refusal(classes + softmax + ", patch: 32}\n"), "training.patch"));
-  EXPECT_TRUE(contains(refusal("preprocess: {slices: axial}\n"), "take deeplabv3"));
-  EXPECT_TRUE(contains(refusal(classes + softmax + "}\npreprocess: {slices: axial}\n"), "take deeplabv3"));
+  EXPECT_TRUE(contains(refusal("preprocess: {slices: axial}\n"), "Use deeplabv3"));
+  EXPECT_TRUE(contains(refusal(classes + softmax + "}\npreprocess: {slices: axial}\n"), "Use deeplabv3"));
   EXPECT_TRUE(contains(refusal(softmax + ", targets: regions}\n"), "training.targets"));
 }
 
@@ -93,15 +93,15 @@ TEST_F(Experiments, RefuseImagesThatMeanNothing) {
 TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
   EXPECT_TRUE(
       contains(refusal("data:\n  split: {fold: 1}\n"),
-               "study.yaml:2: data.split.fold: 1 is one of several folds, and there is no data.split.file"));
+               "study.yaml:2: data.split.fold: fold 1 needs several folds, but data.split.file is not set"));
   EXPECT_TRUE(contains(refusal("", {"data.split.fold=2", "data.split.file=split.csv"}), "is not a .json"));
   EXPECT_EQ(load("data: {split: {file: splits_final.json, fold: 3}}\n").split.fold, 3);
-  EXPECT_TRUE(contains(refusal("data: {split: {fold: 0}}\n"), "data.split.fold: 0 is one of"));
+  EXPECT_TRUE(contains(refusal("data: {split: {fold: 0}}\n"), "data.split.fold: fold 0 needs"));
   EXPECT_EQ(load("data: {split: {folds: 5, fold: 4}}\n").split.folds, 5);
   EXPECT_TRUE(contains(load("data: {split: {folds: 5}}\n").resolved, "fold: 0"));
-  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, fold: 5}}\n"), "there is no fold 5"));
+  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, fold: 5}}\n"), "There is no fold 5"));
   EXPECT_TRUE(contains(refusal("data: {split: {folds: 1}}\n"), "no case would train"));
-  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, file: split.csv}}\n"), "take one of the two"));
+  EXPECT_TRUE(contains(refusal("data: {split: {folds: 5, file: split.csv}}\n"), "Use one of the two"));
   EXPECT_FALSE(contains(load("").resolved, "fold:"));
   EXPECT_TRUE(contains(load("data: {split: {file: splits_final.json}}\n").resolved, "fold: 0"));
   // Runs of version 0.1 say so all the same, and can be gone on with.

@@ -149,14 +149,14 @@ TEST_F(Sweeps, AreRefusedWithPlaceAndRemedy) {
   EXPECT_TRUE(contains(refusal("name: a\n"), "nothing to sweep over"));
   EXPECT_TRUE(
       contains(refusal("sweep:\n  preprocess.resolutoin: [1, 2]\n"),
-               "study.yaml:2: unknown key 'preprocess.resolutoin'; did you mean 'preprocess.resolution'?"));
+               "study.yaml:2: unknown key 'preprocess.resolutoin'. Did you mean 'preprocess.resolution'?"));
   EXPECT_TRUE(contains(refusal("", {"training.epochs=2,many"}), "training.epochs: expected a whole number"));
   EXPECT_TRUE(contains(refusal("", {"training.epochs=2,many"}), "in the cell epochs-many"));
-  EXPECT_TRUE(contains(refusal("", {"preprocess.resolution=48,50"}), "nearest: 48 and 64"));
-  EXPECT_TRUE(contains(refusal("", {"name=a,b"}), "cells have names"));
+  EXPECT_TRUE(contains(refusal("", {"preprocess.resolution=48,50"}), "Use 48 or 64"));
+  EXPECT_TRUE(contains(refusal("", {"name=a,b"}), "each cell has a name"));
   EXPECT_TRUE(contains(refusal("sweep: {training.seed: []}\n"), "at least one value"));
   EXPECT_TRUE(contains(refusal("sweep: {command: run, as: v100, training.seed: [1, 2]}\n"),
-                       "sweep.as: belongs to sweep.command plan"));
+                       "sweep.as: is only for sweep.command plan"));
   EXPECT_TRUE(
       contains(refusal("sweep: {command: walk, training.seed: [1, 2]}\n"), "one of run, plan, bench"));
   EXPECT_TRUE(contains(refusal("sweep: [1, 2]\n"), "sweep: expected a map"));

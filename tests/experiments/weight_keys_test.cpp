@@ -25,9 +25,9 @@ TEST_F(Experiments, FreezeNothingOnePartOrSeveral) {
 
 TEST_F(Experiments, AverageNothingThatCannotBeAveraged) {
   EXPECT_TRUE(contains(refusal("training: {epochs: 3, averaging: {name: ema, start: 4}}\n"),
-                       "study.yaml:1: training.averaging.start: epoch 4 is behind the last (3)"));
+                       "study.yaml:1: training.averaging.start: epoch 4 is after the last epoch (3)"));
   const std::string images = "preprocess: {resolution: 32}\nnetwork: {name: resnet18}\n";
-  EXPECT_TRUE(contains(refusal(images, {"training.averaging.name=swa"}), "resnet18 has batch norm"));
+  EXPECT_TRUE(contains(refusal(images, {"training.averaging.name=swa"}), "swa does not support resnet18"));
   EXPECT_EQ(load(images, {"training.averaging.name=ema"}).training.averaging.name, pipeline::Averaging::ema);
 }
 

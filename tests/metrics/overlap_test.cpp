@@ -109,7 +109,7 @@ TEST(Metrics, RefuseAnUnknownNameAndSuggestTheNearest) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("did you mean 'dice'"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("Did you mean 'dice'"), std::string::npos);
   }
 }
 

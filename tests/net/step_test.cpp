@@ -137,11 +137,11 @@ TEST(TrainingStep, RefusesToFreezeWhatIsNotThereOrAll) {
     }
   };
   EXPECT_EQ(refusal({"encode"}),
-            "training.freeze: 'encode' is the name of no parameter of isensee2017, nor how one begins; its "
+            "training.freeze: 'encode' is neither a parameter of isensee2017 nor the beginning of one. Its "
             "parts are encoder, decoder, head");
   EXPECT_EQ(refusal({"*"}),
-            "training.freeze: isensee2017 would have nothing left to train; leave a part of it out: encoder, "
-            "decoder, head");
+            "training.freeze: isensee2017 would have nothing left to train. Leave out one of its parts: "
+            "encoder, decoder, head");
   for (const char* good : {"encoder.0", "encoder.0.input.conv.weight", "*.norm", "dec*.conv.bias"})
     EXPECT_EQ(refusal({good}), "accepted") << good;
 }
@@ -285,7 +285,7 @@ TEST(Steps, TrainAClassifierOfImagesOnClassesAlone) {
   EXPECT_EQ(refusal_of(options), "");
   for (const Loss loss : {Loss::weighted_dice, Loss::softmax_dice_cross_entropy}) {
     options.loss = loss_options(loss);
-    EXPECT_NE(refusal_of(options).find("gives an image one class"), std::string::npos);
+    EXPECT_NE(refusal_of(options).find("predicts one class per image"), std::string::npos);
   }
 }
 
@@ -313,7 +313,7 @@ TEST(Steps, HaveTargetsOfAsManyBytesAsTheirOutputsTake) {
 TEST(Steps, TakeNoSamplesOneAfterTheOtherThatAreNormedTogether) {
   StepOptions options = suited(small(), "deeplabv3");
   options.share = {.count = 2, .batch = 2};
-  EXPECT_NE(refusal_of(options).find("ranks cannot share out"), std::string::npos);
+  EXPECT_NE(refusal_of(options).find("ranks cannot divide"), std::string::npos);
   options.network.name = "resnet3d";
   EXPECT_EQ(refusal_of(options), "");
 }

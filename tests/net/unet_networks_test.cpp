@@ -206,7 +206,8 @@ TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
   EXPECT_THAT(error_of(with({two}, {}), input), testing::HasSubstr("network.kernels: expected 1 or 3"));
   EXPECT_THAT(error_of(with({}, {one, three}), input),
               testing::HasSubstr("network.strides: expected 1 or 2"));
-  EXPECT_THAT(error_of(with({}, {two, two}), input), testing::HasSubstr("the first level has the sides"));
+  EXPECT_THAT(error_of(with({}, {two, two}), input),
+              testing::HasSubstr("the first level has full resolution"));
   EXPECT_THAT(error_of(with(std::vector<Along>(4, one), {}), input), testing::HasSubstr("4 levels have one"));
   NetworkOptions deep = with({}, {});
   deep.deep_supervision = {1, 0.5};
@@ -218,7 +219,7 @@ TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
   EXPECT_THAT(error_of({.name = "unet3d", .depth = 3, .deep_supervision = {1}}, input),
               testing::HasSubstr("training.deep_supervision: only plain_unet and resenc_unet"));
   EXPECT_THAT(error_of({.name = "unet3d", .depth = 3, .strides = {one}}, input),
-              testing::HasSubstr("network.strides: only plain_unet and resenc_unet take it"));
+              testing::HasSubstr("network.strides: only plain_unet and resenc_unet support it"));
 }
 
 }  // namespace

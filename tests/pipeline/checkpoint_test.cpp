@@ -141,19 +141,19 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
     Change change;
   };
   const std::vector<Bad> table = {
-      {"one tensor's checksum is another's", "its header is not what",
+      {"one tensor's checksum is another's", "its header does not match",
        [&](Json& h, std::string&) {
          std::swap(h["__metadata__"]["checksum." + conv], h["__metadata__"]["checksum.b"]);
        }},
-      {"the header's checksum is gone", "its header is not what",
+      {"the header's checksum is gone", "its header does not match",
        [](Json& h, std::string&) { h["__metadata__"].erase("checksum"); }},
-      {"a tensor's checksum is gone", "its header is not what",
+      {"a tensor's checksum is gone", "its header does not match",
        [](Json& h, std::string&) { h["__metadata__"].erase("checksum.b"); }},
-      {"a metadata entry is changed", "its header is not what",
+      {"a metadata entry is changed", "its header does not match",
        [](Json& h, std::string&) { h["__metadata__"]["position"] = "9 9"; }},
-      {"a tensor has another name", "its header is not what",
+      {"a tensor has another name", "its header does not match",
        [](Json& h, std::string&) { h["c"] = h["b"], h.erase("b"); }},
-      {"a value is changed", "tensor 'b' is not what its checksum says",
+      {"a value is changed", "tensor 'b' does not match its checksum",
        [&](Json&, std::string& d) { d.back() = static_cast<char>(d.back() ^ 1); }},
       {"overlap", "overlaps another",
        [&](Json& h, std::string& d) {
@@ -161,7 +161,7 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          h["b"]["data_offsets"] = {0, 4};
          d.resize(24);
        }},
-      {"a gap", "no tensor has the bytes before 'b'",
+      {"a gap", "there are unused bytes before tensor 'b'",
        [](Json& h, std::string& d) {
          without_checksums(h);
          h["b"]["data_offsets"] = {28, 32};
@@ -172,22 +172,22 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          without_checksums(h);
          d += "1234";
        }},
-      {"another shape", "not as long as its shape says",
+      {"another shape", "length does not match its shape",
        [&](Json& h, std::string&) {
          without_checksums(h);
          h[conv]["shape"] = {2, 1, 4};
        }},
-      {"a shape that overflows", "lies outside the file",
+      {"a shape that overflows", "is outside the file",
        [&](Json& h, std::string&) {
          without_checksums(h);
          h[conv]["shape"] = {std::int64_t{1} << 62, std::int64_t{1} << 62, 6};
        }},
-      {"a negative shape", "lies outside the file",
+      {"a negative shape", "is outside the file",
        [&](Json& h, std::string&) {
          without_checksums(h);
          h[conv]["shape"] = {-2, -1, 3};
        }},
-      {"offsets behind the file", "lies outside the file",
+      {"offsets behind the file", "is outside the file",
        [&](Json& h, std::string&) {
          without_checksums(h);
          h["b"]["data_offsets"] = {1 << 20, (1 << 20) + 4};
@@ -197,13 +197,13 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          without_checksums(h);
          h["b"]["dtype"] = "I32";
        }},
-      {"NaN", "tensor 'b' holds nan at place 0",
+      {"NaN", "tensor 'b' holds nan at index 0",
        [&](Json& h, std::string& d) {
          without_checksums(h);
          std::memcpy(d.data() + 24, &nan, sizeof nan);
        }},
       {"a header that is a list", "not a JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
-      {"metadata that is a number", "not a usable safetensors file",
+      {"metadata that is a number", "not a valid safetensors file",
        [](Json& h, std::string&) { h["__metadata__"] = 7; }},
   };
   const fs::path file = folder_ / "altered.safetensors";

@@ -169,9 +169,9 @@ TEST_F(Evaluation, RefusesTruthsThatTellOfMoreThanTheyAreSaidTo) {
   data::write_label_map(prediction() / "a.nii.gz", slab(0, 1));
   FolderOptions options;
   options.told = {{"a", {2}}};
-  expect_bad_data("has the label 1, of which case 'a' is not annotated", options);
+  expect_bad_data("contains the label 1, which is not annotated in case 'a'", options);
   options.told = {{"c", {1}}};
-  expect_bad_data("case 'c' is annotated with some labels, but is not in", options);
+  expect_bad_data("case 'c' is listed with the labels annotated in it, but is not in", options);
 }
 
 TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
@@ -192,11 +192,11 @@ TEST_F(Evaluation, RefusesPredictionsOnAnotherGrid) {
   moved.geometry.origin[0] = 1;
   data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
   data::write_label_map(prediction() / "a.nii.gz", moved);
-  expect_bad_data("is not on the grid of");
+  expect_bad_data("has another grid than");
 }
 
 TEST_F(Evaluation, RefusesEmptyAndMissingFolders) {
-  expect_bad_data("holds no label map");
+  expect_bad_data("contains no label map");
   fs::remove_all(truth());
   expect_bad_data("no such folder");
 }

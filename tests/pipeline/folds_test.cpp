@@ -55,7 +55,7 @@ TEST(Folds, ThatAreMissingOrOverlapAreTold) {
   EXPECT_EQ(dice_of(folds).back(), "all 2 0.750");
   ASSERT_EQ(folds.notes.size(), 2u);
   EXPECT_NE(folds.notes[0].find("1 case held out in more than one fold"), std::string::npos);
-  EXPECT_NE(folds.notes[1].find("fold 1 of 3 is not there"), std::string::npos);
+  EXPECT_NE(folds.notes[1].find("fold 1 of 3 missing"), std::string::npos);
 }
 
 TEST(Folds, OfOneRunOrOfTwoExperimentsAreNone) {

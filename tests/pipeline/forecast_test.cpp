@@ -82,7 +82,7 @@ TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
   options.memory.budget_bytes = 1 << 16;
   const StepForecast step(options, data_shape(options), as_v100);
   const std::string message = refusal(Exit::does_not_fit, [&] { step.plan("hybrid"); });
-  for (const char* part : {"memory.budget", "64.00 KiB", "at least", "node '", "preprocess.resolution"})
+  for (const char* part : {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"})
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
 }
 
@@ -146,7 +146,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
       EXPECT_EQ(found.next, one.size(expected + 1));
       EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *options.memory.budget_bytes);
-      EXPECT_NE(found.limit.find("node '"), std::string::npos) << found.limit;
+      EXPECT_NE(found.limit.find("Node '"), std::string::npos) << found.limit;
     }
   }
 }

@@ -91,7 +91,7 @@ TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
   write(1, 10);
   write(2, 20);
   flip("best");
-  EXPECT_NE(refusal([&] { predicted(); }).find("'w' is not what its checksum says"), std::string::npos);
+  EXPECT_NE(refusal([&] { predicted(); }).find("'w' does not match its checksum"), std::string::npos);
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
@@ -116,7 +116,7 @@ TEST_F(Generation, RefusesABestOfAnotherTimeAndTellsOfOneThatIsMissing) {
   fs::copy_file(folder_ / "old", file("best"), fs::copy_options::overwrite_existing);
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })})
-    EXPECT_NE(refusal(act).find("is not the best that last.safetensors tells of"), std::string::npos);
+    EXPECT_NE(refusal(act).find("is not the best that belongs to last.safetensors"), std::string::npos);
   fs::remove(file("best"));
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })}) {
@@ -162,7 +162,7 @@ TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   fresh.write_last(holding(3));
   EXPECT_EQ(averaged(), 100);
   for (const char* name : {"averaged", "averaged.previous"}) fs::remove(file(name));
-  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, though the run had it"), std::string::npos);
+  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, although the run wrote it"), std::string::npos);
 }
 
 TEST_F(Generation, ABestByItselfPredicts) {

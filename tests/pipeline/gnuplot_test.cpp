@@ -46,13 +46,13 @@ TEST_F(FakeGnuplot, ThatIsCutOffOrFailsOrIsKilledGivesNoPicture) {
   pretend("printf '<svg><g></g></svg>\\n'");
   EXPECT_EQ(message(), "");
   pretend("printf '<svg><g>'");
-  EXPECT_EQ(message(), "gnuplot drew no whole picture: what it wrote breaks off after 8 bytes");
+  EXPECT_EQ(message(), "gnuplot drew no complete picture: its output ends after 8 bytes");
   pretend("true");
-  EXPECT_EQ(message(), "gnuplot drew no whole picture: what it wrote breaks off after 0 bytes");
+  EXPECT_EQ(message(), "gnuplot drew no complete picture: its output ends after 0 bytes");
   pretend("printf '<svg></svg>'; echo 'line 3: no' >&2; exit 7");
-  EXPECT_EQ(message(), "gnuplot drew no whole picture: it ended with exit status 7: line 3: no");
+  EXPECT_EQ(message(), "gnuplot drew no complete picture: it ended with exit status 7: line 3: no");
   pretend("printf '<svg></svg>'; kill -9 $$");
-  EXPECT_EQ(message(), "gnuplot drew no whole picture: it was ended by signal 9");
+  EXPECT_EQ(message(), "gnuplot drew no complete picture: it was ended by signal 9");
 }
 
 TEST_F(FakeGnuplot, ThatIsCutOffLeavesNoPlotBehindNorOneOfAnEarlierReport) {
@@ -76,7 +76,7 @@ TEST_F(FakeGnuplot, ThatIsCutOffLeavesNoPlotBehindNorOneOfAnEarlierReport) {
   EXPECT_FALSE(fs::exists(run / "epochs.png"));
   const std::string page = read_file(run / "report.html");
   EXPECT_EQ(page.find("half a plot"), std::string::npos);
-  EXPECT_NE(page.find("gnuplot drew no whole picture"), std::string::npos);
+  EXPECT_NE(page.find("gnuplot drew no complete picture"), std::string::npos);
 }
 
 TEST(WholePicture, EndsAsItsFormatSays) {

@@ -57,7 +57,7 @@ TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
   const RunIdentity silent = begun(1), several = begun(2);
   EXPECT_NO_THROW(check_batches(several, options));
   EXPECT_THAT([&] { check_batches(silent, options); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("took the 2 samples of a batch at once")));
+              testing::ThrowsMessage<Error>(testing::HasSubstr("computed the 2 samples of a batch at once")));
   options.training.batch_size = 1;
   EXPECT_NO_THROW(check_batches(silent, options));
 }

@@ -150,15 +150,15 @@ TEST_F(ImageCases, AreRefusedByNetworksThatAreNotForThem) {
   EXPECT_EQ(refusal_of(options("brats2021", "deeplabv3")), "");
   EXPECT_EQ(refusal_of(options("masks", "deeplabv3")), "");
   EXPECT_EQ(refusal_of(options("classes", "resnet18")), "");
-  EXPECT_NE(refusal_of(options("masks", "unet3d")).find("takes volumes"), std::string::npos);
-  EXPECT_NE(refusal_of(options("masks", "resnet18")).find("as a whole"), std::string::npos);
-  EXPECT_NE(refusal_of(options("classes", "deeplabv3")).find("take a resnet"), std::string::npos);
+  EXPECT_NE(refusal_of(options("masks", "unet3d")).find("needs volumes"), std::string::npos);
+  EXPECT_NE(refusal_of(options("masks", "resnet18")).find("a whole image"), std::string::npos);
+  EXPECT_NE(refusal_of(options("classes", "deeplabv3")).find("Use a resnet"), std::string::npos);
   RunOptions whole = options("brats2021", "deeplabv3");
   whole.preprocess.slices = data::Slices::none;
   EXPECT_NE(refusal_of(whole).find("preprocess.slices"), std::string::npos);
   RunOptions sliced = options("masks", "deeplabv3");
   sliced.preprocess.slices = data::Slices::axial;
-  EXPECT_NE(refusal_of(sliced).find("is for volumes"), std::string::npos);
+  EXPECT_NE(refusal_of(sliced).find("needs volumes"), std::string::npos);
 }
 
 TEST(SoftmaxDecoder, GivesTheLargestOfAllClassesWhateverItsSize) {

@@ -148,14 +148,15 @@ TEST_F(IncompleteCases, ThatTellOfNoClassForEveryVoxelAreRefusedByALossOfClasses
   take_away();
   options_.training.loss = net::Loss::softmax_dice_cross_entropy;
   const std::string message = refusal(Exit::usage);
-  EXPECT_NE(message.find("take dice_cross_entropy"), std::string::npos) << message;
+  EXPECT_NE(message.find("Use dice_cross_entropy"), std::string::npos) << message;
 }
 
 TEST_F(IncompleteCases, WhoseTruthHasWhatItIsNotToTellOfAreRefused) {
   take_away();
   write_file(folder_.path() / "told.csv", "case,labels\nBraTS2021_00001,oedema;enhancing\n");
   const std::string message = refusal(Exit::bad_data);
-  EXPECT_NE(message.find("has voxels of necrosis, of which it does not tell"), std::string::npos) << message;
+  EXPECT_NE(message.find("contains the label necrosis, which is not annotated"), std::string::npos)
+      << message;
 }
 
 TEST_F(IncompleteCases, AreNamedRightlyInTheTable) {
@@ -164,7 +165,7 @@ TEST_F(IncompleteCases, AreNamedRightlyInTheTable) {
     write_file(folder_.path() / "told.csv", "case,labels\n" + rows);
     return refusal(exit);
   };
-  EXPECT_NE(with("BraTS2021_00002,odema\n", Exit::usage).find("did you mean 'oedema'?"), std::string::npos);
+  EXPECT_NE(with("BraTS2021_00002,odema\n", Exit::usage).find("Did you mean 'oedema'?"), std::string::npos);
   EXPECT_NE(with("BraTS2021_7,oedema\n", Exit::bad_data).find("'BraTS2021_7' is not in the data set"),
             std::string::npos);
   EXPECT_NE(with("BraTS2021_00002,\n", Exit::bad_data).find("has no label"), std::string::npos);

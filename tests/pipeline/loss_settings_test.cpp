@@ -53,7 +53,7 @@ TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("did you mean 'background'?"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("Did you mean 'background'?"), std::string::npos)
         << error.what();
   }
 }

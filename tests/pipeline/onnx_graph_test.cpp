@@ -207,7 +207,7 @@ TEST(OnnxGraph, HasNoOperatorThatRuntimesRefuseOnVolumes) {
 }
 
 TEST(OnnxFile, IsOfAGraphThatTheFormatsCheckerAccepts) {
-  if (onnx_library().empty()) GTEST_SKIP() << "built without the library of ONNX";
+  if (onnx_library().empty()) GTEST_SKIP() << "built without the ONNX library";
   for (const std::string& name : net::network_names()) {
     const Small small = small_network(name);
     OnnxGraph graph = small.exported(random_weights(small.of_batch(1)));

@@ -177,7 +177,7 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   expect_well_formed(html);
   EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
   EXPECT_NE(html.find("The only case: case_1</h3>"), std::string::npos);
-  EXPECT_NE(html.find("t1; truth left, prediction right; axial slice 3 of 4"), std::string::npos);
+  EXPECT_NE(html.find("t1; ground truth left, prediction right; axial slice 3 of 4"), std::string::npos);
 }
 
 TEST_F(Page, HasAListOfContentsWhoseLinksLeadToEverySection) {

@@ -290,7 +290,7 @@ TEST(TimingPlot, GoesOverTheFactorOfVoxelsWithALineForEveryPlanner) {
       {"64", "keep"}, {"64", "hybrid"}, {"128", "keep"}, {"128", "hybrid"}};
   const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
   EXPECT_EQ(points_of(svg, 7), 3u * 4u + 2u);  // seconds, overhead, utilisation; two in the legend
-  for (const char* text : {"voxels, as a factor of those at 64", "planner keep", "planner hybrid"})
+  for (const char* text : {"voxels, relative to 64", "planner keep", "planner hybrid"})
     EXPECT_TRUE(has_text(svg, text)) << text;
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
   const std::string swapping = timing_plot(timing(cells, 9), groups(cells)).svg;
@@ -341,8 +341,7 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   ASSERT_FALSE(heights.empty());
   for (const double y : heights) EXPECT_LT(y, axis - 10);
   for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;
-  EXPECT_TRUE(
-      has_text(memory_plot(rows, one).svg, "Device arena, MiB (budget 1.00 GiB, above this picture)"));
+  EXPECT_TRUE(has_text(memory_plot(rows, one).svg, "Device arena, MiB (budget 1.00 GiB, above this plot)"));
   for (MemoryRow& row : rows) {
     row.host_bytes = 4096;
     row.host_budget_bytes = 5120;

@@ -64,7 +64,7 @@ TEST_F(Previews, RefuseACaseThatIsNotThere) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("did you mean 'BraTS2021_0000"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("Did you mean 'BraTS2021_0000"), std::string::npos)
         << error.what();
   }
 }

@@ -42,8 +42,8 @@ TEST(RanksForecast, TellsEfficiencyAndWhatLimitsIt) {
   EXPECT_LE(fast.efficiency(), 1);
   EXPECT_LT(slow.efficiency(), fast.efficiency());
   EXPECT_GE(slow.step_seconds, slow.exchange_seconds);
-  EXPECT_THAT(slow.limit(), testing::HasSubstr("the rate of the network"));
-  EXPECT_THAT(slow.limit(), testing::HasSubstr("longer than to compute"));
+  EXPECT_THAT(slow.limit(), testing::HasSubstr("network bandwidth"));
+  EXPECT_THAT(slow.limit(), testing::HasSubstr("longer than computing"));
 }
 
 }  // namespace

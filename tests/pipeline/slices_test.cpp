@@ -62,10 +62,9 @@ TEST_F(Slices, WithoutATruthHaveOneColumn) {
 TEST_F(Slices, SayInWordsWhatTheyShow) {
   const data::Regions regions = {{"whole_tumor", {1, 2}}, {"tumor_core", {1}}};
   const std::string png = slices_png({"case", "t1", image, labels, labels, regions, image.geometry});
-  EXPECT_EQ(
-      data::png_text(png, "Description"),
-      "t1; truth left, prediction right; axial slice 21 of 60, coronal slice 21 of 60, sagittal slice 21 of "
-      "60");
+  EXPECT_EQ(data::png_text(png, "Description"),
+            "t1; ground truth left, prediction right; axial slice 21 of 60, coronal slice 21 of 60, sagittal "
+            "slice 21 of 60");
   EXPECT_EQ(data::png_text(png, "Comment"), "Outlines: whole_tumor orange, tumor_core sky blue.");
   EXPECT_EQ(slices_caption(png), data::png_text(png, "Description") + ". " + data::png_text(png, "Comment"));
   EXPECT_EQ(slices_caption("no picture"), "");

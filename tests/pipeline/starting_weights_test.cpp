@@ -139,7 +139,7 @@ TEST(StartingWeights, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
   EXPECT_EQ(weights.tensors[0].values[0], 7);
   EXPECT_EQ(weights.tensors[1].values[0], 1);
   EXPECT_EQ(weights.tensors[2].values[0], 1);
-  EXPECT_EQ(weights.table(), "network.init: 1 of 3 parameters begin as in " + file.string() +
+  EXPECT_EQ(weights.table(), "network.init: 1 of 3 parameters are initialised from " + file.string() +
                                  "\n  other shape  head.weight  3x2x1x1x1 there, 4x2x1x1x1 here"
                                  "\n  missing      b.bias  5"
                                  "\n  unused       gone.weight  4");

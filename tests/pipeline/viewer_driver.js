@@ -77,7 +77,7 @@ addEventListener("load", async () => {
     });
     press("r");
     changes("the prediction is filled", () => set(select("Prediction"), "fill"));
-    changes("the truth goes", () => set(select("Truth"), "off"));
+    changes("the truth goes", () => set(select("Ground truth"), "off"));
     changes("a region goes", () => select(" whole tumor").click());
     select(" whole tumor").click();
     set(select("Prediction"), "off");

@@ -113,7 +113,7 @@ TEST_F(Viewer, TakesNothingOutOfADamagedFileIntoThePage) {
   write_file(run / viewer_folder / "case_2.json", study.dump());
   const std::string html = page({run});
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
-  EXPECT_NE(html.find("case_1.json: is not as a run writes it; left out"), std::string::npos);
+  EXPECT_NE(html.find("case_1.json: is not in the format that a run writes; skipped"), std::string::npos);
   EXPECT_NE(html.find("\\u003cscript\\u003ealert(2)"), std::string::npos);
 }
 

@@ -190,7 +190,7 @@ TEST(ArenaPicture, HasARectanglePerPlaceThatIsLargeEnoughToSee) {
 TEST(ArenaPicture, ShowsCopiesAndRepetitionsOnlyWhereThereAreAny) {
   const std::string keep = Drawn(std::nullopt).svg(),
                     swapped = Drawn(test::SwapOptions{.disk = true, .recompute = true}).svg();
-  for (const char* row : {"to the host", "to the device", "to disk", "from disk", "computed again"}) {
+  for (const char* row : {"swapped out", "swapped in", "to disk", "from disk", "recomputed"}) {
     EXPECT_EQ(Xml(keep).words().find(row), std::string::npos) << row;
     EXPECT_NE(Xml(swapped).words().find(row), std::string::npos) << row;
   }
@@ -204,7 +204,7 @@ TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
   drawn.plan.budget_bytes = 100 * drawn.plan.peak_bytes;
   const std::string svg = drawn.svg();
   EXPECT_EQ(count(Xml(svg), "path", "budget"), 0);
-  EXPECT_NE(svg.find("above this picture"), std::string::npos);
+  EXPECT_NE(svg.find("above this plot"), std::string::npos);
 }
 
 // Letters are taken to be 6.1 pixels wide, as the picture does; the frame is 1200.
@@ -226,8 +226,8 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
   const std::string svg = arena_svg(step.graph, plan);
   int found = 0;
   for (const std::string label :
-       {"parameters and optimiser state", "stays until its last use", "gradient that stays",
-        "leaves and comes back", "computed again", "workspace of a kernel", "sum of what is live"}) {
+       {"parameters and optimiser state", "kept until its last use", "gradient, kept", "swapped out and in",
+        "recomputed", "workspace of a kernel", "sum of live values"}) {
     const std::size_t text = svg.find(" class=\"\">" + label + "</text>");
     if (text == svg.npos) continue;
     ++found;

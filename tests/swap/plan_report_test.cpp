@@ -31,7 +31,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
 TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
   const test::Small small;
   const std::string text = plan_text(small.graph, make_plan("keep", small.request));
-  expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "fullest at instruction 2: 'c'",
+  expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "memory peaks at instruction 2: 'c'",
                       "workspace of c", "1x4x4x4x4 f32", "1-2"});
   for (const char* part : {"host", "disk", "scratch", "recomputed", "predicted"})
     EXPECT_EQ(text.find(part), std::string::npos) << part << " has no place in a plan of keep:\n" << text;
@@ -99,7 +99,7 @@ TEST(PlanText, TellsTheFullestMomentEvenWhenItIsACopy) {
   plan.live_bytes[copy] = plan.live_peak_bytes + 64;
   const net::ValueId value = plan.instructions[copy].value;
   expect_parts(plan_text(swapped.step.graph, plan),
-               {format("fullest at instruction {}: copy_in of '{}' before '", copy,
+               {format("memory peaks at instruction {}: copy_in of '{}' before '", copy,
                        swapped.step.graph.value(value).name)});
 }
 

@@ -105,7 +105,7 @@ TEST(ScratchFile, ADiskThatIsFullAfterAllStopsTheWriteAndSaysSo) {
       error_of([&] { file.write(block, blocks.data.get(), 2 * block); });  // half of it is taken
   EXPECT_EQ(error.exit(), Exit::does_not_fit);
   for (const std::string& part : {folder.path().string(), std::string("writing 8.00 KiB at 4096"),
-                                  std::string(std::strerror(EFBIG)), std::string("free some space")})
+                                  std::string(std::strerror(EFBIG)), std::string("Free some space")})
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
         << part << " is not in: " << error.what();
 }

@@ -284,7 +284,7 @@ TEST(Tiers, TakeTheHostMemoryThatWasAskedForWhateverTheEstimateSays) {
   Plan plan;
   plan.peak_bytes = 1 << 20;
   plan.host_bytes = 2 << 20;
-  EXPECT_NE(refusal(backend, plan).find("set memory.host"), std::string::npos);
+  EXPECT_NE(refusal(backend, plan).find("Set memory.host"), std::string::npos);
   const Tiers tiers = allocate_tiers(backend, {&plan}, "", /*host_as_asked=*/true);
   EXPECT_EQ(tiers.host->bytes(), 2 << 20);
   backend.on_host = true;  // where the arena and the pool share what is free
@@ -301,15 +301,15 @@ TEST(Tiers, OnAHostArenaAndPoolHaveToFitTogether) {
   plan.host_bytes = 70 << 20;
   std::string message = refusal(backend, plan);
   for (const char* part :
-       {"arena of 60.00 MiB", "host pool of 70.00 MiB", "100.00 MiB are free", "lower memory.host"})
+       {"arena of 60.00 MiB", "host pool of 70.00 MiB", "100.00 MiB are free", "Lower memory.host"})
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
   plan.host_bytes = 50 << 20;
   message = refusal(backend, plan);
-  EXPECT_NE(message.find("lower memory.budget"), std::string::npos) << message;
+  EXPECT_NE(message.find("Lower memory.budget"), std::string::npos) << message;
   plan.host_bytes = 0;
   plan.peak_bytes = 101 << 20;
   message = refusal(backend, plan);
-  EXPECT_NE(message.find("lower memory.budget"), std::string::npos) << message;
+  EXPECT_NE(message.find("Lower memory.budget"), std::string::npos) << message;
 }
 
 TEST(Tiers, ApartFromTheHostEachHasToFitByItself) {

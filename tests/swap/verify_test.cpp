@@ -237,20 +237,20 @@ TEST(Verify, CatchesNodesAndValuesThatDoNotExist) {
   EXPECT_TRUE(mentions(violations(p), "does not exist"));
   p = planned(3, 10);
   p.plan.residencies.front().value = 1000;
-  EXPECT_TRUE(mentions(violations(p), "no such thing"));
+  EXPECT_TRUE(mentions(violations(p), "which do not exist"));
 }
 
 TEST(Verify, CatchesPersistentValuesThatAreElsewhere) {
   Planned p = planned(4, 10);
   for (Residency& r : p.plan.residencies) r.offset += 64;
   p.plan.peak_bytes += 64;
-  EXPECT_TRUE(mentions(violations(p), "its place is"));
+  EXPECT_TRUE(mentions(violations(p), "instead of"));
 }
 
 TEST(Verify, CatchesSumsThatAreWrong) {
   Planned p = planned(5, 10);
   p.plan.live_bytes.front() += 64;
-  EXPECT_TRUE(mentions(violations(p), "sums of the places"));
+  EXPECT_TRUE(mentions(violations(p), "sums of the allocations"));
   p = planned(5, 10);
   p.plan.live_peak_bytes += 64;
   EXPECT_TRUE(mentions(violations(p), "largest live sum"));
@@ -315,7 +315,7 @@ TEST(Verify, CatchesRunsThatSayWronglyWhetherTheyAreTheFirst) {
   updated = Updated();
   updated.run_again(0);
   updated.plan.instructions.back().again = false;
-  EXPECT_TRUE(mentions(updated.violations(), "not marked as a repetition"));
+  EXPECT_TRUE(mentions(updated.violations(), "not marked as a recomputation"));
 }
 
 Planned swapped(std::uint64_t seed) {
@@ -348,7 +348,7 @@ TEST(Verify, CatchesAPersistentValueThatIsMoved) {
   copy.value = p.step.graph.with_role(net::Role::parameter).front();
   copy.begin = 0;
   copy.bytes = 16;
-  EXPECT_TRUE(mentions(violations(p), "persistent values stay"));
+  EXPECT_TRUE(mentions(violations(p), "persistent values must stay"));
 }
 
 TEST(Verify, SaysWhoDoesNotWaitForWhom) {

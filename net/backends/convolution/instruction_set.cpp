@@ -113,7 +113,7 @@ std::optional<Instructions> chosen_instructions(ElementType type) {
     if (has(one) && wanted == instructions_name(one)) return is_of_type ? one : here.back();
     if (has(one) && is_of_type) names += ", " + std::string(instructions_name(one));
   }
-  fail(Exit::usage, "{}={}: not a way to convolve on this processor, which has {}", variable, wanted, names);
+  fail(Exit::usage, "{}={}: this processor does not support it. It supports {}", variable, wanted, names);
 }
 
 }  // namespace voxswap::net::convolution

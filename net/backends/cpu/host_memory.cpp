@@ -111,7 +111,7 @@ class HostMemory : public Memory {
     mapping_ =
         mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping_ == MAP_FAILED)
-      fail(Exit::does_not_fit, "memory: {} could not be reserved ({}); {} are free", format_bytes(bytes),
+      fail(Exit::does_not_fit, "memory: {} cannot be reserved ({}); {} are free", format_bytes(bytes),
            std::strerror(errno), format_bytes(free_host_bytes()));
     data_ = static_cast<std::byte*>(mapping_);
     if (bytes < huge_page) return;
@@ -144,8 +144,8 @@ std::int64_t free_host_bytes(const fs::path& root) {
 std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   if (const std::int64_t free = free_host_bytes(); bytes > free)
     fail(Exit::does_not_fit,
-         "memory: {} are needed in one block, {} are free on this machine (or within its cgroup's limit); "
-         "lower {}, {} or {}, or end other programs",
+         "memory: {} are needed in one block, but {} are free on this machine (or within its cgroup's "
+         "limit). Lower {}, {} or {}, or end other programs",
          format_bytes(bytes), format_bytes(free), key::preprocess_resolution, key::network_base_filters,
          key::memory_budget);
   return std::make_unique<HostMemory>(bytes);
@@ -155,8 +155,8 @@ namespace {
 
 [[noreturn]] void fail_to_take(std::int64_t bytes, std::int64_t taken, const std::string& why) {
   fail(Exit::does_not_fit,
-       "host memory: a block of {} is needed, the machine gave {} of it ({}); lower {} ({} then "
-       "takes what it does not hold), or end other programs",
+       "host memory: a block of {} is needed, but the machine provided {} of it ({}). Lower {} (the rest "
+       "then goes to {}), or end other programs",
        format_bytes(bytes), format_bytes(taken), why, key::memory_host, key::memory_disk);
 }
 

@@ -152,7 +152,7 @@ std::unique_ptr<Stream> make_host_stream() {
     return std::make_unique<HostStream>();
   } catch (const std::system_error& error) {
     fail(Exit::failed,
-         "no thread can be started for a stream of the CPU: {}; end other programs or raise ulimit -u",
+         "no thread can be started for a stream of the CPU: {}. End other programs or raise ulimit -u",
          error.what());
   }
 }

@@ -94,8 +94,8 @@ void ConvolutionChoices::take(const std::string& earlier) {
   }
   if (!anything && !elsewhere.empty())
     log::warn(
-        "the convolutions' engines were chosen on {}; this is {}: they are chosen anew, and results may "
-        "differ in their last bits from what they would have been there",
+        "the convolution engines were chosen on {}, but this is {}. They are chosen again, and results may "
+        "differ in the last bits",
         elsewhere, where());
 }
 
@@ -104,8 +104,8 @@ Plan ConvolutionChoices::find(const ConvolutionProblem& problem) {
   constexpr std::size_t sound_in_bf16 = 91500;
   if (problem.type == ElementType::bf16 && cudnn_library().get_version() < sound_in_bf16)
     fail(Exit::does_not_fit,
-         "cuDNN {} convolves large bf16 volumes wrongly and does not say so; it is right from 9.15 on: "
-         "install that, or use {} f16, tf32 or f32",
+         "cuDNN {} silently computes wrong convolutions of large bf16 volumes. Install 9.15 or later, or set "
+         "{} to f16, tf32 or f32",
          cudnn_version_text(), key::training_precision);
   const auto [place, is_new] = chosen_.try_emplace(problem.text());
   if (is_new) place->second = choose(problem);
@@ -145,8 +145,8 @@ Plan ConvolutionChoices::choose(const ConvolutionProblem& problem) {
     }
     if (!warned_)
       log::warn(
-          "cuDNN no longer offers engine {} for a convolution {}: another is chosen, and results may "
-          "differ in their last bits from what they would have been with it",
+          "cuDNN no longer offers engine {} for a convolution {}. Another one is chosen, and results may "
+          "differ in the last bits",
           earlier->second, key);
     warned_ = true;
   }

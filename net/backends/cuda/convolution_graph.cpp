@@ -20,7 +20,8 @@ cudnnDataType_t library_type(ElementType type) {
     case ElementType::f16:
       return CUDNN_DATA_HALF;
     default:
-      fail(Exit::failed, "the CUDA backend convolves in f32, bf16 and f16, not in {}", element_name(type));
+      fail(Exit::failed, "the CUDA backend supports convolutions in f32, bf16 and f16, not in {}",
+           element_name(type));
   }
 }
 

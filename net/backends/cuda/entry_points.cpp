@@ -33,8 +33,8 @@ void* open_library(const std::string& file) {
     if (const char* why = dlerror()) last = why;
   }
   fail(Exit::does_not_fit,
-       "the CUDA backend needs {} and finds it neither where the system looks for libraries nor in {}: "
-       "install it, add its folder to LD_LIBRARY_PATH, or use {}: cpu (the last try said: {})",
+       "the CUDA backend needs {}, which is neither on the system's library path nor in {}. Install it, add "
+       "its folder to LD_LIBRARY_PATH, or use {}: cpu (last error: {})",
        file, join({all.begin() + 1, all.end()}, ", "), key::memory_device, last);
 }
 
@@ -46,7 +46,8 @@ void* EntryPoints::address(const char* name) const {
   void* const function = dlsym(handle_, name);
   if (function == nullptr)
     fail(Exit::does_not_fit,
-         "{} has no function {}: its version is not the one that this program was built for", file_, name);
+         "{} has no function {}, because its version differs from the one that this program was built for",
+         file_, name);
   return function;
 }
 

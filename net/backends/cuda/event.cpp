@@ -25,8 +25,8 @@ WaitValue find_wait_value() {
         "cudaGetDriverEntryPointByVersion");
   if (found != cudaDriverEntryPointSuccess || function == nullptr)
     fail(Exit::failed,
-         "the CUDA driver has no memory operations of streams, which {} and {} need: "
-         "install a newer driver, or leave them out",
+         "the CUDA driver has no stream memory operations, which {} and {} need. Install a newer driver, or "
+         "leave them out",
          key::memory_disk, key::memory_link);
   return reinterpret_cast<WaitValue>(function);
 }
@@ -40,7 +40,7 @@ void wait_for_value(cudaStream_t stream, Flags::Flag* flag, std::uint32_t value)
       wait_value(stream, reinterpret_cast<CUdeviceptr>(address), value, CU_STREAM_WAIT_VALUE_GEQ);
   if (status != CUDA_SUCCESS)
     fail(Exit::failed,
-         "CUDA: cuStreamWaitValue32 failed with {}: {} and {} need it; leave them out, or use another driver",
+         "CUDA: cuStreamWaitValue32 failed with {}. {} and {} need it: leave them out, or use another driver",
          static_cast<int>(status), key::memory_disk, key::memory_link);
 }
 

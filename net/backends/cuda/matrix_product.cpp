@@ -26,7 +26,8 @@ cudaDataType_t library_type(ElementType type) {
     case ElementType::f16:
       return CUDA_R_16F;
     default:
-      fail(Exit::failed, "the CUDA backend multiplies in f32, bf16 and f16, not in {}", element_name(type));
+      fail(Exit::failed, "the CUDA backend supports matrix products in f32, bf16 and f16, not in {}",
+           element_name(type));
   }
 }
 

@@ -37,10 +37,9 @@ class PinnedMemory final : public Memory {
     const cudaError_t status = cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable);
     if (status == cudaSuccess) return;
     cudaGetLastError();  // so that no later call reports it
-    fail(
-        Exit::does_not_fit,
-        "host memory: {} could not be pinned for the GPU ({}); lower {}, or raise the limit of locked memory",
-        format_bytes(bytes), cudaGetErrorString(status), key::memory_host);
+    fail(Exit::does_not_fit,
+         "host memory: {} cannot be pinned for the GPU ({}). Lower {}, or raise the limit of locked memory",
+         format_bytes(bytes), cudaGetErrorString(status), key::memory_host);
   }
   ~PinnedMemory() override { cudaHostUnregister(memory_->data()); }
   PinnedMemory(const PinnedMemory&) = delete;
@@ -77,8 +76,8 @@ std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes) {
     cudaGetLastError();  // so that no later call reports it
     if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
     fail(Exit::does_not_fit,
-         "device memory: {} are needed in one block, {} are free on GPU {}; lower {} or {}, or "
-         "end other programs on it",
+         "device memory: {} are needed in one block, but {} are free on GPU {}. Lower {} or {}, or end other "
+         "programs on it",
          format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal, key::memory_budget,
          key::preprocess_resolution);
   }
@@ -94,8 +93,8 @@ std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
   use(ordinal);
   if (const std::int64_t free = free_device_bytes(ordinal); bytes > free)
     fail(Exit::does_not_fit,
-         "{}: unified: {} of managed memory are needed, {} are free on GPU {}, and more than "
-         "that is refused because it can hang the GPU; use another planner, which swaps what does not fit",
+         "{}: unified: {} of managed memory are needed, but {} are free on GPU {}. More is refused because "
+         "it can hang the GPU. Use another planner, which swaps",
          key::memory_planner, format_bytes(bytes), format_bytes(free), ordinal);
   void* data = nullptr;
   check(cudaMallocManaged(&data, at_least_one(bytes), cudaMemAttachGlobal), "cudaMallocManaged");

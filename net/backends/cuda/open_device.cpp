@@ -21,7 +21,7 @@ int driver_version() {
 Device open_device(const BackendOptions& options) {
   if (const std::string why = why_no_cuda_device(); !why.empty()) fail(Exit::does_not_fit, "{}", why);
   if (options.device >= cuda_device_count())
-    fail(Exit::does_not_fit, "there is no GPU {}: this machine has {}, counted from 0", options.device,
+    fail(Exit::does_not_fit, "GPU {} does not exist: this machine has {}, counted from 0", options.device,
          cuda_device_count());
   check(cudaSetDevice(options.device), "cudaSetDevice");
   cudaDeviceProp properties{};

@@ -26,13 +26,12 @@ Maker find_own_maker(std::string_view operation) {
 }
 
 void fail_for_type(std::string_view where, ElementType type) {
-  fail(Exit::failed, "{}: the CUDA backend computes in f32, bf16 and f16, not in {}", where,
-       element_name(type));
+  fail(Exit::failed, "{}: the CUDA backend supports f32, bf16 and f16, not {}", where, element_name(type));
 }
 
 void need_f32(std::string_view where, ElementType type) {
   if (type != ElementType::f32)
-    fail(Exit::failed, "{}: the CUDA backend keeps sums and parameters in f32, not in {}", where,
+    fail(Exit::failed, "{}: the CUDA backend stores sums and parameters in f32, not in {}", where,
          element_name(type));
 }
 

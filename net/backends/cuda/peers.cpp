@@ -57,7 +57,7 @@ const NcclLibrary& nccl() {
 
 void check_nccl(ncclResult_t result, const char* call) {
   if (result == ncclSuccess) return;
-  fail(Exit::failed, "NCCL: {}: {}; with NCCL_DEBUG=INFO in the environment it says more", call,
+  fail(Exit::failed, "NCCL: {}: {}. Set NCCL_DEBUG=INFO in the environment for details", call,
        nccl().get_error_string(result));
 }
 
@@ -66,15 +66,13 @@ class NcclPeers final : public Peers {
   NcclPeers(const std::string& meeting, int rank, int count, int ordinal) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     ncclUniqueId id;
-    if (meeting.size() != sizeof id) fail(Exit::failed, "NCCL: ranks were given another id than they made");
+    if (meeting.size() != sizeof id) fail(Exit::failed, "NCCL: the ranks have different ids");
     std::memcpy(&id, meeting.data(), sizeof id);
     const ncclResult_t result = nccl().init_rank(&communicator_, count, id, rank);
     if (result == ncclInvalidUsage)
-      fail(
-          Exit::usage,
-          "NCCL: ncclCommInitRank: {}: two ranks may have the same GPU; start as many on a machine as it has "
-          "GPUs, or use {}=cpu",
-          nccl().get_error_string(result), key::memory_device);
+      fail(Exit::usage,
+           "NCCL: ncclCommInitRank: {}. Two ranks may share a GPU: start one rank per GPU, or set {}=cpu",
+           nccl().get_error_string(result), key::memory_device);
     check_nccl(result, "ncclCommInitRank");
   }
   // Where something failed, others may wait for what never comes.

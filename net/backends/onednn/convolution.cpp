@@ -29,17 +29,17 @@ using Tag = memory::format_tag;
 memory::data_type library_type(ElementType type, const Node& node) {
   if (type == ElementType::f32) return memory::data_type::f32;
   if (type == ElementType::bf16) return memory::data_type::bf16;
-  fail(Exit::failed, "node {}: the onednn backend convolves in f32 and bf16, not in {}", node.name,
-       element_name(type));
+  fail(Exit::failed, "node {}: the onednn backend supports convolutions in f32 and bf16, not in {}",
+       node.name, element_name(type));
 }
 
 // oneDNN counts voxels in 32 bits in places, and divides by what is left of larger numbers.
 void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
-    fail(Exit::does_not_fit, "node {}: oneDNN convolves at most {} at once, not the {} of {}; lower {} or {}",
-         node.name, counted(most, "voxel"), voxels, shape.text(), key::preprocess_resolution,
-         key::training_batch_size);
+    fail(Exit::does_not_fit,
+         "node {}: oneDNN supports at most {} per convolution, not the {} of {}. Lower {} or {}", node.name,
+         counted(most, "voxel"), voxels, shape.text(), key::preprocess_resolution, key::training_batch_size);
 }
 
 memory::dims channels_second(const Shape& shape) {
@@ -53,8 +53,8 @@ void require_memory_for_code(const Node& node) {
   void* trial = mmap(nullptr, several_kernels, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (trial == MAP_FAILED)
     fail(Exit::does_not_fit,
-         "node {}: no memory is left for the convolution's code ({}); end other programs or raise "
-         "the limit of the process (ulimit -v)",
+         "node {}: no memory is left for the convolution's code ({}). End other programs or raise the limit "
+         "of the process (ulimit -v)",
          node.name, std::strerror(errno));
   munmap(trial, several_kernels);
 }

@@ -59,7 +59,7 @@ std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
     return make();
   } catch (const dnnl::error& error) {
     const bool too_large = error.status == dnnl_out_of_memory || error.status == dnnl_invalid_arguments;
-    fail(too_large ? Exit::does_not_fit : Exit::failed, "node {}: oneDNN cannot make this convolution ({})",
+    fail(too_large ? Exit::does_not_fit : Exit::failed, "node {}: oneDNN cannot create this convolution ({})",
          node.name, error.what());
   }
 }

@@ -14,7 +14,7 @@ template <class Make>
 std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) {
   if (type == ElementType::f32) return make(float{});
   if (type == ElementType::bf16) return make(Bf16{});
-  fail(Exit::failed, "node {}: the onednn backend computes in f32 and bf16, not in {}", node.name,
+  fail(Exit::failed, "node {}: the onednn backend supports f32 and bf16, not {}", node.name,
        element_name(type));
 }
 

@@ -1,0 +1,141 @@
+#include "cli/file_list.h"
+
+#include <algorithm>
+
+#include "base/keys.h"
+#include "base/text.h"
+#include "metrics/metrics.h"
+#include "pipeline/cases/data_warnings.h"
+#include "pipeline/cases/split.h"
+#include "pipeline/report/calibration_table.h"
+#include "pipeline/report/class_tables.h"
+#include "pipeline/report/comparison.h"
+#include "pipeline/report/folds.h"
+#include "pipeline/report/table_columns.h"
+#include "pipeline/sweep/sweep_results.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+// With the columns that only some runs have.
+std::vector<CsvColumn> with(std::vector<CsvColumn> columns, std::string name, const std::string& meaning,
+                            const std::string& when) {
+  columns.push_back({std::move(name), meaning + when});
+  return columns;
+}
+
+std::vector<CsvColumn> all_dice_columns() {
+  std::vector<CsvColumn> columns = pipeline::described(pipeline::dice_columns());
+  const std::size_t always = columns.size();
+  for (const metrics::Metric& metric : metrics::metrics()) {
+    const bool known = std::any_of(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(always),
+                                   [&](const CsvColumn& column) { return column.name == metric.name; });
+    if (!known) columns.push_back({metric.name, std::string(metric.meaning) + " (optional)"});
+  }
+  return columns;
+}
+
+FileGroup run_files() {
+  const std::string averaged = "; only with weight averaging";
+  return {
+      "Files of a run",
+      "`voxswap run` and `train`",
+      {{"experiment.yaml", "every key with its value, and the versions and device of the run"},
+       {"split.csv", "the split", pipeline::split_columns()},
+       {"dataset.json", "layout, channels, labels and regions of the training data"},
+       {"warnings.csv", "warnings of `voxswap check` for the cases of the split",
+        pipeline::warning_columns()},
+       {"identity.json", "hashes of experiment, data and split, which a resumed run must match"},
+       {"checksums.json", "hashes of the tables, the experiment and the plan"},
+       {"plan.json", "the memory plan: every instruction and allocation"},
+       {"arena.svg", "the device arena over one step, as a picture"},
+       {"memory.csv", "planned memory over one step", pipeline::described(pipeline::memory_columns())},
+       {"timeline.json", "one step for Perfetto; only with --trace"},
+       {"routines.txt", "routines of GPU libraries that were chosen by measuring; only on GPUs"},
+       {"epochs.csv", "one row per epoch",
+        with(pipeline::described(pipeline::epoch_columns()), pipeline::averaged_loss_column().name,
+             pipeline::averaged_loss_column().meaning, averaged)},
+       {"validation.csv", "Dice after every epoch, one row per output",
+        with(pipeline::described(pipeline::validation_columns()), pipeline::averaged_dice_column().name,
+             pipeline::averaged_dice_column().meaning, averaged)},
+       {"accuracy.csv", "accuracy after every epoch; only of classifiers", pipeline::accuracy_columns()},
+       {"checkpoints/last.safetensors", "weights, optimiser state and position, from which a run resumes"},
+       {"checkpoints/best.safetensors", "weights of the epoch with the lowest validation loss"},
+       {"checkpoints/averaged.safetensors", "averaged weights; only with weight averaging"},
+       {"checkpoints/*.previous.safetensors", "the generation before, used if the newest is damaged"},
+       {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
+       {"dice.csv", "scores, one row per case and region", all_dice_columns()},
+       {"calibration.csv", "calibration, one row per case and output", pipeline::calibration_columns()},
+       {"classes.csv", "predicted classes, one row per image; only of classifiers",
+        pipeline::class_columns()},
+       {"confusion.csv", "confusion matrix; only of classifiers", pipeline::confusion_columns()},
+       {"postprocessing.json", "post-processing that `voxswap predict` applies"},
+       {"timing.csv", "speed and traffic, one row per repeat",
+        pipeline::described(pipeline::timing_columns())},
+       {"phases.csv", "time per phase of the run", pipeline::described(pipeline::phase_columns())},
+       {"slices/CASE.png", "slices with ground truth and prediction"},
+       {"viewer/CASE.json", "volumes of a case for the viewer in the report"},
+       {"boxplot.csv", "box statistics of every metric", pipeline::boxplot_columns()},
+       {"boxplot.svg, .png", "Dice per region"},
+       {"epochs.svg, .png", "losses, Dice, learning rate and seconds per epoch"},
+       {"validation.svg, .png", "Dice over training time"},
+       {"timing.svg, .png", "time of epochs and steps; only of several groups of runs"},
+       {"memory.svg, .png", "memory over one step"},
+       {"report.html", "one self-contained page of all results"},
+       {"run.log", "all messages with times"},
+       {"log.jsonl", "one JSON object per step and epoch; only with the log jsonl"},
+       {"tensorboard/events.out.*", "events for TensorBoard; only with the log tensorboard"},
+       {".lock", "while a process writes to the folder"}}};
+}
+
+FileGroup report_files() {
+  return {"Files of a report",
+          "`voxswap report`, which merges the tables of the runs",
+          {{"comparison.csv", "paired comparison of groups of runs", pipeline::comparison_columns()},
+           {"folds.csv", "scores per fold of a cross-validation", pipeline::fold_columns()}}};
+}
+
+FileGroup sweep_files() {
+  return {"Files of a sweep",
+          "`voxswap sweep`, with the files of a report",
+          {{"CELL/", "the files of a run, one folder per combination"},
+           {"CELL/cell.yaml", "command and keys of the cell"},
+           {"CELL/outcome.json", "exit code and message of the cell"},
+           {"CELL/log.txt", "output of the cell"},
+           {"split.csv", "the split that all cells share", pipeline::split_columns()},
+           {"sweep.csv", "results; the swept keys are columns after the first", pipeline::cell_columns()},
+           {"published.csv", "published results to compare with; only if the sweep has them"},
+           {"sweep.svg, .png", format("plot of the sweep; only with {}", key::sweep_plot)}}};
+}
+
+FileGroup prediction_files() {
+  return {"Files of a prediction",
+          "`voxswap predict`; several repeats have a folder each",
+          {{"CASE.nii.gz", "label map on the case's own grid"},
+           {"probabilities/CASE_OUTPUT.nii.gz", "probabilities of an output; only with --probabilities"},
+           {"CASE.seg.nrrd", "segmentation for 3D Slicer; only with --segmentations"},
+           {"itksnap_labels.txt", "names and colours of labels for ITK-SNAP; only with --segmentations"},
+           {"CASE.seg.dcm", "DICOM segmentation object; only with --dicom-seg"},
+           {"classes.csv", "predicted classes; only of classifiers"},
+           {"prediction.json", "run, options and cases of the prediction"}}};
+}
+
+FileGroup plan_files() {
+  return {"Files of a plan and of a measurement",
+          "`voxswap plan --out` and `bench --out`",
+          {{"forecast.json", "figures of the plan; only of plan"},
+           {"largest.json", "largest sizes that fit; only of plan with --max-…"},
+           {"bench.json", "measured steps; only of bench"},
+           {"plan.json", "the memory plan: every instruction and allocation"},
+           {"arena.svg", "the device arena over one step, as a picture; only of plan"},
+           {"timeline.json", "one step for Perfetto"}}};
+}
+
+}  // namespace
+
+std::vector<FileGroup> file_list() {
+  return {run_files(), report_files(), sweep_files(), prediction_files(), plan_files()};
+}
+
+}  // namespace voxswap::cli

@@ -1,0 +1,81 @@
+// The rows of the tables that a run writes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "metrics/box_statistics.h"
+
+namespace voxswap::pipeline {
+
+struct EpochRow {  // epochs.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;  // "128" for a cube, "48x64x48" (x, y, z) for a box
+  std::int64_t epoch = 1;
+  double seconds = 0, train_loss = 0, validation_loss = 0, learning_rate = 0, megavoxels_per_second = 0;
+  double wait_seconds = 0, stall_seconds = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
+               host_peak_bytes = 0;
+  // With the mean of the weights (training.averaging): a column to the right where any row has one.
+  double averaged_validation_loss = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ValidationRow {  // validation.csv: how good the network was after an epoch
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;
+  std::int64_t epoch = 1;
+  double trained_seconds = 0;  // of this epoch and those before it
+  std::string region;
+  double dice = 0;  // mean over the validation cases, on the training grid
+  double averaged_dice = std::numeric_limits<double>::quiet_NaN();  // likewise, a column where any has one
+};
+
+struct DiceRow {  // dice.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution, evaluated_at, case_id, region;
+  static constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
+  double dice = not_asked_for, hd95 = not_asked_for, sensitivity = not_asked_for, specificity = not_asked_for;
+  std::int64_t truth_voxels = 0, predicted_voxels = 0;
+  std::map<std::string, double> further;  // other metrics that were asked for: columns to the right
+};
+
+struct BoxRow {  // boxplot.csv
+  std::string resolution, evaluated_at, region, metric;
+  metrics::BoxStatistics statistics;
+  std::string setting;  // of a group of runs; a column to the right where any box has one
+  // What the statistics are of, a value per case and the cases' names; not columns.
+  std::vector<double> values;
+  std::vector<std::string> cases;
+};
+
+struct TimingRow {  // timing.csv
+  std::string run, resolution, device, planner;
+  std::int64_t budget_bytes = 0;
+  double link_to_host_gbps = 0, link_to_device_gbps = 0, epoch_seconds_mean = 0, step_seconds_median = 0;
+  double predicted_step_seconds = 0, bound_step_seconds = 0, overhead = 0, utilization = 0, to_host_gbps = 0,
+         to_device_gbps = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, device_peak_bytes = 0;
+};
+
+struct MemoryRow {  // memory.csv: what the memories hold over the time of a step, as planned
+  std::string run, resolution, planner;
+  double seconds = 0;  // from here to the next row, as simulated
+  std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  // Of the device and, where memory.host gives one, of the host pool; 0: none (also in tables of earlier
+  // versions).
+  std::int64_t budget_bytes = 0, host_budget_bytes = 0;
+};
+
+struct PhaseRow {  // phases.csv: what a run spent its time with
+  std::string run;
+  std::string phase;  // planning | preparing | training | predicting
+  double seconds = 0;
+};
+
+}  // namespace voxswap::pipeline
