@@ -1,7 +1,9 @@
 // Which convolutions are computed by kernels of our own (net/backends/convolution), and not by oneDNN.
 #pragma once
 
-#include "net/backends/onednn/kernels.h"
+#include <memory>
+
+#include "net/backends/backend.h"
 
 namespace voxswap::net::onednn {
 
