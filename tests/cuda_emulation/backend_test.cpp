@@ -210,7 +210,7 @@ TEST(CudaBackend, SaysWhatDoesNotFitAndWhatHelps) {
     FAIL() << "more than there is";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::does_not_fit);
-    EXPECT_NE(std::string(error.what()).find("lower memory.budget"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("Lower memory.budget"), std::string::npos) << error.what();
   }
 }
 
