@@ -4,8 +4,8 @@
 
 #include "base/counts.h"
 #include "base/error.h"
+#include "base/heap_retention.h"
 #include "base/interrupt.h"
-#include "base/kept_pages.h"
 #include "base/keys.h"
 #include "base/parallel.h"
 #include "base/philox.h"
@@ -177,7 +177,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
     const std::lock_guard lock(advancing);
     progress.advance();
   };
-  const KeptPages kept;
+  const HeapRetention kept;
   // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));

@@ -6,12 +6,12 @@ namespace voxswap {
 
 // While one lives, freed memory stays with the process for the next buffer; at its end it goes back to the
 // system. Changes time and nothing else; nothing at all where the C library is not glibc.
-class KeptPages {
+class HeapRetention {
  public:
-  KeptPages();
-  ~KeptPages();
-  KeptPages(const KeptPages&) = delete;
-  KeptPages& operator=(const KeptPages&) = delete;
+  HeapRetention();
+  ~HeapRetention();
+  HeapRetention(const HeapRetention&) = delete;
+  HeapRetention& operator=(const HeapRetention&) = delete;
 };
 
 }  // namespace voxswap

@@ -1,4 +1,4 @@
-#include "base/kept_pages.h"
+#include "base/heap_retention.h"
 
 #include <cstdlib>  // defines __GLIBC__
 
@@ -10,13 +10,13 @@ namespace voxswap {
 
 #ifdef __GLIBC__
 
-KeptPages::KeptPages() {
+HeapRetention::HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
 // What glibc's thresholds come to by themselves after large buffers were freed.
-KeptPages::~KeptPages() {
+HeapRetention::~HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   malloc_trim(0);
@@ -24,8 +24,8 @@ KeptPages::~KeptPages() {
 
 #else
 
-KeptPages::KeptPages() = default;
-KeptPages::~KeptPages() = default;
+HeapRetention::HeapRetention() = default;
+HeapRetention::~HeapRetention() = default;
 
 #endif
 
