@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/checksummed_file.h"
 #include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/log.h"
-#include "base/sealed_file.h"
 #include "data/cases/check.h"
 #include "data/layouts/unused.h"
 #include "pipeline/report/tables.h"
@@ -78,11 +78,11 @@ Csv known_or_found(const RunOptions& options, data::Dataset dataset,
                    const std::vector<data::Unused>& unused) {
   if (options.cache.empty()) return found_in(options, std::move(dataset), unused);
   const fs::path kept = options.cache / "checks" / (key_of(options, dataset, unused) + ".csv");
-  if (const auto known = read_sealed(kept)) return parse_csv(*known, kept.string());
+  if (const auto known = read_checksummed(kept)) return parse_csv(*known, kept.string());
   const Csv csv = found_in(options, std::move(dataset), unused);
   try {
     make_writable_directory(kept.parent_path());
-    write_sealed(kept, csv_text(csv));
+    write_checksummed(kept, csv_text(csv));
   } catch (const Error& error) {
     log::debug("the warnings cannot be cached: {}", error.what());
   }

@@ -2,11 +2,11 @@
 
 #include <set>
 
+#include "base/checksummed_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/log.h"
-#include "base/sealed_file.h"
 #include "base/text.h"
 #include "net/backends/device_features.h"
 #include "pipeline/record/checkpoint.h"
@@ -60,7 +60,7 @@ void take_routines(net::Backend& backend, const RunOptions& options, bool of_the
   if (of_the_run)
     if (const std::string earlier = of_run(options); !earlier.empty()) device->take_routines(earlier);
   if (options.cache.empty()) return;
-  if (const auto known = read_sealed(cache_file(backend, options))) device->take_routines(*known);
+  if (const auto known = read_checksummed(cache_file(backend, options))) device->take_routines(*known);
 }
 
 void share_routines(net::Backend& backend, net::Ranks& ranks) {
@@ -75,7 +75,7 @@ void remember_routines(const net::Backend& backend, const RunOptions& options) {
   const std::string text = chosen(backend);
   if (text.empty() || options.cache.empty()) return;
   const fs::path file = cache_file(backend, options);
-  std::string all = read_sealed(file).value_or("");
+  std::string all = read_checksummed(file).value_or("");
   const auto problem_of = [](const std::string& line) { return line.substr(line.find('\t') + 1); };
   std::set<std::string> known;
   for (const std::string& line : split(all, '\n')) known.insert(problem_of(line));
@@ -88,7 +88,7 @@ void remember_routines(const net::Backend& backend, const RunOptions& options) {
   if (!is_new) return;
   try {
     make_writable_directory(file.parent_path());
-    write_sealed(file, all);
+    write_checksummed(file, all);
   } catch (const Error& error) {
     log::warn("the fastest routines cannot be cached: {}", error.what());
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/checksummed_file.h"
 #include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -15,7 +16,6 @@
 #include "base/index.h"
 #include "base/log.h"
 #include "base/progress.h"
-#include "base/sealed_file.h"
 #include "swap/measure/copy_rates.h"
 #include "swap/measure/timed_steps.h"
 #include "swap/planners/planner.h"
@@ -146,7 +146,7 @@ std::string key(CompiledGraph& compiled, const ProfileRequest& request) {
 }
 
 std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
-  const std::optional<std::string> kept = read_sealed(path);
+  const std::optional<std::string> kept = read_checksummed(path);
   if (!kept) return std::nullopt;
   try {
     CostModel costs = parse_costs(*kept);
@@ -163,7 +163,7 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
 void remember(const fs::path& path, const CostModel& costs) {
   try {
     make_writable_directory(path.parent_path());
-    write_sealed(path, costs_json(costs));
+    write_checksummed(path, costs_json(costs));
   } catch (const Error& error) {
     log::warn("the measured costs cannot be cached: {}", error.what());
   }

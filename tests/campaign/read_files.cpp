@@ -7,12 +7,12 @@
 #include <map>
 #include <new>
 
+#include "base/checksummed_file.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filesystem.h"
 #include "base/log.h"
-#include "base/sealed_file.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
@@ -67,7 +67,7 @@ void dataset(const fs::path& folder, Hasher& hasher) {
 
 // What the cache remembers; nothing is remembered where it was damaged.
 void sealed(const fs::path& path, Hasher& hasher) {
-  const auto text = read_sealed(path);
+  const auto text = read_checksummed(path);
   if (!text) fail(Exit::bad_data, "{}: is found anew", path.string());
   hasher.add(*text);
 }

@@ -1,4 +1,4 @@
-#include "base/sealed_file.h"
+#include "base/checksummed_file.h"
 
 #include "base/error.h"
 #include "base/file.h"
@@ -15,11 +15,11 @@ std::string seal_of(const fs::path& path, std::string_view text) {
 
 }  // namespace
 
-void write_sealed(const fs::path& path, std::string_view text) {
+void write_checksummed(const fs::path& path, std::string_view text) {
   write_file(path, seal_of(path, text).append(text));
 }
 
-std::optional<std::string> read_sealed(const fs::path& path) {
+std::optional<std::string> read_checksummed(const fs::path& path) {
   error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   try {

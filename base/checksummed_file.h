@@ -10,10 +10,10 @@
 
 namespace voxswap {
 
-void write_sealed(const fs::path& path, std::string_view text);
+void write_checksummed(const fs::path& path, std::string_view text);
 
 // Nothing where there is no such file, and, with a warning, where it cannot be read or is not what was
 // written.
-std::optional<std::string> read_sealed(const fs::path& path);
+std::optional<std::string> read_checksummed(const fs::path& path);
 
 }  // namespace voxswap
