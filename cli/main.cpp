@@ -9,9 +9,9 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/standard_streams.h"
-#include "cli/begin_again.h"
 #include "cli/dispatch.h"
 #include "cli/ranks.h"
+#include "cli/restart.h"
 #include "net/collective/launched.h"
 
 namespace voxswap::cli {

@@ -11,7 +11,7 @@
 
 #include "base/counts.h"
 #include "base/log.h"
-#include "cli/begin_again.h"
+#include "cli/restart.h"
 #include "net/collective/launched.h"
 #include "pipeline/sweep/sweep_shares.h"
 
@@ -27,7 +27,7 @@ void take_cores(char** values) {
   for (const int core : cores) CPU_SET(core, &set);
   if (!cores.empty() && ::sched_setaffinity(0, sizeof set, &set) != 0) return;
   ::setenv("OMP_NUM_THREADS", std::to_string(std::max<std::size_t>(cores.size(), 1)).c_str(), 1);
-  begin_again(values);
+  restart(values);
 }
 
 void warn_of_shared_cores(net::Ranks& ranks) {

@@ -4,7 +4,7 @@
 namespace voxswap::cli {
 
 // Returns where it cannot be done. Nothing that this process has opened or begun may be lost by it.
-void begin_again(char** values);
+void restart(char** values);
 
 // Before anything else. Threads of OpenMP that wait for one another sleep after some microseconds, unless the
 // environment says how they are to wait: GNU's spin for milliseconds, and beside another program take the

@@ -37,7 +37,7 @@ class Environment {
   std::vector<std::string> names_;
 };
 
-class BeginAgain : public ProgramInAFolder {
+class Restart : public ProgramInAFolder {
  protected:
   // What the library says of how its threads wait, one for each time that the program began.
   std::vector<std::string> spins(std::map<std::string, std::optional<std::string>> values) {
@@ -59,14 +59,14 @@ class BeginAgain : public ProgramInAFolder {
   bool skip_ = false;
 };
 
-TEST_F(BeginAgain, ThreadsThatWaitSleepAfterMicroseconds) {
+TEST_F(Restart, ThreadsThatWaitSleepAfterMicroseconds) {
   const auto found = spins({{"OMP_NUM_THREADS", "2"}});
   if (skip_) GTEST_SKIP() << "this OpenMP does not tell how its threads wait";
   ASSERT_EQ(found.size(), 2u) << "the program begins once more, and once only";
   EXPECT_EQ(found[1], "1000");
 }
 
-TEST_F(BeginAgain, IsLeftOutWhereTheEnvironmentSaysHowToWaitAndForOneThread) {
+TEST_F(Restart, IsLeftOutWhereTheEnvironmentSaysHowToWaitAndForOneThread) {
   if (spins({{"OMP_NUM_THREADS", "1"}}).size() != 1) {
     EXPECT_TRUE(skip_);
     GTEST_SKIP() << "this OpenMP does not tell how its threads wait";

@@ -1,4 +1,4 @@
-#include "cli/begin_again.h"
+#include "cli/restart.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ bool has_one_thread() {
 
 }  // namespace
 
-void begin_again(char** values) {
+void restart(char** values) {
   boost::system::error_code unknown;
   const fs::path own =
       fs::read_symlink("/proc/self/exe", unknown);  // under which name others see the process
@@ -34,7 +34,7 @@ void begin_again(char** values) {
 void let_waiting_threads_sleep(char** values) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   if (has_one_thread() || values[0] == nullptr) return;
-  if (::setenv("GOMP_SPINCOUNT", spins, 1) == 0) begin_again(values);
+  if (::setenv("GOMP_SPINCOUNT", spins, 1) == 0) restart(values);
 }
 
 }  // namespace voxswap::cli
