@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/philox.h"
-#include "pipeline/cases/dealing.h"
+#include "pipeline/cases/stratified_split.h"
 
 namespace voxswap::pipeline {
 
@@ -54,7 +54,7 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
 Split dealt_out(const data::Dataset& dataset, const std::vector<std::size_t>& cases,
                 const SplitOptions& options) {
   Split split;
-  split.validation = dealt(dataset, cases, options);
+  split.validation = stratified_validation(dataset, cases, options);
   std::sort(split.validation.begin(), split.validation.end());
   for (const std::size_t index : cases)
     if (!std::binary_search(split.validation.begin(), split.validation.end(), index))

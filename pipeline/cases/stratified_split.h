@@ -21,7 +21,8 @@ std::map<std::string, std::string> patients_of(const data::Dataset& dataset, con
 // folds, each goes to the fold that has the fewest cases of that stratum, then the fewest; else the share
 // that validates is kept along the way. Strata by foreground are fifths of the patients by the volume that is
 // labelled, for which all truths are read.
-std::vector<std::size_t> dealt(const data::Dataset& dataset, const std::vector<std::size_t>& cases,
-                               const SplitOptions& options);
+std::vector<std::size_t> stratified_validation(const data::Dataset& dataset,
+                                               const std::vector<std::size_t>& cases,
+                                               const SplitOptions& options);
 
 }  // namespace voxswap::pipeline

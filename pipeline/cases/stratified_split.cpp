@@ -1,4 +1,4 @@
-#include "pipeline/cases/dealing.h"
+#include "pipeline/cases/stratified_split.h"
 
 #include <algorithm>
 #include <numeric>
@@ -172,8 +172,9 @@ std::map<std::string, std::string> patients_of(const data::Dataset& dataset, con
   return patients;
 }
 
-std::vector<std::size_t> dealt(const data::Dataset& dataset, const std::vector<std::size_t>& cases,
-                               const SplitOptions& options) {
+std::vector<std::size_t> stratified_validation(const data::Dataset& dataset,
+                                               const std::vector<std::size_t>& cases,
+                                               const SplitOptions& options) {
   std::vector<Patient> patients = patients_among(dataset, cases, options);
   if (options.folds > static_cast<std::int64_t>(patients.size()))
     fail(Exit::bad_data, "{}: {}: {} cannot be divided into {}", dataset.root.string(), key::data_split_folds,
