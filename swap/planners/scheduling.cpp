@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/index.h"
+#include "swap/planners/eviction.h"
 #include "swap/planners/exchange_lane.h"
-#include "swap/planners/leaving.h"
 #include "swap/planners/outside.h"
 #include "swap/planners/range_max.h"
 #include "swap/planners/sort_by_step.h"
@@ -37,7 +37,7 @@ class Scheduler {
       note_excess();
       return;
     }
-    choose_what_leaves(facts_, begin_, bias, {budget_ - options_.reserve, options_.least_bytes}, schedule_);
+    choose_evictions(facts_, begin_, bias, {budget_ - options_.reserve, options_.least_bytes}, schedule_);
     note_excess();
   }
 

@@ -8,7 +8,7 @@
 
 namespace voxswap::swap {
 
-struct LeavingLimits {
+struct EvictionLimits {
   std::int64_t memory = 0;       // of the device, in every step
   std::int64_t least_bytes = 0;  // smaller values stay
 };
@@ -18,7 +18,7 @@ struct LeavingLimits {
 // over it, what is needed again last leaves first (Belady 1966), as `begin` says when steps begin; `bias` per
 // value multiplies the time to its next use. What the step itself may write over counts among those. In the
 // end what turned out not to be needed stays after all.
-void choose_what_leaves(const GraphFacts& facts, const std::vector<double>& begin,
-                        const std::vector<float>& bias, const LeavingLimits& limits, Schedule& schedule);
+void choose_evictions(const GraphFacts& facts, const std::vector<double>& begin,
+                      const std::vector<float>& bias, const EvictionLimits& limits, Schedule& schedule);
 
 }  // namespace voxswap::swap

@@ -1,4 +1,4 @@
-#include "swap/planners/leaving.h"
+#include "swap/planners/eviction.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace {
 class Chooser {
  public:
   Chooser(const GraphFacts& facts, const std::vector<double>& begin, const std::vector<float>& bias,
-          const LeavingLimits& limits, Schedule& schedule)
+          const EvictionLimits& limits, Schedule& schedule)
       : facts_(facts), begin_(begin), bias_(bias), limits_(limits), schedule_(schedule) {}
 
   void run() {
@@ -111,14 +111,14 @@ class Chooser {
   const GraphFacts& facts_;
   const std::vector<double>& begin_;
   const std::vector<float>& bias_;
-  LeavingLimits limits_;
+  EvictionLimits limits_;
   Schedule& schedule_;
 };
 
 }  // namespace
 
-void choose_what_leaves(const GraphFacts& facts, const std::vector<double>& begin,
-                        const std::vector<float>& bias, const LeavingLimits& limits, Schedule& schedule) {
+void choose_evictions(const GraphFacts& facts, const std::vector<double>& begin,
+                      const std::vector<float>& bias, const EvictionLimits& limits, Schedule& schedule) {
   Chooser(facts, begin, bias, limits, schedule).run();
 }
 
