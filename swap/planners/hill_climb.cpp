@@ -6,7 +6,7 @@
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
 #include "swap/planners/scheduling.h"
-#include "swap/planners/slack.h"
+#include "swap/planners/spare_memory.h"
 
 namespace voxswap::swap {
 namespace {
@@ -120,7 +120,7 @@ void HillClimb::improve_what_takes_longest() {
   double before = std::numeric_limits<double>::max();
   while (!is_done() && best_score_.seconds < worth_another_round * before) {
     before = best_score_.seconds;
-    const std::vector<std::int32_t> costly = what_takes_longest(facts_, best_schedule_);
+    const std::vector<std::int32_t> costly = costliest_volumes(facts_, best_schedule_);
     for (std::size_t i = 0; i < std::min(most, costly.size()) && !is_done(); ++i) improve_costly(costly[i]);
     use_slack();
     try_reserves();
@@ -159,7 +159,7 @@ bool HillClimb::use_slack() {
   for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_room(share, nullptr);
   for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_holding(share);
   for (const double share : {1.0, 0.5, 0.25, 0.1}) {
-    const Decisions choice = make_again_what_is_waited_for(facts_, best_schedule_, best_, share);
+    const Decisions choice = recompute_awaited_copies(facts_, best_schedule_, best_, share);
     better |= choice.again != best_.again && consider(choice);
   }
   return better;
@@ -169,14 +169,14 @@ bool HillClimb::use_slack() {
 bool HillClimb::try_room(double share, const VolumeFacts* volume) {
   const auto free = static_cast<double>(options_.aim - facts_.persistent_bytes);
   const auto budget = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
-  const Decisions choice = keep_where_there_is_room(facts_, best_schedule_, best_, budget, volume);
+  const Decisions choice = keep_in_spare_memory(facts_, best_schedule_, best_, budget, volume);
   return (choice.again != best_.again || choice.alone != best_.alone) && consider(choice);
 }
 
 bool HillClimb::try_holding(double share) {
   const auto free = static_cast<double>(options_.aim - facts_.persistent_bytes);
   const auto budget = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
-  const Decisions choice = hold_where_there_is_room(facts_, best_schedule_, best_, budget);
+  const Decisions choice = hold_in_spare_memory(facts_, best_schedule_, best_, budget);
   return choice.held != best_.held && consider(choice);
 }
 

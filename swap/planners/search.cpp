@@ -9,7 +9,7 @@
 #include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planners.h"
-#include "swap/planners/slack.h"
+#include "swap/planners/spare_memory.h"
 
 namespace voxswap::swap {
 namespace {
@@ -136,8 +136,8 @@ class Search {
     for (const double share : {1.0, 0.9}) {
       const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
       const auto room = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
-      for (const Decisions& filled : {keep_where_there_is_room(facts_, schedule, choice, room),
-                                      hold_where_there_is_room(facts_, schedule, choice, room)}) {
+      for (const Decisions& filled : {keep_in_spare_memory(facts_, schedule, choice, room),
+                                      hold_in_spare_memory(facts_, schedule, choice, room)}) {
         const Score score = score_of(facts_, schedule_of(filled, budget_));
         if (score < starts_.back().score) starts_.back() = {filled, score, budget_};
       }

@@ -1,4 +1,4 @@
-#include "swap/planners/slack.h"
+#include "swap/planners/spare_memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,8 +136,8 @@ std::vector<Absence> find_absences(const GraphFacts& facts, const Sequence& sequ
 
 }  // namespace
 
-Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
-                                   std::int64_t budget, const VolumeFacts* volume) {
+Decisions keep_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                               std::int64_t budget, const VolumeFacts* volume) {
   std::vector<Dropped> dropped = find_dropped(facts, schedule.sequence);
   std::stable_sort(dropped.begin(), dropped.end(),
                    [](const Dropped& a, const Dropped& b) { return a.gain_rate > b.gain_rate; });
@@ -166,8 +166,8 @@ Decisions keep_where_there_is_room(const GraphFacts& facts, const Schedule& sche
   return choice;
 }
 
-Decisions hold_where_there_is_room(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
-                                   std::int64_t budget) {
+Decisions hold_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                               std::int64_t budget) {
   std::vector<Absence> absences = find_absences(facts, schedule.sequence);
   std::stable_sort(absences.begin(), absences.end(),
                    [](const Absence& a, const Absence& b) { return a.gain_rate > b.gain_rate; });
@@ -184,8 +184,8 @@ Decisions hold_where_there_is_room(const GraphFacts& facts, const Schedule& sche
   return choice;
 }
 
-Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
-                                        double share) {
+Decisions recompute_awaited_copies(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+                                   double share) {
   std::vector<std::pair<double, GapId>> waits;
   for (const IdleTime& stretch : schedule.stretches) {
     const ValueFacts& value = facts.values[index(schedule.sequence.lives[index(stretch.life)].value)];
@@ -201,7 +201,7 @@ Decisions make_again_what_is_waited_for(const GraphFacts& facts, const Schedule&
   return choice;
 }
 
-std::vector<std::int32_t> what_takes_longest(const GraphFacts& facts, const Schedule& schedule) {
+std::vector<std::int32_t> costliest_volumes(const GraphFacts& facts, const Schedule& schedule) {
   const Sequence& sequence = schedule.sequence;
   const double rate = facts.request->costs->to_device.busy;
   std::vector<double> seconds(facts.volumes.size(), 0);

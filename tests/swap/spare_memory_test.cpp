@@ -1,5 +1,5 @@
 // Choices that use what a schedule leaves unused, and the memory that is left for copies.
-#include "swap/planners/slack.h"
+#include "swap/planners/spare_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ std::vector<double> seconds_spent(const GraphFacts& facts, const Schedule& sched
   return seconds;
 }
 
-TEST(Slack, TellsOnWhichVolumesAScheduleSpendsMostTime) {
+TEST(SpareMemory, TellsOnWhichVolumesAScheduleSpendsMostTime) {
   const Chain chain;
   const PlanRequest request = chain.request(4, unlimited);
   const GraphFacts facts(request);
@@ -91,7 +91,7 @@ TEST(Slack, TellsOnWhichVolumesAScheduleSpendsMostTime) {
     const Schedule schedule = schedule_of(facts, choice);
     std::vector<double> left = seconds_spent(facts, schedule);
     EXPECT_GT(*std::max_element(left.begin(), left.end()), 0);
-    for (const std::int32_t id : what_takes_longest(facts, schedule)) {
+    for (const std::int32_t id : costliest_volumes(facts, schedule)) {
       EXPECT_EQ(left[index(id)], *std::max_element(left.begin(), left.end()));
       left[index(id)] = 0;
     }
@@ -99,7 +99,7 @@ TEST(Slack, TellsOnWhichVolumesAScheduleSpendsMostTime) {
   }
 }
 
-TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
+TEST(SpareMemory, IsFilledWithWhatWouldBeMadeAgain) {
   const Chain chain;
   std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
   for (const std::int64_t volumes : {5, 6, 7, 10}) {
@@ -109,7 +109,7 @@ TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
     const Schedule dropped = schedule_of(facts, again);
     ASSERT_EQ(dropped.excess, 0) << volumes;
     const Schedule kept =
-        schedule_of(facts, keep_where_there_is_room(facts, dropped, again, request.budgets.device));
+        schedule_of(facts, keep_in_spare_memory(facts, dropped, again, request.budgets.device));
     EXPECT_EQ(kept.excess, 0) << volumes;
     EXPECT_LE(runs_again(kept), runs_again(dropped)) << volumes;
     EXPECT_LE(runs_again(kept), before) << volumes;
@@ -118,7 +118,7 @@ TEST(Slack, IsFilledWithWhatWouldBeMadeAgain) {
   EXPECT_EQ(before, 0) << "everything fits into the last budget";
 }
 
-TEST(Slack, MakesAgainWhatIsWaitedFor) {
+TEST(SpareMemory, MakesAgainWhatIsWaitedFor) {
   const Chain chain;
   const PlanRequest request = chain.request(3, 100 * chain.bytes);
   const GraphFacts facts(request);
@@ -130,7 +130,7 @@ TEST(Slack, MakesAgainWhatIsWaitedFor) {
   ASSERT_GT(waits, 1) << "the link is slower than the nodes";
   std::ptrdiff_t before = 0;
   for (const double share : {0.0, 0.5, 1.0}) {
-    const Decisions choice = make_again_what_is_waited_for(facts, copied, nothing, share);
+    const Decisions choice = recompute_awaited_copies(facts, copied, nothing, share);
     const std::ptrdiff_t flags = std::count(choice.again.begin(), choice.again.end(), true);
     EXPECT_LE(flags, waits);
     EXPECT_GE(flags, before);
@@ -139,7 +139,7 @@ TEST(Slack, MakesAgainWhatIsWaitedFor) {
   }
 }
 
-TEST(Slack, IsLeftForCopiesOnTheirWay) {
+TEST(SpareMemory, IsLeftForCopiesOnTheirWay) {
   const Chain chain;
   const PlanRequest request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
@@ -234,7 +234,7 @@ TEST(Passages, AreBridgedWhereThereIsRoom) {
     pieces.request.budgets.device = least + more * least / 16;
     const GraphFacts facts(pieces.request);
     const Decisions choice =
-        hold_where_there_is_room(facts, schedule_of(facts, again), again, pieces.request.budgets.device);
+        hold_in_spare_memory(facts, schedule_of(facts, again), again, pieces.request.budgets.device);
     const Schedule held = schedule_of(facts, choice);
     EXPECT_EQ(choice.again, again.again);
     EXPECT_LE(runs_again(held), before) << more;
