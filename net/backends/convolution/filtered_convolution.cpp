@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/filtered_cut.h"
-#include "net/backends/convolution/telling_kernel.h"
+#include "net/backends/convolution/observable_kernel.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"
 #include "net/backends/function_kernel.h"
@@ -48,7 +48,7 @@ VolumeSizes turned(VolumeSizes sizes) {
   return sizes;
 }
 
-class FilteredConvolution final : public TellingKernel {
+class FilteredConvolution final : public ObservableKernel {
  public:
   FilteredConvolution(const VolumeSizes& sizes, Instructions instructions, Added added)
       : sizes_(turned(sizes)),
@@ -64,7 +64,7 @@ class FilteredConvolution final : public TellingKernel {
 
   std::int64_t parts() const override { return cut_.parts(); }
 
-  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
+  void run_observed(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<float>(arguments, 0);
     const std::int64_t block = 2 * maker_.lanes, stretches = parts_of(sizes_.inputs, arranged_together),
                        pieces = parts_of(sizes_.outputs, block) * stretches;

@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "base/text.h"
+#include "net/backends/convolution/observable_kernel.h"
 #include "net/backends/convolution/round.h"
-#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/convolution/tiled_units.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/function_kernel.h"
@@ -58,7 +58,7 @@ MakeTiledPlanes function_of(Instructions instructions) {
   return make_tiled_planes_emulated;
 }
 
-class TiledConvolution final : public TellingKernel {
+class TiledConvolution final : public ObservableKernel {
  public:
   TiledConvolution(const VolumeSizes& sizes, Instructions instructions, Added added)
       : sizes_(tiled_sizes(sizes)),
@@ -73,7 +73,7 @@ class TiledConvolution final : public TellingKernel {
 
   std::int64_t parts() const override { return parts_of(sizes_.sizes.height.made, cut_.part_rows); }
 
-  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
+  void run_observed(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const VolumeSizes& s = sizes_.sizes;
     const std::int64_t stretches = parts_of(s.inputs, arranged_together),

@@ -16,9 +16,9 @@
 
 #include <cstring>
 
+#include "net/backends/convolution/notify.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/reads.h"
-#include "net/backends/convolution/tell.h"
 #include "net/backends/convolution/tiled_products.h"
 #include "net/backends/convolution/tiled_sizes.h"
 
@@ -69,7 +69,7 @@ class TiledMaker {
         const char* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
         for (std::int64_t row = 0; row < s_.height.made; ++row) {
           make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
-          if (i + 1 == s_.phase_count) tell_of_row(s_, unit_, plane, row);
+          if (i + 1 == s_.phase_count) notify_row(s_, unit_, plane, row);
         }
       }
     }

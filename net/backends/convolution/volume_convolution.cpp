@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "net/backends/convolution/filtered_convolution.h"
+#include "net/backends/convolution/observable_kernel.h"
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/round.h"
-#include "net/backends/convolution/telling_kernel.h"
 #include "net/backends/convolution/tiled_convolution.h"
 #include "net/backends/convolution/volume_cut.h"
 #include "net/backends/convolution/volume_units.h"
@@ -90,7 +90,7 @@ constexpr OfInstructions<VolumeMaker> makers = {volume_maker_portable, nullptr,
 #endif
 };
 
-class VolumeConvolution final : public TellingKernel {
+class VolumeConvolution final : public ObservableKernel {
  public:
   VolumeConvolution(const VolumeSizes& sizes, ElementType type, Instructions instructions, Added added)
       : sizes_(sizes),
@@ -114,7 +114,7 @@ class VolumeConvolution final : public TellingKernel {
 
   std::int64_t parts() const override { return parts_of(sizes_.height.made, cut_.part_rows); }
 
-  void run_telling(const KernelArguments& arguments, const PartMade* made) override {
+  void run_observed(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const std::int64_t stretches = parts_of(words_, arranged_together),
                        pieces = parts_of(sizes_.outputs, cut_.tile) * stretches;

@@ -19,7 +19,7 @@ namespace voxswap::net::convolution {
 std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, const KernelAxes& axes,
                                         bool gradient);
 
-// A TellingKernel of a node of inputs x, w (, b or s), or dy, w (, b). REQUIRES: f32 or bf16.
+// A ObservableKernel of a node of inputs x, w (, b or s), or dy, w (, b). REQUIRES: f32 or bf16.
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added);
 

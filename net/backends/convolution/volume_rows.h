@@ -12,8 +12,8 @@
 // and the volume: the same bits for any number of threads, and in pieces of a volume.
 #pragma once
 
+#include "net/backends/convolution/notify.h"
 #include "net/backends/convolution/reads.h"
-#include "net/backends/convolution/tell.h"
 #include "net/backends/convolution/volume_tile.h"
 
 namespace voxswap::net::convolution {
@@ -51,7 +51,7 @@ class Maker {
       const Element* const x = x_ + plane / s_.depth.made * s_.depth.read * s_.height.read * x_row();
       for (std::int64_t row = 0; row < s_.height.made; ++row) {
         make_row(x, planes, reads_of(s_.height, s_.gradient, row), plane * s_.height.made + row);
-        tell_of_row(s_, unit_, plane, row);
+        notify_row(s_, unit_, plane, row);
       }
     }
   }

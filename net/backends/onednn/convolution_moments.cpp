@@ -3,7 +3,7 @@
 // a plane alone, so the bits do too: for any number of threads, and in pieces of a volume.
 #include "net/backends/onednn/convolution_moments.h"
 
-#include "net/backends/convolution/telling_kernel.h"
+#include "net/backends/convolution/observable_kernel.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
@@ -13,9 +13,9 @@ namespace voxswap::net::onednn {
 
 namespace {
 
+using convolution::ObservableKernel;
 using convolution::PartMade;
 using convolution::PlanePart;
-using convolution::TellingKernel;
 
 enum Kind { mean, squares, voxels, kinds };  // of what is kept of a part, for every channel
 
@@ -114,7 +114,7 @@ constexpr std::int64_t planes_at_once = 16;
 template <class T>
 class SummingConvolution final : public Kernel {
  public:
-  SummingConvolution(std::unique_ptr<TellingKernel> plain, const Shape& y)
+  SummingConvolution(std::unique_ptr<ObservableKernel> plain, const Shape& y)
       : plain_(std::move(plain)),
         planes_(y[0] * y[1]),
         sums_{nullptr, nullptr, y[2], y[3], y[4], plain_->parts()},
@@ -131,13 +131,13 @@ class SummingConvolution final : public Kernel {
     const PartMade made = {sum_part<T>, &sums};
     KernelArguments part = arguments;
     part.workspace = place<std::byte>(arguments, inner_);
-    plain_->run_telling(part, &made);
+    plain_->run_observed(part, &made);
     parallel(planes_, planes_at_once, AddParts{sums, output<double>(arguments, 1)});
   }
 
  private:
   WorkspacePlan plan_;
-  std::unique_ptr<TellingKernel> plain_;
+  std::unique_ptr<ObservableKernel> plain_;
   std::int64_t planes_;
   PartSums sums_;
   std::int64_t inner_, place_;
@@ -196,10 +196,10 @@ Graph without_moments(const Graph& graph, const Node& node) {
 std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
                                           std::unique_ptr<Kernel> plain) {
   const Shape& y = output_shape(graph, node);
-  auto* const telling = dynamic_cast<TellingKernel*>(plain.get());
-  if (telling == nullptr) return std::make_unique<ThenMoments>(graph, node, std::move(plain));
+  auto* const observable = dynamic_cast<ObservableKernel*>(plain.get());
+  if (observable == nullptr) return std::make_unique<ThenMoments>(graph, node, std::move(plain));
   plain.release();
-  std::unique_ptr<TellingKernel> own(telling);
+  std::unique_ptr<ObservableKernel> own(telling);
   return for_type(input_type(graph, node), node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
     return std::make_unique<SummingConvolution<T>>(std::move(own), y);
   });

@@ -8,7 +8,7 @@ namespace voxswap::net::convolution {
 namespace {
 
 // That a row is made, all of it; where it is the last of a part, who waits for that is told.
-inline void tell_of_row(const VolumeSizes& s, const VolumeUnit& unit, std::int64_t plane, std::int64_t row) {
+inline void notify_row(const VolumeSizes& s, const VolumeUnit& unit, std::int64_t plane, std::int64_t row) {
   if (unit.made == nullptr) return;
   const std::int64_t part = row / unit.part_rows, first = part * unit.part_rows, end = row + 1;
   if (end < first + unit.part_rows && end < s.height.made) return;
