@@ -5,18 +5,19 @@
 //
 // Voxels are what products sum over, 32 of a slab's plane at a time; rows of the sums are input channels,
 // columns output channels. A plane of x is turned once for sixteen input channels and meets all of its taps
-// and all planes of dy that it belongs to, of which every one was made pairs before (turned_sizes.h). Sums
-// are added where they lie.
+// and all planes of dy that it belongs to, of which every one was made pairs before (transposed_sizes.h).
+// Sums are added where they lie.
 //
-// An arithmetic A has: Tiles; turn, which writes 32 voxels' channels one behind the other; and pair, which
-// writes pairs of sixteen channels of two voxels. Included by the sources of the instruction sets alone.
+// An arithmetic A has: Tiles; transpose, which writes 32 voxels' channels one behind the other; and pair,
+// which writes pairs of sixteen channels of two voxels. Included by the sources of the instruction sets
+// alone.
 #pragma once
 
 #include <cstring>
 
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/tiled_products.h"
-#include "net/backends/convolution/turned_sizes.h"
+#include "net/backends/convolution/transposed_sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {
@@ -68,7 +69,7 @@ class TiledWeights {
     planes_ = least(slab_.planes, unit_.planes - first_plane);
     rows_ = least(slab_.rows, s_.height.output - row_);
     width_ = least(slab_.width, s_.width.output - column_);
-    sizes_ = turned_sizes(s_, rows_, width_);
+    sizes_ = transposed_sizes(s_, rows_, width_);
   }
 
   Bf16* pairs_of(std::int64_t plane, std::int64_t lane) {
@@ -106,7 +107,7 @@ class TiledWeights {
       const std::int64_t count = columns_of(plane, columns);
       if (count == 0) continue;
       for (std::int64_t h = 0; h < sizes_.height.phases; ++h)
-        for (std::int64_t w = 0; w < sizes_.width.phases; ++w) turn_phase(plane, first, channels, h, w);
+        for (std::int64_t w = 0; w < sizes_.width.phases; ++w) transpose_phase(plane, first, channels, h, w);
       multiply_all(columns, count, sums_ + first * unit_.lanes);
     }
   }
@@ -126,11 +127,11 @@ class TiledWeights {
   }
 
   // A phase of what the slab reads of a plane of x, with zeros where there is no volume.
-  void turn_phase(std::int64_t plane, std::int64_t first, std::int64_t channels, std::int64_t h,
-                  std::int64_t w) {
+  void transpose_phase(std::int64_t plane, std::int64_t first, std::int64_t channels, std::int64_t h,
+                       std::int64_t w) {
     const std::int64_t voxel = s_.inputs, step = s_.width.stride * voxel;
     const std::int64_t column = column_ * s_.width.stride - s_.width.before + w;
-    Bf16* to = turned_ + (h * sizes_.width.phases + w) * sizes_.phase;
+    Bf16* to = transposed_ + (h * sizes_.width.phases + w) * sizes_.phase;
     for (std::int64_t r = 0; r < sizes_.height.places; ++r, to += sizes_.row) {
       const std::int64_t row = (row_ + r) * s_.height.stride - s_.height.before + h;
       const bool is_there = row >= 0 && row < s_.height.input;
@@ -144,7 +145,7 @@ class TiledWeights {
           const bool inside = is_there && at >= 0 && at < s_.width.input && place + i < sizes_.width.places;
           from[i] = inside ? x + (place + i) * step : zeros;
         }
-        A::turn(to + place, sizes_.channel, from, channels);
+        A::transpose(to + place, sizes_.channel, from, channels);
       }
     }
     for (std::int64_t i = 0; i < channels; ++i)
@@ -159,7 +160,7 @@ class TiledWeights {
       for (std::int64_t w = 0; w < s_.width.kernel; ++w) {
         const std::int64_t phase = h % s_.height.stride * sizes_.width.phases + w % s_.width.stride;
         const std::int64_t place = h / s_.height.stride * sizes_.row + w / s_.width.stride;
-        rows[taps] = {reinterpret_cast<const char*>(turned_ + phase * sizes_.phase + place),
+        rows[taps] = {reinterpret_cast<const char*>(transposed_ + phase * sizes_.phase + place),
                       taps * unit_.inputs * unit_.lanes};
         ++taps;
       }
@@ -208,10 +209,10 @@ class TiledWeights {
   float* sums_;
   const std::int64_t tiles_of_inputs_, channels_;  // of a tile of input channels, but for the last
   std::int64_t sample_ = 0, plane_ = 0, row_ = 0, column_ = 0, planes_ = 0, rows_ = 0, width_ = 0;
-  TurnedSizes sizes_;
+  TransposedSizes sizes_;
   std::int64_t first_output_ = 0, outputs_ = 0;  // of those whose pairs there are
   typename A::Tiles tiles_;
-  alignas(64) Bf16 turned_[turned_numbers];
+  alignas(64) Bf16 transposed_[transposed_numbers];
   alignas(64) Bf16 pairs_[paired_numbers];
 };
 

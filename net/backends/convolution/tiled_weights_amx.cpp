@@ -16,8 +16,8 @@ struct Amx {
 
   // Eight voxels' channels are turned in each quarter of the registers: three times the rows' first half is
   // interleaved with their second one, which moves a bit of the row's number into that of the place.
-  static inline void turn_eight(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
-                                std::int64_t first, std::int64_t channels) {
+  static inline void transpose_eight(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
+                                     std::int64_t first, std::int64_t channels) {
     const auto mask = static_cast<__mmask8>((1u << (channels < eight ? channels : eight)) - 1);
     __m512i rows[eight];
     for (int i = 0; i < eight; ++i) {
@@ -37,10 +37,10 @@ struct Amx {
     for (int i = 0; i < eight; ++i)
       if (i < channels) _mm512_storeu_si512(to + i * channel, rows[i]);
   }
-  static inline void turn(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
-                          std::int64_t channels) {
-    turn_eight(to, channel, from, 0, channels);
-    if (channels > eight) turn_eight(to + eight * channel, channel, from, eight, channels - eight);
+  static inline void transpose(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
+                               std::int64_t channels) {
+    transpose_eight(to, channel, from, 0, channels);
+    if (channels > eight) transpose_eight(to + eight * channel, channel, from, eight, channels - eight);
   }
 
   static inline void pair(Bf16* to, const Bf16* a, const Bf16* b, std::int64_t channels) {

@@ -10,8 +10,8 @@ namespace {
 struct Emulated {
   using Tiles = EmulatedTiles;
 
-  static void turn(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
-                   std::int64_t channels) {
+  static void transpose(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
+                        std::int64_t channels) {
     for (std::int64_t i = 0; i < channels; ++i)
       for (int voxel = 0; voxel < tile_numbers; ++voxel) to[i * channel + voxel] = from[voxel][i];
   }

@@ -7,7 +7,7 @@
 #include "net/backends/convolution/add_blocks.h"
 #include "net/backends/convolution/filtered_weight_cut.h"
 #include "net/backends/convolution/tiled_units.h"
-#include "net/backends/convolution/turned_sizes.h"
+#include "net/backends/convolution/transposed_sizes.h"
 #include "net/backends/convolution/weight_units.h"
 #include "net/backends/function_kernel.h"
 
@@ -35,12 +35,12 @@ Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab
   if (!is_of_tiles(instructions)) return instructions;
   constexpr std::int64_t most_kernel = 3, most_stride = 2;
   const Axis* const axes[3] = {&s.depth, &s.height, &s.width};
-  const TurnedSizes turned = turned_sizes(s, slab.rows, slab.width);
+  const TransposedSizes turned = transposed_sizes(s, slab.rows, slab.width);
   const bool is_usual = std::all_of(axes, axes + 3, [](const Axis* axis) {
     return axis->kernel <= most_kernel && axis->stride <= most_stride && axis->dilation == 1;
   });
   const std::int64_t channels = std::min<std::int64_t>(s.inputs, tile_rows);
-  if (is_usual && channels * turned.channel <= turned_numbers &&
+  if (is_usual && channels * turned.channel <= transposed_numbers &&
       paired_of_lanes(turned, slab.planes) <= paired_numbers)
     return instructions;
   return instructions == Instructions::amx ? Instructions::avx512_bf16 : Instructions::portable;

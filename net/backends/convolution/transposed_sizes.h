@@ -13,19 +13,19 @@
 namespace voxswap::net::convolution {
 namespace {
 
-constexpr std::int64_t turned_numbers =
+constexpr std::int64_t transposed_numbers =
     32 << 10;  // bf16 of x that a thread keeps of a plane of sixteen channels
 constexpr std::int64_t paired_numbers = 48 << 10;  // bf16 of dy of a slab
 
-struct TurnedAxis {
+struct TransposedAxis {
   std::int64_t phases = 1, places = 1;  // of each phase
 };
-inline TurnedAxis turned_axis(const Axis& axis, std::int64_t made) {
+inline TransposedAxis transposed_axis(const Axis& axis, std::int64_t made) {
   return {axis.stride < axis.kernel ? axis.stride : axis.kernel, made + (axis.kernel - 1) / axis.stride};
 }
 
-struct TurnedSizes {
-  TurnedAxis height, width;
+struct TransposedSizes {
+  TransposedAxis height, width;
   std::int64_t row = 2;    // places of a row, even
   std::int64_t phase = 0;  // of a phase, and as many more as a tile reads or a strip writes beyond it
   std::int64_t channel =
@@ -33,10 +33,10 @@ struct TurnedSizes {
   std::int64_t chunks = 1;  // of pairs of dy, of a plane
 };
 // Of a slab of so many rows and voxels of dy.
-inline TurnedSizes turned_sizes(const Sizes& s, std::int64_t rows, std::int64_t width) {
-  TurnedSizes t;
-  t.height = turned_axis(s.height, rows);
-  t.width = turned_axis(s.width, width);
+inline TransposedSizes transposed_sizes(const Sizes& s, std::int64_t rows, std::int64_t width) {
+  TransposedSizes t;
+  t.height = transposed_axis(s.height, rows);
+  t.width = transposed_axis(s.width, width);
   t.row = (t.width.places + 1) / 2 * 2;
   t.phase = t.height.places * t.row + 2 * tile_numbers;
   t.channel =
@@ -46,7 +46,7 @@ inline TurnedSizes turned_sizes(const Sizes& s, std::int64_t rows, std::int64_t 
 }
 
 // Numbers of bf16 that all planes of a slab of dy take for sixteen output channels.
-inline std::int64_t paired_of_lanes(const TurnedSizes& t, std::int64_t planes) {
+inline std::int64_t paired_of_lanes(const TransposedSizes& t, std::int64_t planes) {
   return planes * t.chunks * tile_numbers * tile_lanes;
 }
 
