@@ -17,7 +17,7 @@
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/own_convolutions.h"
-#include "net/backends/onednn/through_f32.h"
+#include "net/backends/onednn/upcast.h"
 
 namespace voxswap::net::onednn {
 
@@ -164,7 +164,7 @@ std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) 
 // The convolution alone, `start` what the library adds its products to.
 std::unique_ptr<Kernel> make_plain(const Graph& graph, const Node& node, Start start, Maker maker) {
   if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, maker);
+  if (needs_upcast(input_type(graph, node))) return upcast(graph, node, maker);
   return make(graph, node, start);
 }
 

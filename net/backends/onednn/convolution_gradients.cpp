@@ -9,7 +9,7 @@
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/own_convolutions.h"
 #include "net/backends/onednn/slabs.h"
-#include "net/backends/onednn/through_f32.h"
+#include "net/backends/onednn/upcast.h"
 
 namespace voxswap::net::onednn {
 
@@ -209,7 +209,7 @@ std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx,
 
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node) {
   if (std::unique_ptr<Kernel> own = own_data_gradient(graph, node)) return own;
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_data_gradient);
+  if (needs_upcast(input_type(graph, node))) return upcast(graph, node, make_conv3d_data_gradient);
   return guarded(node, [&]() -> std::unique_ptr<Kernel> {
     const Shape &dy = input_shape(graph, node, 0), &w = input_shape(graph, node, 1),
                 &dx = output_shape(graph, node);
@@ -229,14 +229,14 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
 
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node) {
   if (std::unique_ptr<Kernel> own = own_weight_gradient(graph, node)) return own;
-  if (goes_through_f32(input_type(graph, node))) return through_f32(graph, node, make_conv3d_weight_gradient);
+  if (needs_upcast(input_type(graph, node))) return upcast(graph, node, make_conv3d_weight_gradient);
   return guarded(node, [&] {
     const KernelAxes axes = kernel_axes(node.attributes);
     const Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1),
                                 output_shape(graph, node), axes, input_type(graph, node), node);
     if (input_type(graph, node) == ElementType::bf16 &&
         goes_astray_in_bf16(axes, input_shape(graph, node, 1)))
-      return through_f32(graph, node, make_conv3d_weight_gradient);
+      return upcast(graph, node, make_conv3d_weight_gradient);
     const std::int64_t fewest = fewest_slabs(graph, node);
     std::unique_ptr<Kernel> kernel =
         fewest == 1 ? weight_gradient_kernel(g, input_type(graph, node), node.attributes.flag("bias"), node)

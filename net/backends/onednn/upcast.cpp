@@ -1,7 +1,7 @@
 // bf16 convolutions on a CPU without bf16 instructions: inputs are widened into the workspace, the f32 kernel
 // runs, and its output is rounded. The library's own emulation takes about three times as long as its f32
 // kernels there; two more passes over memory do not.
-#include "net/backends/onednn/through_f32.h"
+#include "net/backends/onednn/upcast.h"
 
 #include "net/backends/onednn/library.h"
 #include "net/backends/onednn/passes.h"
@@ -76,11 +76,11 @@ class ThroughF32 final : public Kernel {
 
 }  // namespace
 
-bool goes_through_f32(ElementType type) {
+bool needs_upcast(ElementType type) {
   return type == ElementType::bf16 && !has_native_bf16();
 }
 
-std::unique_ptr<Kernel> through_f32(const Graph& graph, const Node& node, Maker maker) {
+std::unique_ptr<Kernel> upcast(const Graph& graph, const Node& node, Maker maker) {
   return std::make_unique<ThroughF32>(graph, node, maker);
 }
 

@@ -6,7 +6,7 @@
 
 namespace voxswap::net::onednn {
 
-bool goes_through_f32(ElementType type);
-std::unique_ptr<Kernel> through_f32(const Graph& graph, const Node& node, Maker maker);
+bool needs_upcast(ElementType type);
+std::unique_ptr<Kernel> upcast(const Graph& graph, const Node& node, Maker maker);
 
 }  // namespace voxswap::net::onednn
