@@ -24,7 +24,7 @@ struct Source {
   char said[200];
 };
 
-void hand_on(png_structp png, png_bytep to, std::size_t count) {
+void read_bytes(png_structp png, png_bytep to, std::size_t count) {
   auto* const source = static_cast<Source*>(png_get_io_ptr(png));
   if (source->size - source->at < count) png_error(png, "the file ends before the image does");
   std::memcpy(to, source->bytes + source->at, count);
@@ -73,7 +73,7 @@ struct Reader {
   explicit Reader(Source& source) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, jump_out, ignore);
     if (png != nullptr) info = png_create_info_struct(png);
-    if (png != nullptr) png_set_read_fn(png, &source, hand_on);
+    if (png != nullptr) png_set_read_fn(png, &source, read_bytes);
   }
   ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
   Reader(const Reader&) = delete;

@@ -116,7 +116,7 @@ std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend) {
       log::info("gradients are exchanged through host memory, not directly between GPUs: {}", why);
       return nullptr;
     }
-  const std::string meeting = hand_on(ranks, ranks.is_first() ? device->new_meeting() : "");
+  const std::string meeting = broadcast(ranks, ranks.is_first() ? device->new_meeting() : "");
   return std::make_unique<DeviceCarrier>(backend, device->meet(meeting, ranks.rank(), ranks.count()));
 }
 

@@ -51,7 +51,7 @@ Ranks& alone() {
 }
 
 // Down a binomial tree: who has it hands it to the rank that is half of the rest further.
-void hand_on(Ranks& ranks, void* bytes, std::int64_t count) {
+void broadcast(Ranks& ranks, void* bytes, std::int64_t count) {
   int width = 1;
   while (width < ranks.count()) width *= 2;
   for (width /= 2; width > 0; width /= 2) {
@@ -61,11 +61,11 @@ void hand_on(Ranks& ranks, void* bytes, std::int64_t count) {
   }
 }
 
-std::string hand_on(Ranks& ranks, const std::string& text) {
+std::string broadcast(Ranks& ranks, const std::string& text) {
   auto size = static_cast<std::int64_t>(text.size());
-  hand_on(ranks, &size, sizeof size);
+  broadcast(ranks, &size, sizeof size);
   std::string result = ranks.is_first() ? text : std::string(static_cast<std::size_t>(size), '\0');
-  hand_on(ranks, result.data(), size);
+  broadcast(ranks, result.data(), size);
   return result;
 }
 
@@ -77,13 +77,13 @@ std::vector<std::string> gather(Ranks& ranks, const std::string& text) {
     std::string& theirs = all[static_cast<std::size_t>(other)];
     if (ranks.is_first()) theirs = receive_text(ranks, other);
   }
-  for (std::string& one : all) one = hand_on(ranks, one);
+  for (std::string& one : all) one = broadcast(ranks, one);
   return all;
 }
 
 bool any(Ranks& ranks, bool here) {
   char found = here ? 1 : 0;
-  for (int width = 1; width < ranks.count(); width *= 2) {  // up the tree that hand_on() goes down
+  for (int width = 1; width < ranks.count(); width *= 2) {  // up the tree that broadcast() goes down
     const int place = ranks.rank() % (2 * width);
     if (place == width) ranks.send(ranks.rank() - width, &found, 1);
     if (place == 0 && ranks.rank() + width < ranks.count()) {
@@ -92,7 +92,7 @@ bool any(Ranks& ranks, bool here) {
       found = found != 0 || theirs != 0 ? 1 : 0;
     }
   }
-  hand_on(ranks, &found, 1);
+  broadcast(ranks, &found, 1);
   return found != 0;
 }
 

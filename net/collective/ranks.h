@@ -39,8 +39,8 @@ class Ranks {
 Ranks& alone();  // the one rank of a program that was started by itself
 
 // All ranks call these, in the same order.
-void hand_on(Ranks& ranks, void* bytes, std::int64_t count);             // rank 0's bytes come to all
-std::string hand_on(Ranks& ranks, const std::string& text);              // rank 0's text
+void broadcast(Ranks& ranks, void* bytes, std::int64_t count);           // rank 0's bytes come to all
+std::string broadcast(Ranks& ranks, const std::string& text);            // rank 0's text
 std::vector<std::string> gather(Ranks& ranks, const std::string& text);  // every rank's, on all of them
 bool any(Ranks& ranks, bool here);                                       // whether it is so on any of them
 void wait_for_all(Ranks& ranks);

@@ -65,7 +65,7 @@ void take_routines(net::Backend& backend, const RunOptions& options, bool of_the
 
 void share_routines(net::Backend& backend, net::Ranks& ranks) {
   if (ranks.is_alone()) return;
-  const std::string text = net::hand_on(ranks, ranks.is_first() ? chosen(backend) : "");
+  const std::string text = net::broadcast(ranks, ranks.is_first() ? chosen(backend) : "");
   auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
   if (device != nullptr && !ranks.is_first() && !text.empty()) device->take_routines(text);
 }

@@ -32,14 +32,14 @@ Checkpoint described(const std::string& description) {
 
 }  // namespace
 
-std::optional<Checkpoint> hand_on(net::Ranks& ranks, std::optional<Checkpoint> checkpoint) {
+std::optional<Checkpoint> broadcast(net::Ranks& ranks, std::optional<Checkpoint> checkpoint) {
   if (ranks.is_alone()) return checkpoint;
-  const std::string description = net::hand_on(ranks, checkpoint ? description_of(*checkpoint) : "");
+  const std::string description = net::broadcast(ranks, checkpoint ? description_of(*checkpoint) : "");
   if (description.empty()) return std::nullopt;
   if (!ranks.is_first()) checkpoint = described(description);
   for (Tensor& tensor : checkpoint->tensors)
-    net::hand_on(ranks, tensor.values.data(),
-                 static_cast<std::int64_t>(tensor.values.size() * sizeof(float)));
+    net::broadcast(ranks, tensor.values.data(),
+                   static_cast<std::int64_t>(tensor.values.size() * sizeof(float)));
   return checkpoint;
 }
 

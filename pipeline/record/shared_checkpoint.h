@@ -9,6 +9,6 @@
 namespace voxswap::pipeline {
 
 // What rank 0 gives; what the others give does not count.
-std::optional<Checkpoint> hand_on(net::Ranks& ranks, std::optional<Checkpoint> checkpoint);
+std::optional<Checkpoint> broadcast(net::Ranks& ranks, std::optional<Checkpoint> checkpoint);
 
 }  // namespace voxswap::pipeline

@@ -84,7 +84,7 @@ class Trainer {
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
-    if (!options_.resume || !take_up()) begin_from_others();
+    if (!options_.resume || !resume()) begin_from_others();
     if (ranks_.is_first() && !position_.finished)
       logs_ = RunLogs(options_, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
@@ -99,7 +99,7 @@ class Trainer {
   }
 
   // Goes on from the checkpoint that is there, if any.
-  bool take_up() {
+  bool resume() {
     const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
     Position position;
     const auto check_last = [&](const Checkpoint& last, const std::string& where) {
@@ -119,7 +119,7 @@ class Trainer {
     };
     const std::string file = checkpoints_.last_file().string();
     const std::optional<Checkpoint> last =
-        hand_on(ranks_, ranks_.is_first() ? checkpoints_.resume(check_last, check_best) : std::nullopt);
+        broadcast(ranks_, ranks_.is_first() ? checkpoints_.resume(check_last, check_best) : std::nullopt);
     if (!last) return false;
     if (!ranks_.is_first()) check_last(*last, file);
     session_.load(*last, file, true);

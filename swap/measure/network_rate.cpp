@@ -71,7 +71,7 @@ Network measure_network(net::Exchange& exchange) {
   network.message_seconds = std::min(network.message_seconds, (whole - at_rate) / large.messages);
   network.rate = network.local_rate = large.bytes / at_rate;
   exchange.pause();
-  net::hand_on(ranks, &network, sizeof network);
+  net::broadcast(ranks, &network, sizeof network);
   log::debug("exchanges between {}: {:.2f} GB/s and {:.0f} us per message, each way",
              counted(ranks.count(), "rank"), network.rate / 1e9, 1e6 * network.message_seconds);
   return network;

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 TEST(Ranks, OneByItselfAgreesWithEverything) {
   EXPECT_TRUE(alone().is_first());
   EXPECT_TRUE(alone().is_alone());
-  EXPECT_EQ(hand_on(alone(), "text"), "text");
+  EXPECT_EQ(broadcast(alone(), "text"), "text");
   EXPECT_THAT(gather(alone(), "text"), ElementsAre("text"));
   EXPECT_FALSE(any(alone(), false));
   EXPECT_TRUE(any(alone(), true));
@@ -33,7 +33,7 @@ TEST(Ranks, HandOnWhatTheFirstHas) {
   for (const int count : {2, 3, 4, 5, 8})
     EXPECT_THAT(
         on_ranks<std::string>(
-            count, [](Ranks& ranks) { return hand_on(ranks, "of rank " + std::to_string(ranks.rank())); }),
+            count, [](Ranks& ranks) { return broadcast(ranks, "of rank " + std::to_string(ranks.rank())); }),
         Each("of rank 0"));
 }
 
