@@ -199,7 +199,7 @@ std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
   auto* const observable = dynamic_cast<ObservableKernel*>(plain.get());
   if (observable == nullptr) return std::make_unique<ThenMoments>(graph, node, std::move(plain));
   plain.release();
-  std::unique_ptr<ObservableKernel> own(telling);
+  std::unique_ptr<ObservableKernel> own(observable);
   return for_type(input_type(graph, node), node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
     return std::make_unique<SummingConvolution<T>>(std::move(own), y);
   });
