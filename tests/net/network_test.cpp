@@ -210,7 +210,7 @@ TEST(Networks, RefuseWhatTheyDoNotKnow) {
   EXPECT_NE(error_of({.name = "isense2017"}, input).find("Did you mean isensee2017?"), std::string::npos);
   EXPECT_NE(error_of({.base_filters = 0}, input), "");
   EXPECT_NE(error_of({.depth = 1}, input), "");
-  EXPECT_NE(error_of({.depth = 9}, input).find("isensee2017 takes 2 to 8, found 9"), std::string::npos);
+  EXPECT_NE(error_of({.depth = 9}, input).find("isensee2017 supports 2 to 8, found 9"), std::string::npos);
   EXPECT_NE(error_of({.name = "resnet3d", .depth = 0}, input), "");
   EXPECT_NE(error_of({.name = "resnet3d", .depth = 2001}, input), "");
   EXPECT_NE(error_of({.name = "resnet3d", .heads = Heads::normalized}, input), "");

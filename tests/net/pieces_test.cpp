@@ -398,7 +398,8 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
       ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << i;
 }
 
-// Convolutions of one tap are a library's on the CPU: it is held to the same bits here, as far as these shapes go.
+// Convolutions of one tap are a library's on the CPU: it is held to the same bits here, as far as these
+// shapes go.
 TEST_P(CutNetwork, TrainsToTheSameBitsInPiecesOfAnySize) {
   const auto backend = make_backend("onednn");
   for (const ElementType type : {ElementType::f32, ElementType::bf16}) {

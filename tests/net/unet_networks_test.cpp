@@ -189,7 +189,7 @@ TEST(NnunetNetworks, TakeSidesThatTheirStridesDivide) {
   EXPECT_EQ(error_of(flat, {1, 4, 6, 8, 1}), "");
   const std::string message = error_of(flat, {1, 6, 6, 8, 1});
   EXPECT_THAT(message, testing::HasSubstr("8 along x, 2 along y, 4 along z"));
-  EXPECT_THAT(message, testing::HasSubstr("4x6x8 and 8x6x8"));
+  EXPECT_THAT(message, testing::HasSubstr("4x6x8 or 8x6x8"));
 }
 
 TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
@@ -208,7 +208,7 @@ TEST(NnunetNetworks, RefuseLevelsThatTheyCannotHave) {
               testing::HasSubstr("network.strides: expected 1 or 2"));
   EXPECT_THAT(error_of(with({}, {two, two}), input),
               testing::HasSubstr("the first level has full resolution"));
-  EXPECT_THAT(error_of(with(std::vector<Along>(4, one), {}), input), testing::HasSubstr("4 levels have one"));
+  EXPECT_THAT(error_of(with(std::vector<Along>(4, one), {}), input), testing::HasSubstr("4 levels given"));
   NetworkOptions deep = with({}, {});
   deep.deep_supervision = {1, 0.5};
   EXPECT_EQ(error_of(deep, input), "");
