@@ -160,7 +160,7 @@ TEST_F(TouchedHostMemory, WaitsForAMachineThatGrows) {
 TEST_F(TouchedHostMemory, IsRefusedWhereTheMachineGivesNoMore) {
   available(mebibyte);
   expect_refusal(2 * mebibyte, unbelieving(0.01),
-                 {"2.00 MiB is needed", "gave 0 B", "then 1.00 MiB were free", "lower memory.host"});
+                 {"2.00 MiB is needed", "provided 0 B", "then 1.00 MiB were free", "Lower memory.host"});
 }
 
 TEST_F(TouchedHostMemory, IsNeverMoreThanTheCgroupLeaves) {
@@ -168,7 +168,7 @@ TEST_F(TouchedHostMemory, IsNeverMoreThanTheCgroupLeaves) {
   put("proc/self/cgroup", "0::/job\n");
   put("sys/fs/cgroup/job/memory.max", "3145728\n");
   put("sys/fs/cgroup/job/memory.current", "1048576\n");
-  expect_refusal(3 * mebibyte, unbelieving(600), {"gave 0 B", "2.00 MiB are free", "cgroup's limit"});
+  expect_refusal(3 * mebibyte, unbelieving(600), {"provided 0 B", "2.00 MiB are free", "cgroup's limit"});
   EXPECT_EQ(allocate_touched_host(2 * mebibyte, unbelieving(600))->bytes(), 2 * mebibyte);
 }
 
