@@ -95,7 +95,7 @@ std::optional<convolution::Instructions> own_instructions(ElementType type) {
 }
 
 // Measured in f32 with AVX-512: of few voxels and many weights the library reads each weight for more voxels
-// at once, and takes 0.5 to 0.97 of the time. No piece is that small.
+// at once, and takes 0.5 to 0.97 of the time. Usual networks have no pieces that small.
 bool is_faster_in_library(const Shape& made, const Shape& weights, bool gradient) {
   constexpr std::int64_t many_weights = 128 * 128, few_voxels = 9 * 9 * 9, few_of_gradient = 4 * 4 * 4;
   const std::int64_t voxels = made[1] * made[2] * made[3];
